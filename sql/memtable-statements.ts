@@ -1,4 +1,4 @@
-import { column, columnDefinitions, columnList, JOURNAL_COLUMNS, rowsOfFiles } from './columns.ts';
+import { column, columnDefinitions, columnList, JOURNAL_COLUMNS, rowsOfFiles, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbStatement } from './dialect.ts';
 import { eventsRelation } from './events-relation.ts';
 import { int64, joinSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
@@ -37,6 +37,16 @@ export function insertNewStatement(table: string, path: string, stored: SqlFragm
     sql`INSERT INTO ${trusted(table)} SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rowsOfFiles([path])}
       WHERE ${column('seq')} IN (${first}) RETURNING ${column('seq')}::DOUBLE`,
   );
+}
+
+/**
+ * The rows of a segment whose events are not among `stored`. Only `stored` events from `firstMs` to `lastMs`, both included, are compared.
+ */
+export function rowsNotStored(path: string, stored: SqlFragment, firstMs: number, lastMs: number): SqlFragment {
+  const events = eventsRelation([], [path], 0n);
+  const compared = sql`SELECT ${DEDUP_COLUMNS} FROM ${stored} WHERE ${column('timestamp')} BETWEEN ${int64(firstMs)} AND ${int64(lastMs)}`;
+  const again = sql`SELECT ${column('seq')} FROM ${events} SEMI JOIN (${compared}) AS known USING (${DEDUP_COLUMNS})`;
+  return sql`(SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rowsOfFiles([path])} WHERE ${column('seq')} NOT IN (${again})) AS events`;
 }
 
 /** The dedup key of each event of a journal, a hash of 53 bits. Columns: key (a whole number), timestamp, zone, all of them doubles. */

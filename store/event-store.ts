@@ -157,6 +157,8 @@ export interface FeedPage {
   readonly end: FeedPosition;
   /** Whether the store had more events of the zones. A page may end before its limit, so that its bytes stay few. */
   readonly more: boolean;
+  /** The most events of the zones that belong into this page and cannot be read; 0 almost always. */
+  readonly unreadable: number;
 }
 
 export interface EventStore {
@@ -184,6 +186,11 @@ export interface EventStore {
    */
   readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
   readonly positions: FeedPositions;
+  /**
+   * The most events of the zones in the window that cannot be read, because a file of the store is damaged or missing; 0 almost always. An
+   * answer that was given before may lack so many.
+   */
+  unreadableEvents(zones: ZoneSelection, window: TimeWindow): number;
   /** Calls `listener`, which must not throw, soon after more events became visible; returns the function that ends this. */
   onEvents(listener: () => void): () => void;
   /** Bytes of events and dead letters given to `append` that are not yet searchable. Sources pause above a limit, which is theirs. */
@@ -212,6 +219,8 @@ export interface StoreStats {
   readonly deadLetters: number;
   readonly expiredEvents: number;
   readonly duplicateEvents: number;
+  /** The most events that cannot be read, because their files are damaged or missing. */
+  readonly unreadableEvents: number;
   readonly nextSequence: bigint;
 }
 

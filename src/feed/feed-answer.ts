@@ -20,8 +20,8 @@ interface FeedAnswerOptions {
 
 /**
  * The body of an answer: up to `limit` events, a line each, and a last line with the cursor. Where a page cannot be read, the answer ends
- * after the page before, and its last line says that there are more events. An answer without its last line is incomplete, which is so
- * when this throws.
+ * after the page before, and its last line says that there are more events. An answer without its last line was cut off, which is so when
+ * this throws. `incomplete` in the last line: events at most that belong into the answer and cannot be read.
  *
  * Each page is read while the one before it is sent. A page that its client does not read may be evicted (see `page-memory.ts`); the
  * events that were not sent are then read again.
@@ -32,6 +32,7 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<Bu
   let { position } = options;
   let more = firstPage.more;
   let count = 0;
+  let unreadable = 0;
   let held: HeldPage | null = firstPage;
   let next: Promise<HeldPage | null> | undefined;
   try {
@@ -52,6 +53,7 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<Bu
       page.release();
       const isWhole: boolean = written === events;
       more = hasMore || !isWhole;
+      unreadable += held.unreadable;
       if (isWhole) position = end;
       else await discard(next);
       if (!isWhole) next = undefined;
@@ -63,7 +65,8 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<Bu
     held?.page.release();
     void discard(next);
   }
-  yield Buffer.from(`${JSON.stringify({ cursor: positions.encode(position), more, count })}\n`);
+  const incomplete = unreadable === 0 ? {} : { incomplete: unreadable };
+  yield Buffer.from(`${JSON.stringify({ cursor: positions.encode(position), more, count, ...incomplete })}\n`);
 }
 
 /** The pieces of a page, up to its eviction. */

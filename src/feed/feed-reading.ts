@@ -27,6 +27,7 @@ export interface HeldPage {
   readonly events: number;
   readonly end: FeedPosition;
   readonly more: boolean;
+  readonly unreadable: number;
 }
 
 /** The limit of a page in the store; a single event may be larger. */

@@ -32,6 +32,11 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
   ['shieldlog_segments', 'Segment files', ({ segments }) => segments],
   ['shieldlog_segment_bytes', 'Size of the segment files', ({ segmentBytes }) => segmentBytes],
   ['shieldlog_journal_bytes', 'Size of the journal files', ({ journalBytes }) => journalBytes],
+  [
+    'shieldlog_unreadable_events',
+    'Events at most that cannot be read, because their files are damaged or missing',
+    ({ unreadableEvents }) => unreadableEvents,
+  ],
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
 ];
 

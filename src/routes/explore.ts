@@ -5,6 +5,7 @@ import { callerOf } from '../auth/access.ts';
 import { openedZones, requestedZones } from '../auth/requested-zones.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { activeZonesJson, exploreResponseJson } from '../http/explore-response.ts';
+import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { queryWindow } from '../http/request-parameters.ts';
@@ -15,7 +16,7 @@ interface ZonePath {
 }
 
 export interface ExploreRoutesOptions {
-  readonly store: Pick<EventStore, 'explore' | 'activeZones'>;
+  readonly store: Pick<EventStore, 'explore' | 'activeZones' | 'unreadableEvents'>;
   readonly searches: SearchAnswers;
   readonly now: () => number;
   /** How long the whole body may take to arrive. */
@@ -49,6 +50,7 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
       const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
       const plan = compiled(() => compileExplore(bytesOf(request), { zones, nowMs: now() }));
       const result = await searches.read('explore', reply.raw, (signal) => store.explore(plan, { signal }));
+      markIncomplete(reply, store.unreadableEvents(zones, plan.search.window));
       return searches.send(request, reply, exploreResponseJson(result, plan));
     },
   );
@@ -57,6 +59,7 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
     const window = queryWindow(request.query, now());
     const zones = openedZones(callerOf(request));
     const active = await searches.read('zones', reply.raw, (signal) => store.activeZones(window, zones, { signal }));
+    markIncomplete(reply, store.unreadableEvents(zones, window));
     return searches.send(request, reply, activeZonesJson(active));
   });
 }

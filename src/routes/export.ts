@@ -9,6 +9,7 @@ import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from
 import { createExportMetrics, type ExportOutcome, ExportSlots } from '../export/export-slots.ts';
 import { beginExport } from '../export/running-export.ts';
 import { encodeStream, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
+import { markIncomplete } from '../http/incomplete-answer.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
@@ -20,7 +21,7 @@ interface ZonePath {
 }
 
 export interface ExportRoutesOptions {
-  readonly store: Pick<EventStore, 'readAll'>;
+  readonly store: Pick<EventStore, 'readAll' | 'unreadableEvents'>;
   readonly metrics: Pick<Metrics, 'registry'>;
   readonly now: () => number;
   /** How long the whole body may take to arrive. */
@@ -93,6 +94,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
       const onRows = (count: number): void => counts.events.inc({ format: format.name }, count);
       const read = (signal: AbortSignal) => matchingRows(store, plan, signal);
       const text = await beginExport({ format, read, response: reply.raw, deadlineMs, idleMs, onRows, onEnd });
+      markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       const headers = {
         'content-disposition': exportDisposition(plan, format.name),
         'cache-control': 'no-store',

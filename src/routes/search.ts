@@ -3,6 +3,7 @@ import { compileSearch } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, requireZone } from '../auth/access.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
+import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { parseZoneId } from '../http/request-parameters.ts';
@@ -14,7 +15,7 @@ interface ZonePath {
 }
 
 export interface SearchRoutesOptions {
-  readonly store: Pick<EventStore, 'search'>;
+  readonly store: Pick<EventStore, 'search' | 'unreadableEvents'>;
   readonly searches: SearchAnswers;
   readonly now: () => number;
   /** How long the whole body may take to arrive. */
@@ -41,6 +42,7 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
       const zoneId = parseZoneId(request.params.shieldZoneId);
       const plan = compiled(() => compileSearch(bytesOf(request), { zoneId, nowMs: now() }));
       const result = await searches.read(plan.output.kind, reply.raw, (signal) => store.search(plan, { signal }));
+      markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       return searches.send(request, reply, searchResponseJson(result, plan.page));
     },
   );

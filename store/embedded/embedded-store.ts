@@ -19,8 +19,10 @@ import {
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { exportRows } from './export/export-reader.ts';
 import { EmbeddedPositions, sequenceOf } from './feed/feed-positions.ts';
+import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { ReadPath } from './read-path.ts';
 import type { Closing } from './runtime/closing.ts';
+import type { DamagedSegment } from './segment/segment.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { WritePath } from './write-path.ts';
 
@@ -30,6 +32,7 @@ export interface StoreParts extends ReadPath, WritePath, Pick<OpenEngine, 'alias
   readonly storeId: number;
   readonly checkFolder: FolderCheck;
   readonly versions: VersionSet;
+  readonly checks: SegmentChecks;
   readonly closing: Closing;
 }
 
@@ -70,7 +73,13 @@ export class EmbeddedStore implements EventStore {
   async readFeed({ zones, after, limit }: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
     using reading = this.#parts.readings.begin(signal);
     const page = await this.#parts.feed.read({ zones, limit, afterSequence: sequenceOf(after) }, reading.signal);
-    return { lines: page.lines, more: page.more, end: this.positions.advance(after, { sequence: page.lastSequence }) };
+    const { lines, more, lastSequence } = page;
+    const unreadable = this.#parts.versions.unreadableBetween(zones, sequenceOf(after) + 1n, lastSequence);
+    return { lines, more, unreadable, end: this.positions.advance(after, { sequence: lastSequence }) };
+  }
+
+  unreadableEvents(zones: ZoneSelection, window: TimeWindow): number {
+    return this.#parts.versions.unreadableEvents(zones, window);
   }
 
   onEvents(listener: () => void): () => void {
@@ -106,8 +115,9 @@ export class EmbeddedStore implements EventStore {
   }
 
   notes(): readonly string[] {
-    const { reason } = this.#parts.retentionHold;
-    return reason === undefined ? [] : [reason];
+    const { retentionHold, versions } = this.#parts;
+    const damaged = damageNote(versions.damaged);
+    return [retentionHold.reason, damaged].filter((note) => note !== undefined);
   }
 
   async stats(): Promise<StoreStats> {
@@ -122,6 +132,7 @@ export class EmbeddedStore implements EventStore {
       journalBytes: sum(versions.growingSegments.map(({ journalBytes }) => journalBytes)),
       deadLetters: deadLetters.count,
       ...counters,
+      unreadableEvents: versions.unreadableEvents('all', ALL_TIMES),
       nextSequence: versions.endSequence,
     };
   }
@@ -152,4 +163,16 @@ export class EmbeddedStore implements EventStore {
     this.#closed ??= closing.close();
     return this.#closed;
   }
+}
+
+const ALL_TIMES: TimeWindow = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+
+function damageNote([first, ...others]: readonly DamagedSegment[]): string | undefined {
+  if (first === undefined) {
+    return undefined;
+  }
+  const { segment, fault } = first;
+  const events = others.reduce((sum, one) => sum + one.segment.rows, segment.rows);
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return `${events} events at most cannot be read: segment ${JSON.stringify(segment.file)} is damaged or missing: ${fault}${more}`;
 }

@@ -1,10 +1,14 @@
 import { folderCheckOf, prepareDataFolder } from '../data-folder.ts';
 import { silentLogger } from '../event-store.ts';
 import { openCatalog } from './catalog/open-catalog.ts';
+import { returnWholeSegments } from './compaction/returning-segments.ts';
 import { openEngine } from './duckdb/duckdb-engine.ts';
 import { EmbeddedStore } from './embedded-store.ts';
+import { SegmentChecks } from './integrity/segment-checks.ts';
 import { openReadPath } from './read-path.ts';
 import { Closing } from './runtime/closing.ts';
+import type { Segment } from './segment/segment.ts';
+import { containDamage } from './snapshot/damage-containment.ts';
 import { PartRemover } from './snapshot/part-remover.ts';
 import { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
@@ -35,12 +39,22 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
     const published = { segments: catalog.segments(), blobFiles: catalog.blobFiles() };
     const versions = new VersionSet(published, nextSequence, (retired) => remover.remove(retired));
 
-    const reading = await openReadPath({ engine, versions, remover }, options, tuning, closing);
+    const containment = { segmentsFolder: folder.segments, catalog, versions, logger };
+    const contain = (segment: Segment, fault: string) => containDamage(segment, fault, containment);
+    const checks = new SegmentChecks({ segmentsFolder: folder.segments, contain });
+    closing.add('the threads that check files', () => checks.close());
+    await returnWholeSegments({ runner: await engine.connect(), aliases: engine.aliases, checks, catalog, versions, now, logger });
+    const faults = new Map(durable.missing.map(({ segment, fault }) => [segment.id, fault]));
+    for (const segment of versions.segments.filter(({ id }) => faults.has(id))) {
+      contain(segment, faults.get(segment.id) ?? '');
+    }
+
+    const reading = await openReadPath({ engine, versions, checks, remover }, options, tuning, closing);
     const { footers } = reading;
-    const writing = await openWritePath({ folder, durable, engine, versions, remover, footers }, options, tuning, closing);
+    const writing = await openWritePath({ folder, durable, engine, versions, checks, remover, footers }, options, tuning, closing);
     await footers.readNew();
     const checkFolder = folderCheckOf(folder);
-    return new EmbeddedStore({ ...engine, ...reading, ...writing, versions, storeId: catalog.storeId(), checkFolder, closing });
+    return new EmbeddedStore({ ...engine, ...reading, ...writing, versions, checks, storeId: catalog.storeId(), checkFolder, closing });
   } catch (error) {
     await closing.close();
     throw error;

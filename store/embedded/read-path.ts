@@ -3,6 +3,7 @@ import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
 import type { ConnectionPool } from './duckdb/connection-pool.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { FeedPages, feedWindowBudget } from './feed/feed-pages.ts';
+import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { Closing } from './runtime/closing.ts';
 import { Readings } from './runtime/readings.ts';
 import { ExplorationCache } from './search/exploration-cache.ts';
@@ -33,11 +34,12 @@ export interface ReadPath {
 interface ReadPathParts {
   readonly engine: OpenEngine;
   readonly versions: VersionSet;
+  readonly checks: SegmentChecks;
   readonly remover: PartRemover;
 }
 
 export async function openReadPath(
-  { engine, versions, remover }: ReadPathParts,
+  { engine, versions, checks, remover }: ReadPathParts,
   { memoryLimitMb, logger = silentLogger }: StoreOptions,
   { cachesCounts = true, groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), maxKept, valueCountLimits }: StoreTuning,
   closing: Closing,
@@ -49,6 +51,7 @@ export async function openReadPath(
   const search = new SearchRunner({
     versions,
     aliases,
+    checks,
     connections: searchers,
     threads,
     counts: cachesCounts ? new SegmentCounts() : undefined,
@@ -62,6 +65,7 @@ export async function openReadPath(
   const feed = new FeedPages({
     versions,
     aliases,
+    checks,
     connections,
     windowBudget: feedWindowBudget(memoryLimitMb),
     evictCaches: () => groups.evictAll(),
@@ -69,6 +73,6 @@ export async function openReadPath(
   const readings = new Readings();
   closing.add('the searches under way', () => readings.settled());
   closing.add('the feed', () => feed.close(storeClosed()));
-  const footers = new SegmentFooters({ versions, aliases, connections: searchers, memoryLimitMb, logger });
+  const footers = new SegmentFooters({ versions, aliases, checks, connections: searchers, memoryLimitMb, logger });
   return { readings, searchers, search, feed, footers };
 }

@@ -12,9 +12,11 @@ import { BackgroundJobs } from './compaction/background-jobs.ts';
 import { MergeWriter } from './compaction/merge.ts';
 import { dropExpiredSegments, lastSequencesIn, type RetentionOptions } from './compaction/retention.ts';
 import { HOLD_MS, RetentionHold } from './compaction/retention-hold.ts';
+import { Scrub } from './compaction/scrub.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { createFieldsWriter } from './flush/flush-fields.ts';
 import { Flusher, type FlusherOptions } from './flush/flusher.ts';
+import type { SegmentChecks } from './integrity/segment-checks.ts';
 import { AppendPipeline } from './memtable/append-pipeline.ts';
 import { maxDedupEvents } from './memtable/duplicate-precheck.ts';
 import { Loader, type LoaderOptions } from './memtable/memtable-loader.ts';
@@ -50,6 +52,7 @@ interface WritePathParts {
   readonly durable: OpenCatalog;
   readonly engine: OpenEngine;
   readonly versions: VersionSet;
+  readonly checks: SegmentChecks;
   readonly remover: PartRemover;
   readonly footers: Pick<SegmentFooters, 'readNew'>;
 }
@@ -65,11 +68,11 @@ export async function openWritePath(
   closing: Closing,
 ): Promise<WritePath> {
   const { maxDedupEvents: dedupEvents = maxDedupEvents(options.memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = tuning;
-  const { durable, engine, versions, remover, footers } = parts;
+  const { folder, durable, engine, versions, checks, remover, footers } = parts;
   const { now, logger = silentLogger } = options;
   const { catalog, journalFolder: journals } = durable;
   const { sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
-  const rewriting = { aliases: engine.aliases, catalog, versions, now };
+  const rewriting = { aliases: engine.aliases, checks, catalog, versions, now };
 
   const retention = await openRetention(parts, options, tuning);
   await dropExpiredSegments(retention, now(), 'clock');
@@ -80,7 +83,7 @@ export async function openWritePath(
   const logMemory = new LogMemory();
   const { aliases, threads } = engine;
   const runner = await engine.connect();
-  const loading = { runner, aliases, threads, logMemory, versions, journals, sourceOffsets, counters, flusher, now };
+  const loading = { runner, aliases, checks, threads, logMemory, versions, journals, sourceOffsets, counters, flusher, now };
   const loader = await reloadJournals({ ...loading, maxDedupEvents: dedupEvents }, durable, logger);
   const pipeline = new AppendPipeline({ journals, deadLetters, loader, now });
   closing.add('the events that are being taken in', () => pipeline.close());
@@ -92,6 +95,7 @@ export async function openWritePath(
     flusher,
     remover,
     footers,
+    scrub: new Scrub({ segmentsFolder: folder.segments, versions, checks, catalog, elapsedMs: () => performance.now(), logger }),
     journals,
     logMemory,
     compaction: rewriting,
@@ -115,13 +119,13 @@ function holdOf(what: string, { logger = silentLogger }: StoreOptions, { retenti
 }
 
 async function openRetention(
-  { durable: { catalog }, engine, versions }: WritePathParts,
+  { durable: { catalog }, engine, versions, checks }: WritePathParts,
   options: StoreOptions,
   tuning: StoreTuning,
 ): Promise<RetentionOptions> {
   const { retentionMs, logger = silentLogger } = options;
   const hold = holdOf('events', options, tuning);
-  const reading = { runner: await engine.connect(), aliases: engine.aliases, logger };
+  const reading = { runner: await engine.connect(), aliases: engine.aliases, checks, logger };
   const expiredWatermarks = new ExpiredWatermarks(catalog.expiredWatermarks.list());
   return { catalog, versions, expiredWatermarks, lastSequences: (segments) => lastSequencesIn(segments, reading), retentionMs, hold };
 }

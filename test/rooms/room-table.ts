@@ -45,6 +45,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'feed',
     'search',
     'snapshot',
+    'integrity',
     'catalog',
     'blob',
     'journal',

@@ -4,8 +4,8 @@ import { crc32, zstdDecompressSync } from 'node:zlib';
 import { type FileMetaData, parquetMetadata } from 'hyparquet';
 import { readOffsetIndex } from 'hyparquet/src/indexes.js';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
-import { StoreError } from '../../event-store.ts';
 import { LENGTH_BYTES, PARQUET_MAGIC } from '../parquet/parquet-format.ts';
+import { isFaultOfFile } from '../runtime/file-fault.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 
 /** A page of a blob file, which is read and decompressed as a whole. */
@@ -18,20 +18,38 @@ interface BlobPage {
 /** The file ends with the length of its metadata and the format's mark. */
 const TAIL_BYTES = LENGTH_BYTES + PARQUET_MAGIC.length;
 
+interface BlobFileIndex {
+  readonly pages: readonly BlobPage[];
+  /** The CRC-32 of the index and the footer. */
+  readonly crc32: number;
+}
+
 /** Reads where the pages of a blob file are, in the order of their rows. */
-async function readBlobFileIndex(file: FileHandle, fileBytes: number): Promise<BlobPage[]> {
+async function readBlobFileIndex(file: FileHandle, fileBytes: number): Promise<BlobFileIndex> {
   const tail = await readAt(file, fileBytes - TAIL_BYTES, TAIL_BYTES);
   const metadataAt = fileBytes - TAIL_BYTES - tail.readUInt32LE(0);
-  const { row_groups: groups } = parquetMetadata(await readAt(file, metadataAt, fileBytes - metadataAt));
+  const footer = await readAt(file, metadataAt, fileBytes - metadataAt);
+  const { row_groups: groups } = parquetMetadata(footer);
   const indexesAt = Math.min(...groups.map(({ columns: [column] }) => Number(column?.offset_index_offset ?? metadataAt)));
   const indexes = await readAt(file, indexesAt, metadataAt - indexesAt);
   const view = new DataView(indexes.buffer, indexes.byteOffset, indexes.byteLength);
   let firstRow = 0;
-  return groups.flatMap((group) => {
+  const pages = groups.flatMap((group) => {
     const groupRow = firstRow;
     firstRow += Number(group.num_rows);
     return pagesOf(group, view, indexesAt).map((page) => ({ ...page, firstRow: groupRow + page.firstRow }));
   });
+  return { pages, crc32: crc32(footer, crc32(indexes)) };
+}
+
+/** The CRC-32 of the index and the footer of a blob file. */
+export async function indexChecksum(path: string): Promise<number> {
+  const file = await open(path, 'r');
+  try {
+    return (await readBlobFileIndex(file, (await file.stat()).size)).crc32;
+  } finally {
+    await file.close();
+  }
 }
 
 /** The pages of a row group. `firstRow` counts from the start of the group. */
@@ -77,28 +95,90 @@ interface WantedPage extends BlobPage {
 
 type TakeLog = (nth: number, log: Buffer) => void;
 
+/** What stands for a log that is damaged. */
+const NO_LOG = Buffer.from('{}');
+
+/** What is wrong with the blob files of which a log could not be read. */
+const FAULTS = new WeakMap<BlobFile, string>();
+
+/** Why logs of a blob file could not be read; undefined where all that were read could. */
+export function faultOfBlobFile(blobFile: BlobFile): string | undefined {
+  return FAULTS.get(blobFile);
+}
+
 /**
- * Reads the packed logs of these rows, which are ascending. Calls `take` in no order, with the index of the row in `rows` and the log. The
- * bytes of a log share the memory of a whole page, so a caller copies what it keeps. Rejects with `StoreError` (`corrupt`) where the file
- * does not hold the logs.
+ * Reads the packed logs of these rows, which are ascending. Calls `take` in no order, with the index of the row in `rows` and the log,
+ * which is an empty object where it is damaged or missing. The bytes of a log share the memory of a whole page, so a caller copies what it
+ * keeps. Rejects with what the system says where that is not the file's own fault.
  */
 export async function readBlobFileRows(blobFile: BlobFile, segmentsFolder: string, rows: Uint32Array, take: TakeLog): Promise<void> {
-  const path = join(segmentsFolder, blobFile.file);
+  const file = await orFault(() => open(join(segmentsFolder, blobFile.file), 'r'));
+  if (file instanceof LogFault) {
+    takeNone(blobFile, file, { from: 0, to: rows.length }, take);
+    return;
+  }
   try {
-    const file = await open(path, 'r');
-    try {
-      await readPages(file, await wantedPages(file, blobFile, rows), rows, take);
-    } finally {
-      await file.close();
+    const pages = await orFault(() => pagesIn(file, blobFile));
+    if (pages instanceof LogFault) {
+      takeNone(blobFile, pages, { from: 0, to: rows.length }, take);
+    } else {
+      await readPages(file, blobFile, wantedPages(pages, rows), rows, take);
     }
-  } catch (error) {
-    throw new StoreError('corrupt', `blob file ${JSON.stringify(path)} cannot be read: ${(error as Error).message}`, { cause: error });
+  } finally {
+    await file.close();
   }
 }
 
-async function wantedPages(file: FileHandle, blobFile: BlobFile, rows: Uint32Array): Promise<WantedPage[]> {
-  const pages = INDEXES.get(blobFile) ?? (await readBlobFileIndex(file, blobFile.bytes));
+/** Why logs cannot be read. */
+class LogFault {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** Reads twice, unless the first time gives something, or fails for a reason that is not the file's own. */
+async function orFault<T>(read: () => Promise<T>): Promise<T | LogFault> {
+  let fault = await orFaultAtOnce(read);
+  if (fault instanceof LogFault) {
+    fault = await orFaultAtOnce(read);
+  }
+  return fault;
+}
+
+async function orFaultAtOnce<T>(read: () => Promise<T>): Promise<T | LogFault> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isFaultOfFile(error)) {
+      throw error;
+    }
+    return new LogFault((error as Error).message);
+  }
+}
+
+function takeNone(blobFile: BlobFile, { message }: LogFault, { from, to }: Pick<WantedPage, 'from' | 'to'>, take: TakeLog): void {
+  FAULTS.set(blobFile, message);
+  for (let nth = from; nth < to; nth += 1) {
+    take(nth, NO_LOG);
+  }
+}
+
+async function pagesIn(file: FileHandle, blobFile: BlobFile): Promise<readonly BlobPage[]> {
+  const known = INDEXES.get(blobFile);
+  if (known !== undefined) {
+    return known;
+  }
+  const { pages, crc32: checksum } = await readBlobFileIndex(file, blobFile.bytes);
+  if (blobFile.indexCrc32 !== undefined && blobFile.indexCrc32 !== checksum) {
+    throw new Error('its index is not as it was written');
+  }
   INDEXES.set(blobFile, pages);
+  return pages;
+}
+
+function wantedPages(pages: readonly BlobPage[], rows: Uint32Array): WantedPage[] {
   const wanted: WantedPage[] = [];
   for (let at = 0; at < rows.length; ) {
     const number = pageOf(pages, rows[at] as number);
@@ -127,18 +207,55 @@ function pageOf(pages: readonly BlobPage[], row: number): number {
   return low;
 }
 
-async function readPages(file: FileHandle, pages: readonly WantedPage[], rows: Uint32Array, take: TakeLog): Promise<void> {
+async function readPages(
+  file: FileHandle,
+  blobFile: BlobFile,
+  pages: readonly WantedPage[],
+  rows: Uint32Array,
+  take: TakeLog,
+): Promise<void> {
   const left = pages.values();
   const readOn = async () => {
     for (const page of left) {
-      takeRows(await readPage(file, page), page, rows, take);
+      const values = await orFault(() => readPage(file, page));
+      if (values instanceof LogFault) {
+        takeNone(blobFile, values, page, take);
+      } else {
+        takeRows(values, page, rows, take);
+      }
     }
   };
   await Promise.all(Array.from({ length: Math.min(PAGES_AT_ONCE, pages.length) }, readOn));
 }
 
+/** What is wrong with a blob file, all of which is read; undefined where nothing is. */
+export async function checkBlobFile(path: string, blobFile: BlobFile): Promise<string | undefined> {
+  const fault = await orFault(async () => {
+    const file = await open(path, 'r');
+    try {
+      const { pages, crc32: checksum } = await readBlobFileIndex(file, blobFile.bytes);
+      if (blobFile.indexCrc32 !== undefined && blobFile.indexCrc32 !== checksum) {
+        throw new Error('its index is not as it was written');
+      }
+      for (const page of pages) {
+        await readBody(file, page);
+      }
+    } finally {
+      await file.close();
+    }
+  });
+  return fault instanceof LogFault ? fault.message : undefined;
+}
+
 /** Reads and decompresses a page on this thread, in a tenth of a millisecond. Handing it to a thread of Node's pool takes as long. */
-async function readPage(file: FileHandle, { offset, bytes }: BlobPage): Promise<Buffer> {
+async function readPage(file: FileHandle, page: BlobPage): Promise<Buffer> {
+  const { body, size } = await readBody(file, page);
+  // Node doubles a buffer that is filled to its last byte.
+  return zstdDecompressSync(body, { chunkSize: Math.max(64, size + 1) });
+}
+
+/** Reads the compressed values of a page. Rejects where they are not as they were written. */
+async function readBody(file: FileHandle, { offset, bytes }: BlobPage): Promise<{ readonly body: Buffer; readonly size: number }> {
   const page = await readAt(file, offset, bytes);
   const header = { view: new DataView(page.buffer, page.byteOffset, page.byteLength), offset: 0 };
   // The fields are numbered as in the format's PageHeader.
@@ -147,8 +264,7 @@ async function readPage(file: FileHandle, { offset, bytes }: BlobPage): Promise<
   if ((crc32(body) | 0) !== checksum) {
     throw new Error(`the page at byte ${offset} is not as it was written`);
   }
-  // Node doubles a buffer that is filled to its last byte.
-  return zstdDecompressSync(body, { chunkSize: Math.max(64, (size as number) + 1) });
+  return { body, size: size as number };
 }
 
 function takeRows(values: Buffer, { firstRow, from, to }: WantedPage, rows: Uint32Array, take: TakeLog): void {

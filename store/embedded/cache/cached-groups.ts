@@ -4,9 +4,9 @@ import { allEvents, eventsBefore } from '../../../sql/events-relation.ts';
 import { groupDetailStatement } from '../../../sql/group-fact-statements.ts';
 import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../../../sql/group-statements.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
+import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import { collectFacts, type FoundGroups, GroupFacts, keysIn } from '../search/group-facts.ts';
 import type { SearchScope } from '../search/search-scope.ts';
-import type { Segment } from '../segment/segment.ts';
 import { bytesOf, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
 import { addToSparkline, BYTES_OF_A_TIME, bucketStarts, type GroupTimes, mergeTimes, TimesCollector } from './group-times.ts';
@@ -116,7 +116,7 @@ async function readGroups(
   scope: SearchScope,
   output: GroupsOutput,
   wanted: Pick<CountedPage, 'keys' | 'isWhole'>,
-  segments: readonly Segment[],
+  segments: readonly CheckedSegment[],
 ): Promise<GroupPart[]> {
   const byTime = segments.toSorted((a, b) => a.minTimestamp - b.minTimestamp);
   const events = scope.flushedEvents(byTime);
@@ -151,6 +151,6 @@ function mergeCachedGroups(before: CachedGroup | undefined, part: GroupPart, seg
   return { facts, times, segments };
 }
 
-function spanMs(segments: readonly Segment[]): number {
+function spanMs(segments: readonly CheckedSegment[]): number {
   return Math.max(...segments.map(({ maxTimestamp }) => maxTimestamp)) - Math.min(...segments.map(({ minTimestamp }) => minTimestamp));
 }

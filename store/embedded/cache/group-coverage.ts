@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
+import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import type { SearchScope } from '../search/search-scope.ts';
-import type { Segment } from '../segment/segment.ts';
 
 /** Flushed events that are counted once for many searches: all events of some segments from a time on. */
 export interface Coverage {
-  readonly segments: readonly Segment[];
+  readonly segments: readonly CheckedSegment[];
   /** Unix milliseconds. Earlier events of the segments are not covered. */
   readonly fromMs: number;
 }
@@ -56,6 +56,6 @@ export function isPartOf({ segments, fromMs }: Coverage, larger: Coverage): bool
 }
 
 /** The segments that also have earlier events, which are not covered. */
-export function segmentsCut({ segments, fromMs }: Coverage): Segment[] {
+export function segmentsCut({ segments, fromMs }: Coverage): CheckedSegment[] {
   return segments.filter(({ minTimestamp }) => minTimestamp < fromMs);
 }

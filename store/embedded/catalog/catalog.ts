@@ -50,6 +50,7 @@ export class Catalog {
   readonly #database: DatabaseSync;
   readonly #insertSegment: StatementSync;
   readonly #insertZone: StatementSync;
+  readonly #amend: StatementSync;
   readonly #deleteSegment: StatementSync;
   readonly #insertBlobFile: StatementSync;
   readonly #deleteBlobFile: StatementSync;
@@ -69,9 +70,11 @@ export class Catalog {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
+    this.#amend = this.#database.prepare('UPDATE segments SET blocks = ?, damage = ?, checksum = ? WHERE id = ?');
     this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
     this.#insertBlobFile = this.#database.prepare(
-      `INSERT INTO blob_files (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times, index_crc32, damage, checksum)
+      `INSERT INTO blob_files
+        (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times, index_crc32, damage, checksum)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#deleteBlobFile = this.#database.prepare('DELETE FROM blob_files WHERE number = ?');
@@ -83,16 +86,23 @@ export class Catalog {
 
   /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
   segments(): Segment[] {
+    return this.#readSegments('TRUE');
+  }
+
+  #readSegments(condition: 'TRUE' | 'id = ?', ...ids: readonly number[]): Segment[] {
     const zones = new Map<number, Map<number, number>>();
-    for (const row of this.#database.prepare('SELECT segment_id, zone_id, rows FROM segment_zones').all()) {
+    const zoneRows = this.#database.prepare(
+      `SELECT segment_id, zone_id, rows FROM segment_zones WHERE ${condition.replace('id', 'segment_id')}`,
+    );
+    for (const row of zoneRows.all(...ids)) {
       const segmentId = Number(row['segment_id']);
       const rows = zones.get(segmentId) ?? new Map<number, number>();
       rows.set(Number(row['zone_id']), Number(row['rows']));
       zones.set(segmentId, rows);
     }
-    const statement = this.#database.prepare('SELECT * FROM segments ORDER BY id');
+    const statement = this.#database.prepare(`SELECT * FROM segments WHERE ${condition} ORDER BY id`);
     statement.setReadBigInts(true);
-    return statement.all().map((row) => {
+    return statement.all(...ids).map((row) => {
       const segment: Segment = {
         id: Number(row['id']),
         file: String(row['file']),
@@ -130,6 +140,38 @@ export class Catalog {
       };
       this.#refuseChanged(row, blobFileChecksum(blobFile));
       return blobFile;
+    });
+  }
+
+  /** Notes why a segment cannot be read; undefined: it can be read again. One that is gone meanwhile is no error. */
+  noteDamage({ id }: Pick<Segment, 'id'>, fault: string | undefined): void {
+    this.#amendSegment(id, ({ damage: _, ...segment }) => (fault === undefined ? segment : { ...segment, damage: fault }));
+  }
+
+  /** Adds the checksums of a segment that an earlier version wrote. One that is gone meanwhile is no error. */
+  addBlocks({ id }: Pick<Segment, 'id'>, blocks: Uint8Array): void {
+    this.#amendSegment(id, (segment) => ({ ...segment, blocks }));
+  }
+
+  /** Notes what was found out about a blob file. One that is gone meanwhile is no error. */
+  noteBlobFile({ number }: Pick<BlobFile, 'number'>, found: { readonly indexCrc32?: number; readonly damage: string | undefined }): void {
+    this.#change(() => {
+      for (const blobFile of this.blobFiles().filter((one) => one.number === number)) {
+        const { damage: before, ...rest } = blobFile;
+        const { damage = null, indexCrc32 = blobFile.indexCrc32 ?? null } = found;
+        const amended = { ...rest, ...(indexCrc32 === null ? {} : { indexCrc32 }), ...(damage === null ? {} : { damage }) };
+        const statement = this.#database.prepare('UPDATE blob_files SET index_crc32 = ?, damage = ?, checksum = ? WHERE number = ?');
+        statement.run(indexCrc32, damage, blobFileChecksum(amended), number);
+      }
+    });
+  }
+
+  #amendSegment(id: number, amend: (segment: Segment) => Segment): void {
+    this.#change(() => {
+      for (const segment of this.#readSegments('id = ?', id).map(amend)) {
+        const { blocks = null, damage = null } = segment;
+        this.#amend.run(blocks, damage, segmentChecksum(segment), id);
+      }
     });
   }
 

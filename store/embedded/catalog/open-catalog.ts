@@ -7,12 +7,15 @@ import type { Journal } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import type { Closing } from '../runtime/closing.ts';
 import { type CommitInDoubtError, isFull } from '../runtime/sqlite-transaction.ts';
+import type { DamagedSegment } from '../segment/segment.ts';
 import { Catalog, type CatalogProgress } from './catalog.ts';
 import { CATALOG_REPAIR, hasCatalog, readingCatalog } from './catalog-database.ts';
 
 /** The durable state of a store: its catalog, and the journals of the events that the catalog does not have yet. */
 export interface OpenCatalog {
   readonly catalog: Catalog;
+  /** The segments that a file is missing of, or has another size. The catalog does not say so yet. */
+  readonly missing: readonly DamagedSegment[];
   readonly journalFolder: JournalFolder;
   /** The journals that are in no published segment, in order. */
   readonly journals: readonly Journal[];
@@ -39,7 +42,7 @@ export async function openCatalog(
   const inspected = await inspectFolder(folder, segmentsFolder);
   const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt });
   closing.add('its catalog', () => catalog.close());
-  const { flushed, unflushed, torn, unnamed } = inspected ?? (await checkFolder(folder, catalog, segmentsFolder));
+  const { missing, flushed, unflushed, torn, unnamed } = inspected ?? (await checkFolder(folder, catalog, segmentsFolder));
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
   // A crash may have come before its last sync, and from now on it counts as stored.
   await journalFolder.sync(unflushed.at(-1));
@@ -56,11 +59,12 @@ export async function openCatalog(
     const message = 'the last journal is not whole, and is set aside: its batch was not acknowledged, or its files were damaged later';
     logger.warn({ journal: torn, folder: folder.journal, files }, message);
   }
-  return { catalog, journalFolder, journals: unflushed };
+  return { catalog, missing, journalFolder, journals: unflushed };
 }
 
 /** What a start has to do in a folder in which everything is as the catalog says. */
 interface CheckedFolder extends FoundJournals {
+  readonly missing: readonly DamagedSegment[];
   readonly unnamed: readonly WrittenFile[];
 }
 
@@ -92,11 +96,12 @@ async function checkFolder(folder: DataFolder, catalog: Catalog, segmentsFolder:
     const what = `the catalog ${JSON.stringify(folder.catalogFile)} is damaged, or has pages of different times`;
     throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
   }
-  const named = await refuseMissingFiles(folder, catalog);
+  const { named, missing } = await findMissing(folder, catalog);
   const journals = await readJournals(new JournalFolder(folder.journal, catalog.emptyJournals), catalog.progress());
   const unnamed = segmentsFolder.written.filter(({ name }) => !named.has(name));
   refuseOlderCatalog(folder, catalog, unnamed, journals);
-  return { ...journals, unnamed };
+  refuseReplaced(folder, unnamed, missing);
+  return { ...journals, missing, unnamed };
 }
 
 /** Whether the commits are in the catalog's own file now. A full disk keeps them in its write-ahead log; then nothing may be removed. */
@@ -141,29 +146,44 @@ async function readSegmentsFolder(path: string): Promise<SegmentsFolder> {
   return { written, unfinished };
 }
 
-/** Returns the names of all published files. Throws `StoreError` (`corrupt`) where one of them is missing or has another size. */
-async function refuseMissingFiles(folder: DataFolder, catalog: Catalog): Promise<ReadonlySet<string>> {
-  const segments = catalog.segments().map(({ file, bytes }) => ({ file, bytes, what: 'segment' }));
-  const blobFiles = catalog.blobFiles().map(({ file, bytes }) => ({ file, bytes, what: 'blob file' }));
+interface PublishedFiles {
+  /** The names of all files in the catalog. */
+  readonly named: ReadonlySet<string>;
+  readonly missing: readonly DamagedSegment[];
+}
+
+/**
+ * The segments whose files are missing or have another size. Logs of a missing blob file are found missing when they are read. Throws
+ * `StoreError` (`corrupt`) where that is more than half of the files, as it is where their disk is not mounted.
+ */
+async function findMissing(folder: DataFolder, catalog: Catalog): Promise<PublishedFiles> {
+  const [segments, blobFiles] = [catalog.segments(), catalog.blobFiles()];
+  const missing: DamagedSegment[] = [];
   const published = [...segments, ...blobFiles];
   const faults: string[] = [];
-  for (const { what, file, bytes } of published) {
-    const named = `${what} ${JSON.stringify(join(folder.segments, file))}`;
-    try {
-      const { size } = await stat(join(folder.segments, file));
-      if (size !== bytes) {
-        faults.push(`${named} has ${size} bytes; the catalog says ${bytes}`);
+  for (const file of published.filter(({ damage }) => damage === undefined)) {
+    const fault = await faultOf(join(folder.segments, file.file), file.bytes);
+    if (fault !== undefined) {
+      faults.push(fault);
+      if ('zoneRows' in file) {
+        missing.push({ segment: file, fault });
       }
-    } catch (error) {
-      faults.push(`${named} is in the catalog and cannot be read: ${(error as Error).message}`);
     }
   }
-  const [first] = faults;
-  if (first !== undefined) {
-    const more = faults.length > 1 ? ` (and ${faults.length - 1} more of ${published.length} files)` : '';
-    throw new StoreError('corrupt', `${first}${more}; no file was changed; put what is missing back, or choose another folder`);
+  if (2 * faults.length > published.length) {
+    const what = `${faults.length} of ${published.length} files of the catalog are missing or changed: ${faults[0]}`;
+    throw new StoreError('corrupt', `DATA_DIR: ${what}; no file was changed; put what is missing back, or choose another folder`);
   }
-  return new Set(published.map(({ file }) => file));
+  return { named: new Set(published.map(({ file }) => file)), missing };
+}
+
+async function faultOf(path: string, bytes: number): Promise<string | undefined> {
+  try {
+    const { size } = await stat(path);
+    return size === bytes ? undefined : `${JSON.stringify(path)} has ${size} bytes instead of ${bytes}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 interface FoundJournals {
@@ -238,6 +258,24 @@ function refuseOlderCatalog(
   }
   const what = `${file} was written later than ${JSON.stringify(folder.catalogFile)}, and its events may be nowhere else`;
   throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
+}
+
+/**
+ * Throws `StoreError` (`corrupt`) where files are missing and others are there that the catalog does not name: a later catalog may have
+ * had these in their place.
+ */
+function refuseReplaced(
+  { segments, catalogFile }: DataFolder,
+  [unnamed]: readonly WrittenFile[],
+  [missing]: readonly DamagedSegment[],
+): void {
+  if (unnamed !== undefined && missing !== undefined) {
+    const what = `${missing.fault}, and ${JSON.stringify(join(segments, unnamed.name))} may hold its events`;
+    throw new StoreError(
+      'corrupt',
+      `DATA_DIR: the catalog ${JSON.stringify(catalogFile)} may be older than its files: ${what}; ${CATALOG_REPAIR}`,
+    );
+  }
 }
 
 async function emptyFolders(paths: readonly string[]): Promise<void> {

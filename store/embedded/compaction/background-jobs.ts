@@ -14,6 +14,7 @@ import { type MergeWriter, runMerge, type WriteMerge } from './merge.ts';
 import { chooseMerge, type Merge } from './merge-choice.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { RetentionHold } from './retention-hold.ts';
+import type { Scrub } from './scrub.ts';
 
 /** The parts of a store that the jobs work on. */
 export interface BackgroundJobsOptions {
@@ -22,6 +23,7 @@ export interface BackgroundJobsOptions {
   readonly flusher: Pick<Flusher, 'idle' | 'isIdle'>;
   readonly remover: Pick<PartRemover, 'idle'>;
   readonly footers: Pick<SegmentFooters, 'readNew'>;
+  readonly scrub: Pick<Scrub, 'readNext'>;
   readonly journals: Pick<JournalFolder, 'removeRecycled' | 'removeSetAside'>;
   readonly logMemory: Pick<LogMemory, 'giveRoomBack'>;
   readonly compaction: PublishOptions;
@@ -34,16 +36,17 @@ export interface BackgroundJobsOptions {
   readonly logger: StoreLogger;
 }
 
-type Job = 'room' | 'dead letters' | 'damaged journals' | 'retention' | 'footers' | 'flush' | 'compaction';
+type Job = 'room' | 'dead letters' | 'damaged journals' | 'retention' | 'footers' | 'scrub' | 'flush' | 'compaction';
 
 /**
  * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, reads the footers of new
- * segments, and compacts while no events come in. Each job has a queue of its own, so none waits for a series of merges.
+ * segments, checks files, and compacts while no events come in. Each job has a queue of its own, so none waits for a series of merges.
  */
 export class BackgroundJobs {
   readonly #options: BackgroundJobsOptions;
   readonly #retention = new SerialQueue();
   readonly #footers = new SerialQueue();
+  readonly #scrubs = new SerialQueue();
   readonly #flushes = new SerialQueue();
   readonly #compaction = new SerialQueue();
   readonly #failedMerges = new FailedMerges();
@@ -96,11 +99,11 @@ export class BackgroundJobs {
     this.#stopped = true;
     clearInterval(this.#timer);
     this.#options.merges.giveUp();
-    await Promise.all([this.#retention.idle(), this.#footers.idle(), this.#flushes.idle(), this.#compaction.idle()]);
+    await Promise.all([this.#retention.idle(), this.#footers.idle(), this.#scrubs.idle(), this.#flushes.idle(), this.#compaction.idle()]);
   }
 
   #tick(): void {
-    const { pipeline, loader, merges, deadLetters, letterHold, footers, journals, retention, now } = this.#options;
+    const { pipeline, loader, merges, deadLetters, letterHold, footers, scrub, journals, retention, now } = this.#options;
     const failed = 'failed in the background; it is tried again';
     this.#start('room', `the removal of the files of old journals ${failed}, and at the next start`, () => this.#giveRoomBack());
     this.#start('retention', `the removal of expired segments ${failed}`, () => this.#dropExpiredSegments('clock'));
@@ -111,6 +114,7 @@ export class BackgroundJobs {
       this.#afterRetention(() => journals.removeSetAside(now() - retention.retentionMs)),
     );
     this.#start('footers', `the reading of the footers of new segments ${failed}`, () => this.#footers.run(() => footers.readNew()));
+    this.#start('scrub', `the check of a file ${failed}`, () => this.#scrubs.run(() => scrub.readNext()));
     this.#start('flush', `the flush of an old memtable ${failed}`, () =>
       this.#flushes.run(() => pipeline.betweenLoads(() => loader.closeIfOld())),
     );

@@ -30,15 +30,19 @@ export type WriteMerge = (order: MergeOrder) => Promise<UnpublishedSegment[]>;
 
 /**
  * Replaces segments by merged ones, and returns true. The logs stay where they are. Returns false, and changes nothing, where one of the
- * segments expired meanwhile: the merged ones would have its events again. When this rejects, nothing has changed, unless with
- * CommitInDoubtError.
+ * segments is damaged, or expired meanwhile: the merged ones would have its events again. When this rejects, nothing has changed, unless
+ * with CommitInDoubtError.
  */
 export async function runMerge({ partition, partitionMs, segments }: Merge, write: WriteMerge, options: PublishOptions): Promise<boolean> {
-  const { aliases, versions, now } = options;
+  const { aliases, checks, versions, now } = options;
+  const whole = await checks.check(segments, 'all');
+  if (whole.length < segments.length) {
+    return false;
+  }
   const order: MergeOrder = {
     segmentsFolder: aliases.segmentsFolder,
     stem: `c${segments[0]?.id ?? 0}-${now().toString(36)}`,
-    paths: segments.map(({ file }) => aliases.segmentAlias(file)),
+    paths: whole.map((segment) => aliases.segmentAlias(segment)),
     events: segments.reduce((sum, { rows }) => sum + rows, 0),
     partition,
     partitionMs,

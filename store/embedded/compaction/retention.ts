@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { ExpiredWatermarks } from '../catalog/expired-watermarks.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import { isReferenced } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { GrowingSegment } from '../snapshot/growing-segment.ts';
@@ -35,20 +36,21 @@ export async function dropExpiredSegments(options: RetentionOptions, nowMs: numb
   const oldest = nowMs - retentionMs - GRACE_MS;
   const isExpired = ({ maxTimestamp }: Segment) => maxTimestamp < oldest;
   for (;;) {
-    const expired = versions.segments.filter(isExpired);
-    if (askedBy === 'clock' && hold.keeps(eventsIn(expired), eventsIn([...versions.segments, ...versions.growingSegments]))) {
+    const all = segmentsOf(versions);
+    const expired = all.filter(isExpired);
+    if (askedBy === 'clock' && hold.keeps(eventsIn(expired), eventsIn([...all, ...versions.growingSegments]))) {
       return 0;
     }
     if (expired.length === 0) {
       return 0;
     }
     const sequences = await lastSequences(expired);
-    const live = new Set(versions.segments);
+    const live = new Set(segmentsOf(versions));
     if (!expired.every((segment) => live.has(segment))) {
       continue;
     }
     const gone = new Set(expired);
-    const kept = versions.segments.filter((segment) => !gone.has(segment));
+    const kept = [...live].filter((segment) => !gone.has(segment));
     const removeBlobFiles = versions.blobFiles.filter((blobFile) => !isReferenced(blobFile, kept));
     const run = expiredWatermarks.runs + 1;
     const watermarks = [...sequences].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
@@ -60,6 +62,11 @@ export async function dropExpiredSegments(options: RetentionOptions, nowMs: numb
   }
 }
 
+/** Those that are damaged expire, too. */
+function segmentsOf({ segments, damaged }: Pick<VersionSet, 'segments' | 'damaged'>): Segment[] {
+  return [...segments, ...damaged.map(({ segment }) => segment)];
+}
+
 function eventsIn(parts: readonly (Pick<Segment, 'rows'> | Pick<GrowingSegment, 'events'>)[]): number {
   return parts.reduce((sum, part) => sum + ('rows' in part ? part.rows : part.events), 0);
 }
@@ -67,6 +74,7 @@ function eventsIn(parts: readonly (Pick<Segment, 'rows'> | Pick<GrowingSegment, 
 export interface SegmentReading {
   readonly runner: StatementRunner;
   readonly aliases: PathAliases;
+  readonly checks: Pick<SegmentChecks, 'check'>;
   readonly logger: StoreLogger;
 }
 
@@ -87,14 +95,17 @@ export async function lastSequencesIn(segments: readonly Segment[], reading: Seg
 }
 
 async function lastSequences(
-  { file, zoneRows, maxSequence }: Segment,
-  { runner, aliases, logger }: SegmentReading,
+  segment: Segment,
+  { runner, aliases, checks, logger }: SegmentReading,
 ): Promise<(readonly [zone: number, sequence: bigint])[]> {
   try {
-    const rows = await runner.run(lastSequencesStatement(aliases.segmentAlias(file)));
-    return rows.map(([zone, sequence]) => [Number(zone), sequence as bigint]);
+    const [whole] = await checks.check([segment], 'all');
+    if (whole !== undefined) {
+      const rows = await runner.run(lastSequencesStatement(aliases.segmentAlias(whole)));
+      return rows.map(([zone, sequence]) => [Number(zone), sequence as bigint]);
+    }
   } catch (error) {
-    logger.warn({ err: error, file }, 'an expired segment cannot be read; it is dropped all the same');
-    return [...zoneRows.keys()].map((zone) => [zone, maxSequence]);
+    logger.warn({ err: error, file: segment.file }, 'an expired segment cannot be read; it is dropped all the same');
   }
+  return [...segment.zoneRows.keys()].map((zone) => [zone, segment.maxSequence]);
 }

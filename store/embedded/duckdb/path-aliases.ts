@@ -3,6 +3,14 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreLogger } from '../../event-store.ts';
 
+declare const checked: unique symbol;
+
+/** A file of the segments folder whose content was checked before DuckDB may read it. */
+export interface CheckedFile {
+  readonly file: string;
+  readonly [checked]: true;
+}
+
 export interface PathAliasesOptions {
   readonly segmentsFolder: string;
   /** Holds the aliases as hard links. It is empty at first, and in the same file system as the files. */
@@ -58,7 +66,7 @@ export class PathAliases {
   }
 
   /** The path by which DuckDB reads a segment. */
-  segmentAlias(file: string): string {
+  segmentAlias({ file }: CheckedFile): string {
     return this.aliasFor(this.segmentPath(file));
   }
 

@@ -1,12 +1,9 @@
 import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { RowKey } from '../../../sql/row-statements.ts';
 import { StoreError } from '../../event-store.ts';
-import type { PathAliases } from '../duckdb/path-aliases.ts';
-import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { CountedRange } from '../search/page-location.ts';
 import { countBySlot } from '../search/page-location.ts';
-import { SearchScope } from '../search/search-scope.ts';
-import type { Snapshot } from '../snapshot/version-set.ts';
+import { type ScopeSource, SearchScope } from '../search/search-scope.ts';
 import { type Piece, readPiece, rowOf } from './export-piece.ts';
 
 /** The most rows of a piece. They keep a core busy for some tens of milliseconds. */
@@ -21,8 +18,7 @@ const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Reads the matching events of a snapshot piece by piece: each call of `next` reads the following one. */
 export class ExportCursor {
   readonly #plan: SearchPlan;
-  readonly #snapshot: Snapshot;
-  readonly #aliases: PathAliases;
+  readonly #source: Pick<ScopeSource, 'snapshot' | 'aliases'>;
   /** The disjoint ranges still to come. The newest, which comes next, is the last. Undefined: not counted yet. */
   #ahead: CountedRange[] | undefined;
   /** The window that is being read, the number of its rows still to come, and the last row that was read. */
@@ -31,19 +27,28 @@ export class ExportCursor {
   #after: RowKey | undefined;
   #rows = FIRST_ROWS;
 
-  constructor(plan: SearchPlan, snapshot: Snapshot, aliases: PathAliases) {
+  constructor(plan: SearchPlan, source: Pick<ScopeSource, 'snapshot' | 'aliases'>) {
     this.#plan = plan;
-    this.#snapshot = snapshot;
-    this.#aliases = aliases;
+    this.#source = source;
   }
 
   /** Reads the next rows, newest first, then by `logId`; undefined where there are none. Calls must not overlap. */
-  async next(runner: StatementRunner, signal: AbortSignal): Promise<Piece | undefined> {
-    const scope = new SearchScope(this.#plan, this.#snapshot, this.#aliases, runner, signal);
-    if (this.#left === 0 && !(await this.#nextWindow(scope))) {
-      return undefined;
+  async next(reading: Omit<ScopeSource, 'snapshot' | 'aliases'>): Promise<Piece | undefined> {
+    const isFirst = this.#ahead === undefined;
+    try {
+      const scope = await SearchScope.open(this.#plan, { ...this.#source, ...reading });
+      if (this.#left === 0 && !(await this.#nextWindow(scope))) {
+        return undefined;
+      }
+      return await this.#readPiece(scope);
+    } catch (error) {
+      // The next call may find fewer segments whole.
+      if (isFirst) {
+        this.#ahead = undefined;
+        this.#left = 0;
+      }
+      throw error;
     }
-    return await this.#readPiece(scope);
   }
 
   /** Takes as many of the newest ranges as make a piece. A range with more rows is divided first, down to a millisecond. */

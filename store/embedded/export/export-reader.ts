@@ -4,6 +4,7 @@ import type { EventRow } from '../../../query/plan/search-result.ts';
 import { StoreError } from '../../event-store.ts';
 import type { ConnectionPool, HeldConnection } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Readings } from '../runtime/readings.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { ExportCursor } from './export-cursor.ts';
@@ -13,6 +14,7 @@ export interface ExportSource {
   readonly versions: VersionSet;
   readonly searchers: ConnectionPool;
   readonly aliases: PathAliases;
+  readonly checks: SegmentChecks;
   readonly readings: Readings;
 }
 
@@ -29,7 +31,7 @@ const ROWS_AT_ONCE = 256;
  */
 export async function* exportRows(
   plan: SearchPlan,
-  { versions, searchers, aliases, readings }: ExportSource,
+  { versions, searchers, aliases, checks, readings }: ExportSource,
   endedBy: AbortSignal | undefined,
 ): AsyncGenerator<readonly EventRow[], void, void> {
   const reading = readings.begin(endedBy);
@@ -37,9 +39,9 @@ export async function* exportRows(
   const abandoned = new AbortController();
   const signal = AbortSignal.any([ended, abandoned.signal]);
   const snapshot = versions.snapshot();
-  const cursor = new ExportCursor(plan, snapshot, aliases);
+  const cursor = new ExportCursor(plan, { snapshot, aliases });
   const readAhead = (isUnderWay: boolean): Promise<Piece | undefined> => {
-    const piece = nextPiece(cursor, searchers, isUnderWay, signal);
+    const piece = checks.reading(signal, (check) => nextPiece(cursor, searchers, check, isUnderWay, signal));
     // The piece is awaited when the caller asks for it, which may be never.
     piece.catch(() => {});
     return piece;
@@ -73,11 +75,12 @@ function rowsBetween(piece: Piece, from: number, to: number): EventRow[] {
 async function nextPiece(
   cursor: ExportCursor,
   searchers: ConnectionPool,
+  check: CheckSegments,
   isUnderWay: boolean,
   signal: AbortSignal,
 ): Promise<Piece | undefined> {
   using connection = await connectionInTurn(searchers, isUnderWay, signal);
-  return await cursor.next(connection.runner, signal);
+  return await cursor.next({ runner: connection.runner, check, signal });
 }
 
 /** A connection of the pool. An export that is under way asks again where it is refused because too many searches wait. */

@@ -3,6 +3,7 @@ import { eventsRelation, type GrowingSource } from '../../../sql/events-relation
 import { type FeedRange, feedHeadsStatement } from '../../../sql/feed-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { CheckSegments } from '../integrity/segment-checks.ts';
 import { readFlushedLogs } from '../search/log-reader.ts';
 import { type BlobFile, blobFileWithNumber } from '../segment/blob-file.ts';
 import { rowsOfZones, type Segment } from '../segment/segment.ts';
@@ -65,6 +66,7 @@ export function nextFlushed(
 /** The means to read events. */
 export interface FeedReading {
   readonly aliases: PathAliases;
+  readonly check: CheckSegments;
   readonly runner: StatementRunner;
   readonly signal: AbortSignal;
 }
@@ -78,8 +80,9 @@ export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: 
   if (parts === undefined) {
     return { after: range.after, upTo: range.upTo, times: [] };
   }
-  const { aliases, signal } = reading;
-  const paths = parts.segments.map(({ file }) => aliases.segmentAlias(file));
+  const { aliases, check, signal } = reading;
+  const segments = await check(parts.segments, range.zones);
+  const paths = segments.map((segment) => aliases.segmentAlias(segment));
   const lowest = await readHeads([], paths, range, budget, reading);
   const blobFile = (number: number) => blobFileWithNumber(snapshot.blobFiles, number);
   await readFlushedLogs(

@@ -2,6 +2,7 @@ import type { FeedLine, FeedRequest } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { retryWithLess } from '../duckdb/memory-ladder.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
 import { type FeedPiece, type FeedWindow, FeedWindows, isUnderWay, PAGE_BYTES, readWindow } from './feed-windows.ts';
@@ -9,6 +10,7 @@ import { type FeedPiece, type FeedWindow, FeedWindows, isUnderWay, PAGE_BYTES, r
 export interface FeedPagesOptions {
   readonly versions: VersionSet;
   readonly aliases: PathAliases;
+  readonly checks: SegmentChecks;
   /** Connections of the feed's own, so that its readers keep no search waiting. */
   readonly connections: ConnectionPool;
   readonly windowBudget: FeedBudget;
@@ -93,7 +95,7 @@ export class FeedPages {
   }
 
   async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
-    const { versions, connections, aliases } = this.#options;
+    const { versions, checks, connections, aliases } = this.#options;
     const found = this.#windows.find(zones, after);
     const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
     const window = await (found ?? (range && this.#windows.open(range)));
@@ -101,13 +103,15 @@ export class FeedPages {
       return this.#readWindow(window, zones, after, limit);
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
-    using connection = await connections.acquire(signal);
-    using snapshot = versions.snapshot();
-    const reading = { aliases, runner: connection.runner, signal };
-    // Unflushed events may have been flushed while the connection was waited for.
-    const flushed = range ?? this.#nextFlushed(zones, after, snapshot);
-    const growing = { zones, after, upTo: snapshot.endSequence - 1n };
-    const page = await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
+    const page = await checks.reading(signal, async (check) => {
+      using connection = await connections.acquire(signal);
+      using snapshot = versions.snapshot();
+      const reading = { aliases, check, runner: connection.runner, signal };
+      // Unflushed events may have been flushed while the connection was waited for.
+      const flushed = range ?? this.#nextFlushed(zones, after, snapshot);
+      const growing = { zones, after, upTo: snapshot.endSequence - 1n };
+      return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
+    });
     return readWindow(page, after, limit);
   }
 
@@ -137,14 +141,16 @@ export class FeedPages {
   }
 
   async #makeWindow(range: FlushedRange): Promise<FeedWindow> {
-    const { versions, connections, aliases, windowBudget } = this.#options;
+    const { versions, checks, connections, aliases, windowBudget } = this.#options;
     const { events, bytes } = windowBudget;
     // A range that is too large for one window is read in equal parts, by its estimated size.
     const fitting = Math.ceil(range.events / Math.ceil(range.bytes / bytes));
     const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
     const { signal } = this.#closing;
-    using connection = await connections.acquire(signal);
-    using snapshot = versions.snapshot();
-    return await readFlushed(snapshot, range, budget, { aliases, runner: connection.runner, signal });
+    return await checks.reading(signal, async (check) => {
+      using connection = await connections.acquire(signal);
+      using snapshot = versions.snapshot();
+      return await readFlushed(snapshot, range, budget, { aliases, check, runner: connection.runner, signal });
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { syncFolder } from '../../data-folder.ts';
+import { indexChecksum } from '../blob/blob-file-reader.ts';
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { NewFile, removeFiles } from '../runtime/file-output.ts';
@@ -77,6 +78,7 @@ async function writeLogs(
   const logs = memtable.table.logs.slices;
   await using blobFile = new NewFile(aliases.segmentsFolder, file);
   await blobFiles.run({ path: blobFile.temporaryPath, logs, rows });
+  const indexCrc32 = await indexChecksum(blobFile.temporaryPath);
   const bytes = await blobFile.keep();
   await syncFolder(aliases.segmentsFolder);
   const [firstJournal] = memtable.journals;
@@ -88,6 +90,7 @@ async function writeLogs(
     minSequence: firstJournal?.firstSequence ?? 0n,
     maxSequence: progress.nextSequence - 1n,
     textBytes: memtable.journalBytes,
+    indexCrc32,
     ingestTimes: packIngestTimes(memtable.journals.map(({ firstSequence, ingestedAtMs }) => ({ firstSequence, atMs: ingestedAtMs }))),
   };
 }

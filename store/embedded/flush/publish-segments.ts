@@ -1,5 +1,6 @@
 import type { Catalog, CatalogProgress } from '../catalog/catalog.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
 import type { GrowingSegment } from '../snapshot/growing-segment.ts';
@@ -8,6 +9,7 @@ import type { VersionSet } from '../snapshot/version-set.ts';
 /** The parts of a store that a flush or a merge changes. */
 export interface PublishOptions {
   readonly aliases: PathAliases;
+  readonly checks: SegmentChecks;
   readonly catalog: Catalog;
   readonly versions: VersionSet;
   /** Unix milliseconds. */
@@ -31,9 +33,10 @@ export interface Replacement {
  */
 export function publishSegments(
   { written, growingSegments, segments, blobFile, progress }: Replacement,
-  { catalog, versions }: Pick<PublishOptions, 'catalog' | 'versions'>,
+  { catalog, checks, versions }: Pick<PublishOptions, 'catalog' | 'checks' | 'versions'>,
 ): void {
   const added = blobFile && { addBlobFile: blobFile };
   const addSegments = catalog.apply({ add: written, remove: segments, ...added, ...(progress && { progress }) });
+  checks.trust(addSegments);
   versions.exchange({ addSegments, removeGrowing: growingSegments, removeSegments: segments, ...added });
 }

@@ -2,6 +2,7 @@ import { journalRows } from '../../../sql/events-relation.ts';
 import { dedupKeysBetweenStatement, dedupKeysStatement } from '../../../sql/memtable-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { overlaps, type Segment } from '../segment/segment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
@@ -40,6 +41,7 @@ export interface ArrivedEvents extends EventDedupKeys {
 export interface DuplicatePrecheckOptions {
   readonly runner: StatementRunner;
   readonly aliases: PathAliases;
+  readonly checks: SegmentChecks;
   readonly maxDedupEvents: number;
 }
 
@@ -107,17 +109,19 @@ export class DuplicatePrecheck {
     if (growing.length + flushed.length === 0) {
       return [];
     }
-    const { runner, aliases } = this.#options;
-    const paths = flushed.map(({ file }) => aliases.segmentAlias(file));
-    const rows = journalRows(sourcesOf(growing), paths, END_OF_SEQUENCE);
-    const found: EventDedupKeys[] = [];
-    const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));
-    for (let from = fromMs; from < toMs; from += stepMs) {
-      const statement = dedupKeysBetweenStatement(rows, from, Math.min(from + stepMs, toMs));
-      const [dedupKeys = NONE, times = NONE] = await runner.runForNumbers(statement);
-      found.push({ dedupKeys, times });
-    }
-    return found;
+    const { runner, aliases, checks } = this.#options;
+    return await checks.reading(undefined, async (check) => {
+      const paths = (await check(flushed, 'all')).map((segment) => aliases.segmentAlias(segment));
+      const rows = journalRows(sourcesOf(growing), paths, END_OF_SEQUENCE);
+      const found: EventDedupKeys[] = [];
+      const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));
+      for (let from = fromMs; from < toMs; from += stepMs) {
+        const statement = dedupKeysBetweenStatement(rows, from, Math.min(from + stepMs, toMs));
+        const [dedupKeys = NONE, times = NONE] = await runner.runForNumbers(statement);
+        found.push({ dedupKeys, times });
+      }
+      return found;
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import { eventsRelation } from '../../../sql/events-relation.ts';
 import { insertNewStatement, insertStatement } from '../../../sql/memtable-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import { END_OF_SEQUENCE, type Journal } from '../journal/journal.ts';
 import { overlaps } from '../segment/segment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
@@ -30,6 +31,7 @@ export interface LoadTarget {
   readonly stored: Snapshot;
   readonly duplicates: DuplicatePrecheck;
   readonly aliases: PathAliases;
+  readonly checks: SegmentChecks;
 }
 
 /**
@@ -88,12 +90,14 @@ async function insertNew(
   runner: StatementRunner,
   path: string,
   { minTimestamp, maxTimestamp }: ArrivedEvents,
-  { table, stored, aliases }: LoadTarget,
+  { table, stored, aliases, checks }: LoadTarget,
 ): Promise<Float64Array> {
   const segments = stored.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
-  const paths = segments.map(({ file }) => aliases.segmentAlias(file));
-  const storedEvents = eventsRelation(sourcesOf(stored.growingSegments), paths, END_OF_SEQUENCE);
-  const statement = insertNewStatement(table.table, path, storedEvents, minTimestamp, maxTimestamp);
-  const [sequences = new Float64Array()] = await runner.runForNumbers(statement);
-  return sequences;
+  return await checks.reading(undefined, async (check) => {
+    const paths = (await check(segments, 'all')).map((segment) => aliases.segmentAlias(segment));
+    const storedEvents = eventsRelation(sourcesOf(stored.growingSegments), paths, END_OF_SEQUENCE);
+    const statement = insertNewStatement(table.table, path, storedEvents, minTimestamp, maxTimestamp);
+    const [sequences = new Float64Array()] = await runner.runForNumbers(statement);
+    return sequences;
+  });
 }

@@ -5,6 +5,7 @@ import type { SourceOffsetTable } from '../catalog/source-offset-table.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import { endAfter, type Journal, type JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
@@ -36,6 +37,7 @@ export interface FlushQueue {
 export interface LoaderOptions {
   readonly runner: StatementRunner;
   readonly aliases: PathAliases;
+  readonly checks: SegmentChecks;
   readonly logMemory: LogMemory;
   readonly versions: VersionSet;
   readonly sourceOffsets: SourceOffsetTable;
@@ -77,7 +79,7 @@ export class Loader {
    * where that is all of them. When this rejects, nothing of the journal is searchable and no source offset has moved.
    */
   async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
-    const { runner, aliases, versions, sourceOffsets, counters, threads } = this.#options;
+    const { runner, aliases, checks, versions, sourceOffsets, counters, threads } = this.#options;
     let journal = written;
     threads.load(journal.eventCount);
     if (this.#isFull()) {
@@ -89,7 +91,7 @@ export class Loader {
     table.logs.append(journal.firstSequence, logs);
     try {
       using stored = versions.snapshot();
-      outcome = await loadJournal(runner, journal, { table, stored, aliases, duplicates: this.#duplicates });
+      outcome = await loadJournal(runner, journal, { table, stored, aliases, checks, duplicates: this.#duplicates });
       const { loaded, part, arrived } = outcome;
       if (loaded === 0 && journal.hasFiles && journal.sourceOffsets.length === 0) {
         journal = await this.#options.journals.dropFiles(journal);

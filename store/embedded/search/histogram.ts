@@ -61,7 +61,7 @@ async function countSeries(
     isDeepStrictEqual([earlier.request, earlier.values, earlier.extent.window], [request, values, window]) &&
     earlier.extent.expiries === expiries &&
     earlier.extent.endSequence <= endSequence;
-  const events = isSame ? scope.eventsStoredSince(earlier.extent.endSequence) : scope.events();
+  const events = isSame ? await scope.eventsStoredSince(earlier.extent.endSequence) : scope.events();
   const series = isSame ? earlier.series.map((counts) => [...counts]) : emptySeries(values, buckets);
   if (events !== undefined) {
     const wanted = by === null || values.length === 0 ? null : { by, values, hasFewValues };

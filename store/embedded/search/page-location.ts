@@ -1,7 +1,7 @@
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { slotAt, slotCountStatement, type TimeSlots } from '../../../sql/row-statements.ts';
-import type { Segment } from '../segment/segment.ts';
+import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /** A range of a window, and the number of matching events in it. */
@@ -67,7 +67,7 @@ export function slotsOf(window: TimeWindow, newestMs: number): TimeSlots {
 }
 
 /** Counts the matching events of the window by slot. Returns the ranges that have some, in no order. */
-export async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly Segment[]): Promise<CountedRange[]> {
+export async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly CheckedSegment[]): Promise<CountedRange[]> {
   const slots = slotsOf(window, scope.newestMs);
   const counted = await scope.runner.run(slotCountStatement(scope.plan, scope.events(window, segments), slots, duckdbDialect));
   return counted.map(([slot, events]) => slotRange(slots, Number(slot), Number(events)));

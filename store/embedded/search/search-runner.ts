@@ -1,11 +1,12 @@
 import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { ExploreResult, SearchResult } from '../../../query/plan/search-result.ts';
-import type { ActiveZone } from '../../event-store.ts';
+import { type ActiveZone, StoreError } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
-import { retryWithLess } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
+import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { findActiveZones } from './active-zones.ts';
 import { explore } from './exploration.ts';
@@ -20,6 +21,7 @@ import { VALUE_COUNT_LIMITS, type ValueCountLimits } from './value-counts.ts';
 export interface SearchRunnerOptions {
   readonly versions: VersionSet;
   readonly aliases: PathAliases;
+  readonly checks: SegmentChecks;
   readonly connections: ConnectionPool;
   readonly threads: ThreadPolicy;
   /** Undefined: every search counts the segments anew. */
@@ -54,7 +56,7 @@ interface OpenScope extends Disposable {
 
 /**
  * Runs searches: each waits for a connection, and the parts that it reads stay readable until it ends. A search that runs out of memory is
- * made once more with less, after the caches have given their memory back.
+ * made once more with less, after the memory of the caches was freed; one that comes upon damage is made again without it.
  */
 export class SearchRunner {
   readonly #options: SearchRunnerOptions;
@@ -67,18 +69,15 @@ export class SearchRunner {
 
   /** Rejects with the signal's reason, or with `StoreError` (`overloaded`) where too many searches wait or memory is short. */
   async search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
-    using open = await this.#open(plan, signal);
-    return await retryWithLess((isRetry) => this.#findPage(open.scope, isRetry), this.#evictCaches, OUT_OF_MEMORY);
+    return await this.#answer(plan, signal, (scope, isRetry) => this.#findPage(scope, isRetry));
   }
 
   /** Answers all of the plan from one snapshot. Rejects as {@link search}. */
   async explore(plan: ExplorePlan, signal: AbortSignal): Promise<ExploreResult> {
     const { connections, pages, explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
-    using open = await this.#open(plan.search, signal);
-    const { scope } = open;
-    // A statement about few events keeps all cores busy for half of its time only, so the page is read beside it.
-    using other = scope.mostEvents <= limits.together ? connections.acquireIdle(signal) : undefined;
-    const answer = async (isRetry: boolean): Promise<ExploreResult> => {
+    return await this.#answer(plan.search, signal, async (scope, isRetry) => {
+      // A statement about few events keeps all cores busy for half of its time only, so the page is read beside it.
+      using other = scope.mostEvents <= limits.together ? connections.acquireIdle(signal) : undefined;
       const beside = isRetry || other === undefined ? undefined : scope.on(other.runner);
       const cached = pages?.of(scope);
       const finding = Promise.resolve(cached ?? this.#findPage(beside ?? scope, isRetry));
@@ -91,23 +90,42 @@ export class SearchRunner {
         pages?.keep(scope, page);
       }
       return { page, ...(await exploring) };
-    };
-    return await retryWithLess(answer, this.#evictCaches, OUT_OF_MEMORY);
+    });
   }
 
   /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */
   async activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
-    using open = await this.#open({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal);
-    return await retryWithLess(() => findActiveZones(open.scope), this.#evictCaches, OUT_OF_MEMORY);
+    return await this.#answer({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal, (scope) => findActiveZones(scope));
+  }
+
+  /** Answers from one snapshot. */
+  async #answer<T>(plan: SearchPlan, signal: AbortSignal, find: (scope: SearchScope, isRetry: boolean) => Promise<T>): Promise<T> {
+    for (let isRetry = false; ; ) {
+      const attempt = this.#options.checks.attempt(signal);
+      try {
+        using open = await this.#open(plan, attempt.check, signal);
+        return await find(open.scope, isRetry);
+      } catch (error) {
+        if (isOutOfMemory(error)) {
+          if (isRetry) {
+            throw new StoreError('overloaded', OUT_OF_MEMORY, { cause: error });
+          }
+          isRetry = true;
+          await this.#evictCaches();
+        } else if (!(await attempt.foundDamage(error))) {
+          throw error;
+        }
+      }
+    }
   }
 
   /** The events of a plan in one snapshot, and a connection to read them on, until it is disposed. */
-  async #open(plan: SearchPlan, signal: AbortSignal): Promise<OpenScope> {
+  async #open(plan: SearchPlan, check: CheckSegments, signal: AbortSignal): Promise<OpenScope> {
     const { versions, aliases, connections, threads } = this.#options;
     using parts = new DisposableStack();
     parts.defer(threads.beginSearch());
     const { runner } = parts.use(await connections.acquire(signal));
-    const scope = new SearchScope(plan, parts.use(versions.snapshot()), aliases, runner, signal);
+    const scope = await SearchScope.open(plan, { snapshot: parts.use(versions.snapshot()), aliases, check, runner, signal });
     const kept = parts.move();
     return { scope, [Symbol.dispose]: () => kept.dispose() };
   }

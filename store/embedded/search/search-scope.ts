@@ -3,6 +3,7 @@ import { eventsByFile, eventsFrom, eventsRelation } from '../../../sql/events-re
 import type { SqlFragment } from '../../../sql/statement.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { CheckedSegment, CheckSegments } from '../integrity/segment-checks.ts';
 import { type BlobFile, blobFileWithNumber } from '../segment/blob-file.ts';
 import { overlaps, rowsOfZones, type Segment } from '../segment/segment.ts';
 import { type GrowingSegment, logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
@@ -15,6 +16,15 @@ export interface SearchExtent {
   readonly expiries: number;
 }
 
+/** Where a search reads. */
+export interface ScopeSource {
+  readonly snapshot: Snapshot;
+  readonly aliases: PathAliases;
+  readonly check: CheckSegments;
+  readonly runner: StatementRunner;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * The parts that one search reads, and the connection that it reads them on: the segments that can hold events of its zones and window, and
  * the growing segments that can hold events of its zones. A statement names all of them, however many; DuckDB reads as many at a time as it
@@ -22,22 +32,30 @@ export interface SearchExtent {
  */
 export class SearchScope {
   readonly plan: SearchPlan;
-  readonly segments: readonly Segment[];
+  readonly segments: readonly CheckedSegment[];
   readonly growingSegments: readonly GrowingSegment[];
   readonly aliases: PathAliases;
   readonly runner: StatementRunner;
-  readonly #snapshot: Snapshot;
   readonly signal: AbortSignal | undefined;
+  readonly #snapshot: Snapshot;
+  readonly #check: CheckSegments;
 
-  constructor(plan: SearchPlan, snapshot: Snapshot, aliases: PathAliases, runner: StatementRunner, signal: AbortSignal | undefined) {
-    this.plan = plan;
+  private constructor(plan: SearchPlan, segments: readonly CheckedSegment[], source: ScopeSource) {
     const { zones, window } = plan;
-    this.segments = snapshot.segments.filter((segment) => rowsOfZones(segment, zones) > 0 && overlaps(segment, window.fromMs, window.toMs));
-    this.growingSegments = snapshot.growingSegments.filter((segment) => zones === 'all' || zones.some((zone) => segment.zones.has(zone)));
-    this.#snapshot = snapshot;
-    this.aliases = aliases;
-    this.runner = runner;
-    this.signal = signal;
+    this.plan = plan;
+    this.segments = segments.filter(isIn(window));
+    this.growingSegments = source.snapshot.growingSegments.filter((part) => zones === 'all' || zones.some((zone) => part.zones.has(zone)));
+    this.aliases = source.aliases;
+    this.runner = source.runner;
+    this.signal = source.signal;
+    this.#snapshot = source.snapshot;
+    this.#check = source.check;
+  }
+
+  /** Checks the segments of the search first. Rejects as `check` does. */
+  static async open(plan: SearchPlan, source: ScopeSource): Promise<SearchScope> {
+    const segments = source.snapshot.segments.filter((segment) => rowsOfZones(segment, plan.zones) > 0).filter(isIn(plan.window));
+    return new SearchScope(plan, await source.check(segments, plan.zones), source);
   }
 
   /** The same search within a part of its window. */
@@ -45,14 +63,18 @@ export class SearchScope {
     return this.asking({ window });
   }
 
-  /** Another search of the same snapshot. */
-  asking(change: Partial<SearchPlan>): SearchScope {
-    return new SearchScope({ ...this.plan, ...change }, this.#snapshot, this.aliases, this.runner, this.signal);
+  /** Another search of the same zones in the same window, or in a part of it. */
+  asking(change: Partial<Omit<SearchPlan, 'zones'>>): SearchScope {
+    const { fromMs, toMs } = this.plan.window;
+    if (change.window !== undefined && (change.window.fromMs < fromMs || change.window.toMs > toMs)) {
+      throw new Error('a search cannot ask about times of which no segment was checked');
+    }
+    return new SearchScope({ ...this.plan, ...change }, this.segments, this.#source);
   }
 
   /** The same search, read on another connection. */
   on(runner: StatementRunner): SearchScope {
-    return new SearchScope(this.plan, this.#snapshot, this.aliases, runner, this.signal);
+    return new SearchScope(this.plan, this.segments, { ...this.#source, runner });
   }
 
   /** The events of the zones that this search has to count, apart from its predicate. */
@@ -65,15 +87,15 @@ export class SearchScope {
    * The events of the zones that an earlier search of the same zones did not have and this one can have, or the other way round, and maybe
    * others. Undefined: there are none.
    */
-  eventsChangedSince(earlier: SearchExtent): SqlFragment | undefined {
+  async eventsChangedSince(earlier: SearchExtent): Promise<SqlFragment | undefined> {
     const { window } = this.plan;
     const { window: before, endSequence } = earlier;
     const hull = hullOf(before, window);
     const isInOne = (part: Pick<Segment, 'minTimestamp' | 'maxTimestamp'>) =>
       overlaps(part, hull.fromMs, Math.max(before.fromMs, window.fromMs)) || overlaps(part, Math.min(before.toMs, window.toMs), hull.toMs);
-    const { segments, growingSegments } = this.during(hull);
+    const { segments } = await SearchScope.open({ ...this.plan, window: hull }, this.#source);
     const paths = this.#paths(segments.filter((segment) => segment.maxSequence >= endSequence || isInOne(segment)));
-    const growing = growingSegments.filter((part) => part.lastSequence >= endSequence || isInOne(part));
+    const growing = this.growingSegments.filter((part) => part.lastSequence >= endSequence || isInOne(part));
     return paths.length + growing.length === 0 ? undefined : eventsRelation(sourcesOf(growing), paths, this.#snapshot.endSequence);
   }
 
@@ -105,43 +127,51 @@ export class SearchScope {
     return this.growingSegments.reduce((sum, { events }) => sum + events, this.flushedRows);
   }
 
+  get #source(): ScopeSource {
+    return { snapshot: this.#snapshot, aliases: this.aliases, check: this.#check, runner: this.runner, signal: this.signal };
+  }
+
   rowsIn(segments: readonly Segment[]): number {
     return segments.reduce((sum, segment) => sum + rowsOfZones(segment, this.plan.zones), 0);
   }
 
   /** The segments that can hold events of the zones in `window`. */
-  segmentsIn({ fromMs, toMs }: TimeWindow, segments: readonly Segment[] = this.segments): Segment[] {
-    return segments.filter((segment) => overlaps(segment, fromMs, toMs));
+  segmentsIn(window: TimeWindow, segments: readonly CheckedSegment[] = this.segments): CheckedSegment[] {
+    return segments.filter(isIn(window));
   }
 
   /** The events of these segments, with `fileOf` their segment as `file`, and the unflushed events. */
-  eventsByFile(segments: readonly Segment[]): SqlFragment {
+  eventsByFile(segments: readonly CheckedSegment[]): SqlFragment {
     return eventsByFile(sourcesOf(this.growingSegments), this.#paths(segments), this.#snapshot.endSequence);
   }
 
   /** The events of these segments, and no unflushed ones. */
-  flushedEvents(segments: readonly Segment[]): SqlFragment {
+  flushedEvents(segments: readonly CheckedSegment[]): SqlFragment {
     return eventsRelation([], this.#paths(segments), this.#snapshot.endSequence);
   }
 
   /** The path by which DuckDB reads a segment. */
-  fileOf({ file }: Segment): string {
-    return this.aliases.segmentAlias(file);
+  fileOf(segment: CheckedSegment): string {
+    return this.aliases.segmentAlias(segment);
   }
 
   /** The events that can lie in `window`, from these segments and the unflushed ones. */
-  events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
+  events(window: TimeWindow = this.plan.window, segments: readonly CheckedSegment[] = this.segments): SqlFragment {
     const paths = this.#paths(this.segmentsIn(window, segments));
     return eventsRelation(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence);
   }
 
   /** The events from this sequence on that can lie in the window. Undefined: there are none. */
-  eventsStoredSince(sequence: bigint): SqlFragment | undefined {
-    const events = this.eventsChangedSince({ ...this.extent, endSequence: sequence });
+  async eventsStoredSince(sequence: bigint): Promise<SqlFragment | undefined> {
+    const events = await this.eventsChangedSince({ ...this.extent, endSequence: sequence });
     return events && eventsFrom(events, sequence);
   }
 
-  #paths(segments: readonly Segment[]): string[] {
+  #paths(segments: readonly CheckedSegment[]): string[] {
     return segments.map((segment) => this.fileOf(segment));
   }
+}
+
+function isIn({ fromMs, toMs }: TimeWindow): (segment: Segment) => boolean {
+  return (segment) => overlaps(segment, fromMs, toMs);
 }

@@ -2,12 +2,14 @@ import { footerStatement } from '../../../sql/segment-statements.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 
 export interface SegmentFootersOptions {
   readonly versions: VersionSet;
   readonly aliases: PathAliases;
+  readonly checks: Pick<SegmentChecks, 'check'>;
   /** They remember footers. */
   readonly connections: ConnectionPool;
   readonly memoryLimitMb: number;
@@ -31,7 +33,7 @@ export class SegmentFooters {
    * logged. Rejects with the signal's reason.
    */
   async readNew(signal?: AbortSignal): Promise<void> {
-    const { versions, aliases, connections, memoryLimitMb, logger } = this.#options;
+    const { versions, aliases, checks, connections, memoryLimitMb, logger } = this.#options;
     using snapshot = versions.snapshot();
     const most = Math.floor(memoryLimitMb / MB_OF_A_FOOTER);
     const newest = snapshot.segments.toSorted((a, b) => b.maxTimestamp - a.maxTimestamp).slice(0, most);
@@ -39,7 +41,9 @@ export class SegmentFooters {
       using held = await connections.acquire(signal);
       this.#read.add(segment);
       try {
-        await held.runner.run(footerStatement(aliases.segmentAlias(segment.file)));
+        for (const whole of await checks.check([segment], [], signal)) {
+          await held.runner.run(footerStatement(aliases.segmentAlias(whole)));
+        }
       } catch (error) {
         signal?.throwIfAborted();
         logger.warn({ err: error, segment: segment.file }, 'the footer of a segment cannot be read; searches of its events will fail');

@@ -125,7 +125,7 @@ async function findChanged(
   known: CountsByField,
   limits: ValueCountLimits,
 ): Promise<CountsByField> {
-  const events = scope.eventsChangedSince(extent);
+  const events = await scope.eventsChangedSince(extent);
   if (events === undefined) {
     return known;
   }

@@ -9,6 +9,7 @@ import { syncFolder } from '../../data-folder.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { NewFile, removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from './segment.ts';
+import { blocksOf, packBlocks } from './segment-blocks.ts';
 import { type PartitionZone, partitionZone, type SegmentPlan } from './segment-plan.ts';
 
 /** Fewer events are written on the calling thread: another thread takes longer to start. */
@@ -16,9 +17,7 @@ export const FEW_EVENTS = 20_000;
 
 /**
  * New segments of a folder, which count once the catalog has them. Where they are disposed before they are finished, no file is left.
- *
- * A segment has no checksum. A start compares its size with that in the catalog, and what DuckDB cannot decode ends a search in an error;
- * a value that was changed on the disk is answered as it is.
+ * Their checksums are of what is read back.
  */
 export class NewSegments implements AsyncDisposable {
   readonly #folder: string;
@@ -45,8 +44,9 @@ export class NewSegments implements AsyncDisposable {
 
   /** Keeps the file of a planned segment, which has been written. */
   async add({ content }: SegmentPlan, file: NewFile): Promise<void> {
+    const blocks = packBlocks(blocksOf(file.temporaryPath));
     const bytes = await file.keep();
-    this.#written.push({ ...content, file: this.#nextName, bytes });
+    this.#written.push({ ...content, file: this.#nextName, bytes, blocks });
     this.#rows += content.rows;
   }
 

@@ -39,6 +39,12 @@ export interface Segment extends Extent {
   readonly damage?: string;
 }
 
+/** A segment whose events cannot be read. */
+export interface DamagedSegment {
+  readonly segment: Segment;
+  readonly fault: string;
+}
+
 /** A segment that the catalog has not numbered yet. */
 export type UnpublishedSegment = Omit<Segment, 'id'>;
 

@@ -1,7 +1,7 @@
-import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import type { TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { RefCounted } from '../runtime/ref-counted.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import type { Segment } from '../segment/segment.ts';
+import { type DamagedSegment, overlaps, rowsOfZones, type Segment } from '../segment/segment.ts';
 import type { GrowingSegment } from './growing-segment.ts';
 
 /** The parts that one search reads. They stay readable until it is disposed, even where they are flushed, merged or expire meanwhile. */
@@ -11,7 +11,7 @@ export interface Snapshot extends Disposable {
   readonly blobFiles: readonly BlobFile[];
   /** Unflushed events from this sequence on came after the snapshot. */
   readonly endSequence: bigint;
-  /** How often events had expired since the start. Between two snapshots with the same number, events have only come. */
+  /** How often events had gone since the start: expired or unreadable. Between two snapshots with the same number, events only came. */
   readonly expiries: number;
 }
 
@@ -30,6 +30,7 @@ type Part = GrowingSegment | Segment | BlobFile;
 export class VersionSet {
   #growingSegments: readonly GrowingSegment[] = [];
   #segments: readonly Segment[];
+  #damaged: readonly DamagedSegment[];
   #blobFiles: readonly BlobFile[];
   #endSequence: bigint;
   #expiries = 0;
@@ -44,7 +45,8 @@ export class VersionSet {
     endSequence: bigint,
     onRetired: (part: Retired) => void,
   ) {
-    this.#segments = segments;
+    this.#segments = segments.filter(({ damage }) => damage === undefined);
+    this.#damaged = segments.flatMap((segment) => (segment.damage === undefined ? [] : [{ segment, fault: segment.damage }]));
     this.zoneEnds = new ZoneEnds(segments);
     this.#blobFiles = blobFiles;
     this.#endSequence = endSequence;
@@ -65,6 +67,25 @@ export class VersionSet {
 
   get blobFiles(): readonly BlobFile[] {
     return this.#blobFiles;
+  }
+
+  /** The segments that no snapshot has, because they are damaged or missing. */
+  get damaged(): readonly DamagedSegment[] {
+    return this.#damaged;
+  }
+
+  /** The most events of the zones in the window that cannot be read. */
+  unreadableEvents(zones: ZoneSelection, { fromMs, toMs }: TimeWindow): number {
+    return this.#unreadable(zones, (segment) => overlaps(segment, fromMs, toMs));
+  }
+
+  /** The most events of the zones between two sequences, both inclusive, that cannot be read. */
+  unreadableBetween(zones: ZoneSelection, first: bigint, last: bigint): number {
+    return this.#unreadable(zones, ({ minSequence, maxSequence }) => maxSequence >= first && minSequence <= last);
+  }
+
+  #unreadable(zones: ZoneSelection, isWanted: (segment: Segment) => boolean): number {
+    return this.#damaged.reduce((sum, { segment }) => sum + (isWanted(segment) ? mostRowsOf(segment, zones) : 0), 0);
   }
 
   /** Makes the events below `endSequence`, which are of these zones, visible to the snapshots from here on. */
@@ -89,15 +110,20 @@ export class VersionSet {
     readonly removeGrowing?: readonly GrowingSegment[];
     readonly addSegments?: readonly Segment[];
     readonly removeSegments?: readonly Segment[];
+    /** They stay, and no later snapshot has them. */
+    readonly damageSegments?: readonly DamagedSegment[];
     readonly addBlobFile?: BlobFile;
     readonly removeBlobFiles?: readonly BlobFile[];
   }): void {
     const { addGrowing, removeGrowing = [], addSegments = [], removeSegments = [], addBlobFile, removeBlobFiles = [] } = change;
+    const { damageSegments = [] } = change;
+    const damaged = new Set(damageSegments.map(({ segment }) => segment));
     const gone = new Set<Part>([...removeSegments, ...removeGrowing, ...removeBlobFiles]);
     // A merge puts others in the place of the segments that it removes.
-    this.#expiries += removeSegments.length > 0 && addSegments.length === 0 ? 1 : 0;
+    this.#expiries += (removeSegments.length > 0 && addSegments.length === 0) || damageSegments.length > 0 ? 1 : 0;
     this.#growingSegments = [...this.#growingSegments, ...(addGrowing ? [addGrowing] : [])].filter((part) => !gone.has(part));
-    this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
+    this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment) && !damaged.has(segment));
+    this.#damaged = [...this.#damaged, ...damageSegments].filter(({ segment }) => !gone.has(segment));
     this.#blobFiles = [...this.#blobFiles, ...(addBlobFile ? [addBlobFile] : [])].filter((blobFile) => !gone.has(blobFile));
     for (const part of gone) {
       this.#referencesOf(part).release();
@@ -139,6 +165,11 @@ export class VersionSet {
     }
     return references;
   }
+}
+
+/** The most events of the zones in a segment. One that stands for a lost journal may not know its zones. */
+function mostRowsOf(segment: Segment, zones: ZoneSelection): number {
+  return segment.zoneRows.size === 0 ? segment.rows : rowsOfZones(segment, zones);
 }
 
 /** The last sequence at which each zone may have events. A reader that has come as far needs to read nothing to know it. */

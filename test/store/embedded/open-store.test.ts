@@ -15,16 +15,17 @@ interface Trouble {
 }
 
 const TROUBLES: Readonly<Record<string, Trouble>> = {
-  'the catalog names a segment that is cut': {
+  'most files of the catalog are cut': {
     damage: (dataDir) => {
       const folder = join(dataDir, 'segments');
-      const file = join(folder, readdirSync(folder).find((name) => !name.includes('log')) ?? '');
-      const { size } = statSync(file);
-      const whole = readFileSync(file);
-      truncateSync(file, size - 1);
-      return () => writeFileSync(file, whole);
+      const files = readdirSync(folder).map((name) => join(folder, name));
+      const whole = new Map(files.map((file) => [file, readFileSync(file)]));
+      for (const file of files) truncateSync(file, statSync(file).size - 1);
+      return () => {
+        for (const [file, content] of whole) writeFileSync(file, content);
+      };
     },
-    message: /has \d+ bytes; the catalog says \d+/,
+    message: /2 of 2 files of the catalog are missing or changed: ".*" has \d+ bytes instead of \d+/,
   },
   'DuckDB does not start': { options: { memoryLimitMb: Number.NaN }, message: /Failed to set config/ },
   'the dead letters cannot be opened': {

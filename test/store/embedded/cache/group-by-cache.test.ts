@@ -13,6 +13,7 @@ import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { eventSeries, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
 const EVENTS = 2_000;
@@ -54,6 +55,7 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
     catalog.close();
   });
   const aliases = pathAliases(join(dataDir, 'segments'));
+  const checks = segmentChecks(join(dataDir, 'segments'), versions);
   const following: (() => void)[] = [];
   /** `then` happens after the next statement. */
   const afterStatement = (then: () => void) => following.push(then);
@@ -67,10 +69,16 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
     interrupt: () => connection.interrupt(),
   };
   const scopeOf = (signal?: AbortSignal) =>
-    new SearchScope(rowsPlan(), versions.snapshot(), aliases, new StatementRunner(watched, aliases, signal), signal);
+    SearchScope.open(rowsPlan(), {
+      snapshot: versions.snapshot(),
+      aliases,
+      check: (segments, zones) => checks.check(segments, zones),
+      runner: new StatementRunner(watched, aliases, signal),
+      signal,
+    });
   /** The name of the table that a search reads. */
   const use = async (output: GroupsOutput, signal?: AbortSignal) => {
-    using entry = await cache.hold(scopeOf(signal), output);
+    using entry = await cache.hold(await scopeOf(signal), output);
     return entry?.table;
   };
   const tables = async () => {
@@ -111,7 +119,7 @@ test('too many groups are counted once, and not at all where the answer said how
   expect(await tables()).toEqual([]);
   expect(await use(by('url'))).toBeUndefined();
   await use(by('ip', 'url'));
-  cache.answered(scopeOf(), by('ip', 'url'), EVENTS);
+  cache.answered(await scopeOf(), by('ip', 'url'), EVENTS);
   expect(await use(by('ip', 'url'))).toBeUndefined();
   await use(by('ip'));
   // The second table of all: the first was for the urls, and the addresses with their urls got none.
@@ -136,7 +144,7 @@ test('what is in use makes no room for others, and what was not used for long do
 test('a table that is being read goes when it has been read', async () => {
   const { cache, versions, use, tables, scopeOf } = await cacheUnderTest(ROOM);
   await use(by('ip'));
-  const read = await cache.hold(scopeOf(), by('ip'));
+  const read = await cache.hold(await scopeOf(), by('ip'));
   expect(await tables()).toEqual(['groups_1']);
   versions.exchange({ removeSegments: versions.segments.slice(0, 1) });
   expect(await use(by('ip'))).toBeUndefined();
@@ -172,7 +180,10 @@ test('where the engine has no memory left for a search, what is cached is evicte
     times += 1;
     expect(await tablesNow()).toEqual(times === 1 ? ['groups_1'] : []);
     await limitMemory(times === 1 ? '100KiB' : '256MiB');
-    const rows = await scopeOf().runner.run({ text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))', params: [] });
+    const rows = await (await scopeOf()).runner.run({
+      text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))',
+      params: [],
+    });
     return Number(rows[0]?.[0]);
   };
   const evictCaches = () => cache.evictAll();
@@ -197,8 +208,8 @@ test('where the details of a page could not be read they are not read for the ca
   for (const folder of [aliases.segmentsFolder, aliases.linksFolder]) {
     rmSync(folder, { recursive: true });
   }
-  const find = () => cache.find(scopeOf(), by('ip'));
+  const find = async () => await cache.find(await scopeOf(), by('ip'));
   await expect(find()).rejects.toThrow('No files found');
-  using entry = await cache.hold(scopeOf(), by('ip'));
+  using entry = await cache.hold(await scopeOf(), by('ip'));
   expect(entry?.isFull).toBe(true);
 });

@@ -9,6 +9,7 @@ import {
   segmentsCut,
 } from '../../../../store/embedded/cache/group-coverage.ts';
 import type { Segment } from '../../../../store/embedded/segment/segment.ts';
+import { asChecked } from '../integrity/segment-checks-under-test.ts';
 import { rowsPlan } from '../stored-events.ts';
 
 function segment(id: number, minTimestamp: number, maxTimestamp: number): Segment {
@@ -30,8 +31,8 @@ const MIDDLE = segment(2, 2_000, 2_999);
 const YOUNG = segment(3, 3_000, 3_999);
 const ALL = [OLD, MIDDLE, YOUNG];
 
-const covered = (fromMs: number, ...segments: Segment[]): Coverage => ({ segments, fromMs });
-const of = (fromMs: number, toMs: number) => coverageOf({ plan: rowsPlan({ window: { fromMs, toMs } }), segments: ALL });
+const covered = (fromMs: number, ...segments: Segment[]): Coverage => ({ segments: asChecked(segments), fromMs });
+const of = (fromMs: number, toMs: number) => coverageOf({ plan: rowsPlan({ window: { fromMs, toMs } }), segments: asChecked(ALL) });
 
 // A window of 2,048 milliseconds and up to twice that long has steps of 128.
 test.each([

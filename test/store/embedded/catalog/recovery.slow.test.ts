@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '../../../../store/event-store.ts';
@@ -176,32 +176,6 @@ describe('a folder that lost something is refused with what it lost, and nothing
     const left = readdirSync(join(dataDir, 'journal'));
     await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
     expect(readdirSync(join(dataDir, 'journal'))).toEqual(left);
-  });
-
-  test.each([
-    ['segment', 'is missing', (path: string) => rmSync(path), /^segment ".*" is in the catalog and cannot be read: ENOENT/],
-    [
-      'segment',
-      'has another size',
-      (path: string) => appendFileSync(path, 'x'),
-      /^segment ".*" has \d+ bytes; the catalog says \d+; no file was changed; put what is missing back/,
-    ],
-    ['blob file', 'is missing', (path: string) => rmSync(path), /^blob file ".*" is in the catalog and cannot be read: ENOENT/],
-    [
-      'blob file',
-      'has another size',
-      (path: string) => appendFileSync(path, 'x'),
-      /^blob file ".*" has \d+ bytes; the catalog says \d+; no file was changed; put what is missing back/,
-    ],
-  ])('a %s %s', async (kind, _, damage, message) => {
-    const dataDir = temporaryFolder();
-    const store = await storeIn(dataDir);
-    await store.append(canonicalBatch([event('a', NOW)]));
-    await store.flushNow();
-    await store.close();
-    const files = readdirSync(join(dataDir, 'segments'));
-    damage(join(dataDir, 'segments', files.find((file) => file.endsWith('-log.parquet') === (kind === 'blob file')) ?? ''));
-    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
   });
 });
 

@@ -28,6 +28,7 @@ async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<Backg
         done.footers += 1;
       },
     },
+    scrub: { readNext: () => Promise.resolve() },
     journals: { removeRecycled: () => Promise.resolve(), removeSetAside: () => Promise.resolve() },
     logMemory: { giveRoomBack: () => undefined },
     compaction,

@@ -10,6 +10,7 @@ import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/ve
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { eventSeries, NOW } from '../stored-events.ts';
 
 /** Two published segments of one hour, and the parts of a store that a merge needs, without a store around them. */
@@ -34,7 +35,8 @@ export async function twoSegments() {
   const versions = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
   const merge = { partition: Math.floor(NOW / HOUR_MS), partitionMs: HOUR_MS, segments };
-  const options = { aliases: pathAliases(segmentsFolder), catalog, versions, now: () => NOW };
+  const checks = segmentChecks(segmentsFolder, versions);
+  const options = { aliases: pathAliases(segmentsFolder), checks, catalog, versions, now: () => NOW };
   const write: WriteMerge = (order) => writeMerged(order, new StatementRunner(connection));
   const run = (writing = write) => runMerge(merge, writing, options);
   return {

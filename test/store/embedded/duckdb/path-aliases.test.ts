@@ -223,16 +223,3 @@ test('the link to a small journal, whose events are copied, is gone when it is l
   expect(await store.stats()).toMatchObject({ events: 30, duplicateEvents: 15 });
   expect(readdirSync(join(dataDir, 'links'))).toEqual([]);
 });
-
-test('a segment that cannot be read is named, not the link to it', async () => {
-  const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
-  await store.append(canonicalBatch(eventSeries('e', 10, NOW - HOUR, 10)));
-  await store.flushNow();
-  const [segment = ''] = readdirSync(join(dataDir, 'segments')).filter((name) => !name.includes('-log'));
-  const path = join(dataDir, 'segments', segment);
-  const { length } = readFileSync(path);
-  renameSync(path, `${path}.away`);
-  writeFileSync(path, Buffer.alloc(length, 'x'));
-  await expect(store.search(rowsPlan())).rejects.toThrow(path);
-});

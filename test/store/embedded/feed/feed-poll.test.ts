@@ -7,6 +7,7 @@ import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { event, NOW } from '../stored-events.ts';
 
 /** A reader without a connection. */
@@ -17,6 +18,7 @@ async function readerWithoutDuckdb(versions: VersionSet): Promise<FeedPages> {
   return new FeedPages({
     versions,
     aliases: pathAliases('/nowhere'),
+    checks: segmentChecks('/nowhere', versions),
     connections,
     windowBudget: { events: 10, bytes: 1_000 },
     evictCaches: () => Promise.resolve(),

@@ -68,5 +68,5 @@ export async function expectFlushedAlike(order: FieldsOrder, kernel: SegmentKern
 }
 
 function contentOf({ segments }: FlushedFields): unknown[] {
-  return segments.map(({ file: _, bytes: __, ...content }) => content);
+  return segments.map(({ file: _, bytes: __, blocks: ___, ...content }) => content);
 }

@@ -13,6 +13,7 @@ import { silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
 const BY_COUNTRY: SearchPlan['output'] = { kind: 'groups', by: ['country'], buckets: 4 };
@@ -88,6 +89,7 @@ async function runnerUnderTest(connections: number, groups?: GroupCache) {
   const runner = new SearchRunner({
     versions,
     aliases: pathAliases('/nowhere'),
+    checks: segmentChecks('/nowhere', versions),
     connections: pool,
     threads,
     counts: undefined,

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import type { StoreLogger } from '../../event-store.ts';
+import { checkBlobFile, faultOfBlobFile, indexChecksum } from '../blob/blob-file-reader.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
+import type { BlobFile } from '../segment/blob-file.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { VersionSet } from '../snapshot/version-set.ts';
+
+export interface ScrubOptions {
+  readonly segmentsFolder: string;
+  readonly versions: Pick<VersionSet, 'segments' | 'blobFiles' | 'acquire'>;
+  readonly checks: Pick<SegmentChecks, 'checkInBackground' | 'blocksOf'>;
+  readonly catalog: Pick<Catalog, 'addBlocks' | 'noteBlobFile'>;
+  /** Milliseconds by a clock that nobody sets. */
+  readonly elapsedMs: () => number;
+  readonly logger: StoreLogger;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+type StoredFile = Segment | BlobFile;
+
+/**
+ * Reads every file of the store once a day, a file at a time, because a disk can change what nobody reads. Files of earlier versions get
+ * their checksums. Files that the process wrote were read when they were written.
+ */
+export class Scrub {
+  readonly #options: ScrubOptions;
+  readonly #dueMs = new WeakMap<StoredFile, number>();
+  readonly #withBlocks = new WeakSet<StoredFile>();
+  readonly #notedFaults = new WeakMap<BlobFile, string>();
+
+  constructor(options: ScrubOptions) {
+    this.#options = options;
+    for (const file of this.#files) {
+      this.#dueMs.set(file, Number.NEGATIVE_INFINITY);
+    }
+  }
+
+  /** Reads a file that is due, if there is one. A call every few seconds reads thousands of files a day. */
+  async readNext(): Promise<void> {
+    const { versions, elapsedMs } = this.#options;
+    this.#noteFaults();
+    const now = elapsedMs();
+    for (const file of this.#files) {
+      const dueMs = this.#dueMs.get(file) ?? now + DAY_MS;
+      this.#dueMs.set(file, dueMs);
+      if (dueMs <= now) {
+        this.#dueMs.set(file, now + DAY_MS);
+        const release = versions.acquire([file]);
+        try {
+          await ('zoneRows' in file ? this.#readSegment(file) : this.#readBlobFile(file));
+        } finally {
+          release();
+        }
+        return;
+      }
+    }
+  }
+
+  get #files(): StoredFile[] {
+    const { segments, blobFiles } = this.#options.versions;
+    return [...segments, ...blobFiles];
+  }
+
+  async #readSegment(segment: Segment): Promise<void> {
+    const { checks, catalog } = this.#options;
+    if (segment.blocks !== undefined || this.#withBlocks.has(segment)) {
+      await checks.checkInBackground(segment);
+    } else {
+      catalog.addBlocks(segment, await checks.blocksOf(segment));
+      this.#withBlocks.add(segment);
+    }
+  }
+
+  async #readBlobFile(blobFile: BlobFile): Promise<void> {
+    const { segmentsFolder, catalog } = this.#options;
+    const path = join(segmentsFolder, blobFile.file);
+    const fault = await checkBlobFile(path, blobFile);
+    if (fault !== undefined) {
+      this.#noteFault(blobFile, fault);
+    } else if (blobFile.indexCrc32 === undefined || blobFile.damage !== undefined) {
+      catalog.noteBlobFile(blobFile, { indexCrc32: await indexChecksum(path), damage: undefined });
+    }
+  }
+
+  /** Those that searches found since the last call. */
+  #noteFaults(): void {
+    for (const blobFile of this.#options.versions.blobFiles) {
+      const fault = faultOfBlobFile(blobFile);
+      if (fault !== undefined) {
+        this.#noteFault(blobFile, fault);
+      }
+    }
+  }
+
+  #noteFault(blobFile: BlobFile, fault: string): void {
+    const { logger, catalog } = this.#options;
+    if (this.#notedFaults.get(blobFile) !== fault) {
+      this.#notedFaults.set(blobFile, fault);
+      logger.error({ blobFile: blobFile.file, fault }, 'logs of a blob file are damaged or missing: they are answered as {}');
+      catalog.noteBlobFile(blobFile, { damage: fault });
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { isFaultOfFile } from '../runtime/file-fault.ts';
+import { blocksOf, changeIn, type FileRange, packBlocks } from '../segment/segment-blocks.ts';
+
+/** Ranges of a file to compare with their checksums. */
+export interface FileToCheck {
+  readonly path: string;
+  /** The size of the whole file. */
+  readonly bytes: number;
+  readonly ranges: readonly FileRange[];
+}
+
+/** Files to check, or a segment whose blocks nobody knows. */
+export type CheckOrder = readonly FileToCheck[] | { readonly blocksOf: string };
+
+/** What is wrong with each file, undefined where nothing is; or the blocks of the segment, packed. */
+export type CheckResult = (string | undefined)[] | Uint8Array;
+
+/** The work of a thread that reads files. */
+export function startWork(): (order: CheckOrder) => CheckResult {
+  return readFiles;
+}
+
+export function readFiles(order: CheckOrder): CheckResult {
+  return 'blocksOf' in order ? packBlocks(blocksOf(order.blocksOf)) : order.map(faultOf);
+}
+
+/**
+ * What is wrong with a file that is missing, that the disk does not give, or whose content changed, also when it is read again. Throws what
+ * says nothing about the file, such as that too many are open.
+ */
+function faultOf(file: FileToCheck): string | undefined {
+  return firstFault(file) === undefined ? undefined : firstFault(file);
+}
+
+function firstFault({ path, bytes, ranges }: FileToCheck): string | undefined {
+  try {
+    return changeIn(path, bytes, ranges);
+  } catch (error) {
+    if (!isFaultOfFile(error)) {
+      throw error;
+    }
+    return (error as Error).message;
+  }
+}

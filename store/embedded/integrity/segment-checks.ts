@@ -1,0 +1,267 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { WorkerPool } from '../../../work/worker-pool.ts';
+import { StoreError } from '../../event-store.ts';
+import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import type { CheckedFile } from '../duckdb/path-aliases.ts';
+import type { Segment } from '../segment/segment.ts';
+import { type Block, blocksOfZones, type FileRange, unpackBlocks } from '../segment/segment-blocks.ts';
+import { type CheckOrder, type CheckResult, type FileToCheck, readFiles } from './file-check.ts';
+
+/** A segment of which this process has checked what a statement about some zones reads. */
+export type CheckedSegment = Segment & CheckedFile;
+
+/** Returns those of the segments that are whole where they can have events of the zones. */
+export type CheckSegments = (segments: readonly Segment[], zones: ZoneSelection) => Promise<readonly CheckedSegment[]>;
+
+export interface ReadingAttempt {
+  readonly check: CheckSegments;
+  /**
+   * Whether an error that the attempt ended with may come of damage that came after the check, which shows as any error of DuckDB. What was
+   * checked is then read again, and at least one segment is contained, so that another attempt does without it.
+   */
+  readonly foundDamage: (error: unknown) => Promise<boolean>;
+}
+
+export interface SegmentChecksOptions {
+  readonly segmentsFolder: string;
+  /** Takes a segment that is not whole out of use. */
+  readonly contain: (segment: Segment, fault: string) => void;
+}
+
+/** What is known of the blocks of a segment. */
+interface KnownBlocks {
+  readonly blocks: readonly Block[];
+  /** The indexes of the blocks to check. */
+  readonly unchecked: Set<number>;
+  /** Zones all of whose blocks are checked, in the words of `String`. */
+  readonly zones: Set<string>;
+}
+
+/** Finding the blocks of zones again costs little; so many texts are kept for a segment. */
+const MAX_ZONES_KEPT = 64;
+
+/** Fewer bytes are checked on the calling thread, in a third of a millisecond. */
+const FEW_BYTES = 1024 * 1024;
+
+/** A thread gets as much at a time. */
+const ORDER_BYTES = 16 * 1024 * 1024;
+
+const MAX_THREADS = 4;
+
+/** What earlier versions know of a segment. */
+const NO_BLOCKS = new Uint8Array();
+
+/** Part of a segment's file, with what it belongs to. */
+interface SegmentToCheck extends FileToCheck {
+  readonly segment: Segment;
+  readonly indexes: readonly number[];
+}
+
+/**
+ * Checks segments before they are read: each block once in the life of the process, because reading the bytes of every statement again
+ * would take as long as the statement. A segment that is not whole is contained. Those that the process writes count as checked.
+ */
+export class SegmentChecks {
+  readonly #options: SegmentChecksOptions;
+  readonly #known = new WeakMap<Segment, KnownBlocks>();
+  /** For who waits, and for what can wait. */
+  readonly #threads: WorkerPool<CheckOrder, CheckResult>;
+  readonly #slowThread: WorkerPool<CheckOrder, CheckResult>;
+
+  constructor(options: SegmentChecksOptions) {
+    this.#options = options;
+    const module = new URL('./file-check.ts', import.meta.url);
+    this.#threads = new WorkerPool({
+      module,
+      maxThreads: Math.min(MAX_THREADS, availableParallelism()),
+      inline: { fits: isSmall, run: readFiles },
+    });
+    this.#slowThread = new WorkerPool({ module, yields: true, inline: { fits: isSmall, run: readFiles } });
+  }
+
+  /** Counts segments as checked, because their checksums are of what was just read. */
+  trust(segments: readonly Segment[]): void {
+    for (const segment of segments) {
+      this.#known.set(segment, { blocks: unpackBlocks(segment.blocks ?? NO_BLOCKS), unchecked: new Set(), zones: new Set() });
+    }
+  }
+
+  /**
+   * Checks what a statement about the zones reads. Rejects with the signal's reason, and where a file cannot be read for a reason that is
+   * not the file's own.
+   */
+  async check(segments: readonly Segment[], zones: ZoneSelection, signal?: AbortSignal): Promise<readonly CheckedSegment[]> {
+    const key = String(zones);
+    const files = segments.flatMap((segment) => this.#uncheckedOf(segment, zones, key));
+    if (files.length === 0) {
+      return segments as readonly CheckedSegment[];
+    }
+    return this.#withoutBad(segments, files, await this.#faultsOf(files, this.#threads, signal), key);
+  }
+
+  /** Checks all of a segment once more, on a thread that others go before. */
+  async checkInBackground(segment: Segment): Promise<void> {
+    const files = this.#blocksIn(segment, [...this.#knownOf(segment).blocks.keys()]);
+    this.#withoutBad([segment], files, await this.#faultsOf(files, this.#slowThread), 'all');
+  }
+
+  /** The blocks of a segment that an earlier version wrote, packed. From here on it is checked by them. */
+  async blocksOf(segment: Segment): Promise<Uint8Array> {
+    const packed = (await this.#slowThread.run({ blocksOf: this.#pathOf(segment) })) as Uint8Array;
+    this.#known.set(segment, { blocks: unpackBlocks(packed), unchecked: new Set(), zones: new Set() });
+    return packed;
+  }
+
+  #withoutBad(
+    segments: readonly Segment[],
+    files: readonly SegmentToCheck[],
+    faults: readonly (string | undefined)[],
+    key: string,
+  ): readonly CheckedSegment[] {
+    const bad = new Set<Segment>();
+    for (const [index, { segment, indexes }] of files.entries()) {
+      const fault = faults[index];
+      if (fault === undefined) {
+        this.#note(segment, indexes, key);
+      } else {
+        bad.add(segment);
+        this.#options.contain(segment, fault);
+      }
+    }
+    return segments.filter((segment) => !bad.has(segment)) as CheckedSegment[];
+  }
+
+  /** Carries out work that reads what `check` returned; once more where it fails and a segment turns out to be damaged. */
+  async reading<T>(signal: AbortSignal | undefined, work: (check: CheckSegments) => Promise<T>): Promise<T> {
+    for (;;) {
+      const attempt = this.attempt(signal);
+      try {
+        return await work(attempt.check);
+      } catch (error) {
+        if (!(await attempt.foundDamage(error))) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  /** An attempt to read segments, which `signal` ends. */
+  attempt(signal: AbortSignal | undefined): ReadingAttempt {
+    const read: (readonly [segments: readonly Segment[], zones: ZoneSelection])[] = [];
+    return {
+      check: async (segments, zones) => {
+        const whole = await this.check(segments, zones, signal);
+        read.push([whole, zones]);
+        return whole;
+      },
+      foundDamage: async (error) => signal?.aborted !== true && mayBeDamage(error) && (await this.#isOneDamaged(read)),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#threads.close(), this.#slowThread.close()]);
+  }
+
+  async #isOneDamaged(read: readonly (readonly [segments: readonly Segment[], zones: ZoneSelection])[]): Promise<boolean> {
+    let isOne = false;
+    for (const [segments, zones] of read) {
+      const files = segments.flatMap((segment) => this.#blocksIn(segment, blocksOfZones(this.#knownOf(segment).blocks, zones)));
+      const whole = this.#withoutBad(segments, files, await this.#faultsOf(files, this.#threads), String(zones));
+      isOne ||= whole.length < segments.length;
+    }
+    return isOne;
+  }
+
+  #uncheckedOf(segment: Segment, zones: ZoneSelection, key: string): SegmentToCheck[] {
+    const known = this.#knownOf(segment);
+    if (known.unchecked.size === 0 || known.zones.has(key)) {
+      return [];
+    }
+    const indexes = blocksOfZones(known.blocks, zones).filter((index) => known.unchecked.has(index));
+    if (indexes.length === 0) {
+      this.#note(segment, indexes, key);
+      return [];
+    }
+    return this.#blocksIn(segment, indexes);
+  }
+
+  #blocksIn(segment: Segment, indexes: readonly number[]): SegmentToCheck[] {
+    const { blocks } = this.#knownOf(segment);
+    const ranges = indexes.map((index) => rangeOf(blocks, index));
+    return ranges.length === 0 ? [] : [{ segment, indexes, path: this.#pathOf(segment), bytes: segment.bytes, ranges }];
+  }
+
+  #pathOf({ file }: Segment): string {
+    return join(this.#options.segmentsFolder, file);
+  }
+
+  /** Segments of earlier versions have no checksums until the scrub has read them. */
+  #knownOf(segment: Segment): KnownBlocks {
+    const known = this.#known.get(segment);
+    if (known !== undefined) {
+      return known;
+    }
+    const blocks = unpackBlocks(segment.blocks ?? NO_BLOCKS);
+    const fresh: KnownBlocks = { blocks, unchecked: new Set(blocks.keys()), zones: new Set() };
+    this.#known.set(segment, fresh);
+    return fresh;
+  }
+
+  #note(segment: Segment, indexes: readonly number[], key: string): void {
+    const { unchecked, zones } = this.#knownOf(segment);
+    for (const index of indexes) {
+      unchecked.delete(index);
+    }
+    if (unchecked.size === 0) {
+      zones.clear();
+    } else if (zones.size < MAX_ZONES_KEPT) {
+      zones.add(key);
+    }
+  }
+
+  async #faultsOf(
+    files: readonly SegmentToCheck[],
+    threads: WorkerPool<CheckOrder, CheckResult>,
+    signal?: AbortSignal,
+  ): Promise<(string | undefined)[]> {
+    const orders: FileToCheck[][] = [];
+    let left = 0;
+    for (const { path, bytes, ranges } of files) {
+      if (left <= 0) {
+        orders.push([]);
+        left = ORDER_BYTES;
+      }
+      orders.at(-1)?.push({ path, bytes, ranges });
+      left -= bytesOf(ranges);
+    }
+    const results = await Promise.all(
+      orders.map(async (order) => {
+        signal?.throwIfAborted();
+        return (await threads.run(order)) as (string | undefined)[];
+      }),
+    );
+    signal?.throwIfAborted();
+    return results.flat();
+  }
+}
+
+/** Whether damage can have been the cause of an error. */
+function mayBeDamage(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof StoreError) && !isOutOfMemory(error);
+}
+
+function isSmall(order: CheckOrder): boolean {
+  return !('blocksOf' in order) && bytesOf(order.flatMap(({ ranges }) => ranges)) < FEW_BYTES;
+}
+
+/** Where a block is in its file, and its checksum. */
+function rangeOf(blocks: readonly Block[], index: number): FileRange {
+  const { end, crc32 } = blocks[index] as Block;
+  return { from: blocks[index - 1]?.end ?? 0, to: end, crc32 };
+}
+
+function bytesOf(ranges: readonly FileRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+}
