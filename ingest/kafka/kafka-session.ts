@@ -22,6 +22,7 @@ import {
   takeBatch,
   type WaitingBlock,
 } from './kafka-partition.ts';
+import { OffsetCommits } from './offset-commits.ts';
 import { KafkaRewindRefused, offsetsSince, type RewoundPartition, rewoundPartitions } from './rewound-partition.ts';
 
 const COMMIT_INTERVAL_MS = 5_000;
@@ -70,7 +71,7 @@ export class KafkaSession {
   readonly #options: KafkaSessionOptions;
   readonly #consumer: Consumer;
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #committed = new Map<string, bigint>();
+  readonly #commits: OffsetCommits;
   readonly #broken = new AbortController();
   #cursors = new Map<string, PartitionCursor>();
   #joined = false;
@@ -92,6 +93,7 @@ export class KafkaSession {
       // The source starts the next session, after it has listed the topics again.
       retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4, restartOnFailure: async () => false },
     });
+    this.#commits = new OffsetCommits({ ...options, consumer: this.#consumer });
   }
 
   /** Aborts when the session fails, with the error as its reason. */
@@ -195,7 +197,7 @@ export class KafkaSession {
     }
     this.#timers.push(
       setInterval(() => this.#resumePaused(), RESUME_INTERVAL_MS),
-      setInterval(() => void this.#commit(), COMMIT_INTERVAL_MS),
+      setInterval(() => void this.#commits.commit(this.#cursors.values()), COMMIT_INTERVAL_MS),
       setInterval(() => void this.#seekEnds(), COMMIT_INTERVAL_MS),
     );
   }
@@ -375,28 +377,6 @@ export class KafkaSession {
         cursor.paused = false;
         this.#consumer.resume([{ topic: cursor.topic, partitions: [cursor.partition] }]);
       }
-    }
-  }
-
-  async #commit(): Promise<void> {
-    try {
-      const moved: { key: string; topic: string; partition: number; stored: bigint }[] = [];
-      for (const [key, { topic, partition }] of this.#cursors) {
-        const stored = await this.#options.store.sourceOffset(topic, partition);
-        if (stored !== undefined && stored !== this.#committed.get(key)) {
-          moved.push({ key, topic, partition, stored });
-        }
-      }
-      if (moved.length === 0) {
-        return;
-      }
-      await this.#consumer.commitOffsets(moved.map(({ topic, partition, stored }) => ({ topic, partition, offset: String(stored) })));
-      for (const { key, stored } of moved) {
-        this.#committed.set(key, stored);
-      }
-    } catch (error) {
-      // Nothing depends on the commit, and the next round tries again.
-      this.#options.logger.debug({ err: error }, 'the offsets could not be committed to the Kafka consumer group');
     }
   }
 }
