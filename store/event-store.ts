@@ -21,6 +21,8 @@ export interface SourceOffset {
   readonly topic: string;
   readonly partition: number;
   readonly nextOffset: bigint;
+  /** The id that Kafka gave the topic when it was made, as Kafka writes it; absent where it is not known. */
+  readonly topicId?: string;
 }
 
 /** A message that cannot become an event, kept so that people can look at it and replay it. */
@@ -197,6 +199,8 @@ export interface EventStore {
   pendingBytes(): number;
   /** The stored source offset of a partition; undefined where nothing of it was ever stored. Batches that are not flushed count. */
   sourceOffset(topic: string, partition: number): Promise<bigint | undefined>;
+  /** The id of the topic that the stored source offset of a partition is of; undefined where it is not known. */
+  sourceTopicId(topic: string, partition: number): Promise<string | undefined>;
   /** Lists letters by ascending id: fewer than the limit where they are long, none where there are no more. */
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]>;
   /** Removes dead letters for good; resolves with their number. */

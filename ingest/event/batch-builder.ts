@@ -12,13 +12,14 @@ interface Message {
   readonly topic: string;
   readonly partition: number;
   offset: bigint;
+  topicId: string | undefined;
 }
 
 /** A batch that has so many bytes is stored. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 
 const NO_BYTES = new Uint8Array(0);
-const NO_MESSAGE: Message = { topic: '', partition: -1, offset: 0n };
+const NO_MESSAGE: Message = { topic: '', partition: -1, offset: 0n, topicId: undefined };
 
 /** Collects raw events into a batch for the store: good ones as columns and packed logs, bad ones as dead letters, old ones as a count. */
 export class BatchBuilder {
@@ -93,9 +94,10 @@ export class BatchBuilder {
     this.#addDeadLetter({ bytes: start, cut, reason, zoneId: null, source, topic: null, partition: null, offset: null });
   }
 
-  /** Records that a source has been read up to here, whether or not there were events. */
-  moveTo(topic: string, partition: number, nextOffset: bigint): void {
+  /** Records that a source has been read up to here, whether or not there were events, and which topic of this name it is, where known. */
+  moveTo(topic: string, partition: number, nextOffset: bigint, topicId?: string): void {
     this.#moveTo(topic, partition, nextOffset - 1n);
+    this.#message.topicId = topicId;
   }
 
   /** Accepted events. */
@@ -162,7 +164,7 @@ export class BatchBuilder {
     }
     let message = partitions.get(partition);
     if (message === undefined) {
-      message = { topic, partition, offset: 0n };
+      message = { topic, partition, offset: 0n, topicId: undefined };
       partitions.set(partition, message);
     }
     return message;
@@ -170,7 +172,10 @@ export class BatchBuilder {
 
   #sourceOffsets(): SourceOffset[] {
     return [...this.#lastMessages.values()].flatMap((partitions) =>
-      [...partitions.values()].map(({ topic, partition, offset }) => ({ topic, partition, nextOffset: offset + 1n })),
+      [...partitions.values()].map(({ topic, partition, offset, topicId }) => ({
+        ...{ topic, partition, nextOffset: offset + 1n },
+        ...(topicId === undefined ? {} : { topicId }),
+      })),
     );
   }
 }

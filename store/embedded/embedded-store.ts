@@ -91,7 +91,11 @@ export class EmbeddedStore implements EventStore {
   }
 
   async sourceOffset(topic: string, partition: number): Promise<bigint | undefined> {
-    return this.#parts.sourceOffsets.get(topic, partition);
+    return this.#parts.sourceOffsets.get(topic, partition)?.nextOffset;
+  }
+
+  async sourceTopicId(topic: string, partition: number): Promise<string | undefined> {
+    return this.#parts.sourceOffsets.get(topic, partition)?.topicId;
   }
 
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {

@@ -79,7 +79,7 @@ export class Catalog {
     );
     this.#deleteBlobFile = this.#database.prepare('DELETE FROM blob_files WHERE number = ?');
     this.#putSourceOffset = this.#database.prepare(
-      'INSERT OR REPLACE INTO source_offsets (topic, partition, next_offset) VALUES (?, ?, ?)',
+      'INSERT OR REPLACE INTO source_offsets (topic, partition, next_offset, topic_id) VALUES (?, ?, ?, ?)',
     );
     this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
   }
@@ -187,7 +187,7 @@ export class Catalog {
     const values = this.#database.prepare('SELECT name, value FROM progress');
     values.setReadBigInts(true);
     const byName = new Map(values.all().map((row) => [String(row['name']), row['value'] as bigint]));
-    const sourceOffsets = this.#database.prepare('SELECT topic, partition, next_offset FROM source_offsets');
+    const sourceOffsets = this.#database.prepare('SELECT topic, partition, next_offset, topic_id FROM source_offsets');
     sourceOffsets.setReadBigInts(true);
     return {
       flushedJournal: Number(byName.get('flushed_journal') ?? 0n),
@@ -198,6 +198,7 @@ export class Catalog {
         topic: String(row['topic']),
         partition: Number(row['partition']),
         nextOffset: row['next_offset'] as bigint,
+        ...(row['topic_id'] === null ? {} : { topicId: String(row['topic_id']) }),
       })),
     };
   }
@@ -303,8 +304,8 @@ export class Catalog {
     this.#putProgress.run('next_sequence', nextSequence);
     this.#putProgress.run('expired_events', expiredEvents);
     this.#putProgress.run('duplicate_events', duplicateEvents);
-    for (const { topic, partition, nextOffset } of sourceOffsets) {
-      this.#putSourceOffset.run(topic, partition, nextOffset);
+    for (const { topic, partition, nextOffset, topicId = null } of sourceOffsets) {
+      this.#putSourceOffset.run(topic, partition, nextOffset, topicId);
     }
   }
 }

@@ -41,7 +41,7 @@ interface Trailer {
   readonly logs: Content;
   readonly ingestedAtMs: number;
   /** The source offsets. On disk they keep an old name. */
-  readonly positions: readonly (readonly [topic: string, partition: number, nextOffset: string])[];
+  readonly positions: readonly (readonly [topic: string, partition: number, nextOffset: string, topicId?: string])[];
 }
 
 /** The content of a file before its trailer. A recycled file had other content, and a crash can leave parts of it. */
@@ -74,7 +74,9 @@ export function trailerOf(
     events: contentOf(events),
     logs: contentOf(batch.logs),
     ingestedAtMs,
-    positions: batch.sourceOffsets.map(({ topic, partition, nextOffset }) => [topic, partition, String(nextOffset)]),
+    positions: batch.sourceOffsets.map(({ topic, partition, nextOffset, topicId }) =>
+      topicId === undefined ? [topic, partition, String(nextOffset)] : [topic, partition, String(nextOffset), topicId],
+    ),
   };
   const trailer = Buffer.from(`${JSON.stringify({ journalTrailer: content })}\n`);
   return { trailer, sizeBytes: content.events.bytes + content.logs.bytes + trailer.byteLength };
@@ -93,7 +95,10 @@ export function journalOf(number: number, path: string, events: Buffer, logs: Bu
     firstSequence: BigInt(trailer.firstSequence),
     eventCount: trailer.eventCount,
     expiredCount: trailer.expiredCount,
-    sourceOffsets: trailer.positions.map(([topic, partition, nextOffset]) => ({ topic, partition, nextOffset: BigInt(nextOffset) })),
+    sourceOffsets: trailer.positions.map(([topic, partition, nextOffset, topicId]) => ({
+      ...{ topic, partition, nextOffset: BigInt(nextOffset) },
+      ...(topicId === undefined ? {} : { topicId }),
+    })),
     sizeBytes: events.byteLength + logs.byteLength,
     ingestedAtMs: trailer.ingestedAtMs,
     hasFiles: true,

@@ -27,6 +27,23 @@ test('a Kafka message of any kind moves its partition behind it', () => {
   ]);
 });
 
+test('a source offset has the id that its topic had when it was last moved', () => {
+  const builder = new BatchBuilder(RULES);
+  builder.addKafkaMessage('a', 0, 10n, Buffer.from(rawEvent()));
+  builder.moveTo('a', 0, 11n, 'id-of-a');
+  builder.addKafkaMessage('a', 0, 11n, null);
+  builder.moveTo('a', 1, 3n, 'id-of-a');
+  builder.moveTo('a', 1, 4n);
+  builder.moveTo('b', 0, 7n, 'id-of-b');
+  expect(builder.take().sourceOffsets).toEqual([
+    { topic: 'a', partition: 0, nextOffset: 12n, topicId: 'id-of-a' },
+    { topic: 'a', partition: 1, nextOffset: 4n },
+    { topic: 'b', partition: 0, nextOffset: 7n, topicId: 'id-of-b' },
+  ]);
+  builder.addKafkaMessage('a', 0, 12n, null);
+  expect(builder.take().sourceOffsets).toEqual([{ topic: 'a', partition: 0, nextOffset: 13n }]);
+});
+
 test('NULs before the event of a Kafka message are dropped, and a message of nothing else is none', () => {
   const builder = new BatchBuilder(RULES);
   const nuls = Buffer.alloc(2_000_000);

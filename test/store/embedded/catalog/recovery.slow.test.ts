@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { silentLogger } from '../../../../store/event-store.ts';
+import { type EventStore, type SourceOffset, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from '../stored-events.ts';
@@ -33,6 +33,39 @@ test('events, source offsets, sequences and counters are there again after a res
   expect(await again.stats()).toEqual(before);
   const receipt = { firstSequence: 51n, eventCount: 1, duplicates: 0, deadLettersNotKept: [] };
   expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual(receipt);
+});
+
+test('source offsets have the ids of their topics again after a restart, flushed or not, and may lose or change them', async () => {
+  const dataDir = temporaryFolder();
+  const at = (partition: number, nextOffset: bigint, topicId?: string) => ({
+    ...{ topic: 't', partition, nextOffset },
+    ...(topicId === undefined ? {} : { topicId }),
+  });
+  const append = (store: EventStore, ...sourceOffsets: SourceOffset[]) => store.append(canonicalBatch([], { sourceOffsets }));
+  const found = (store: EventStore) =>
+    Promise.all(
+      [0, 1, 2, 3].map(async (partition) => [await store.sourceOffset('t', partition), await store.sourceTopicId('t', partition)]),
+    );
+
+  const first = await storeIn(dataDir);
+  await append(first, at(0, 5n, 'old'), at(1, 6n, 'old'), at(2, 7n));
+  await first.flushNow();
+  await append(first, at(1, 2n, 'new'), at(2, 8n, 'new'));
+  const before = [
+    [5n, 'old'],
+    [2n, 'new'],
+    [8n, 'new'],
+    [undefined, undefined],
+  ];
+  expect(await found(first)).toEqual(before);
+  await first.close();
+
+  const second = await storeIn(dataDir);
+  expect(await found(second)).toEqual(before);
+  await append(second, at(0, 6n));
+  await second.flushNow();
+  await second.close();
+  expect(await found(await storeIn(dataDir))).toEqual([[6n, undefined], ...before.slice(1)]);
 });
 
 /** The files of a journal that was set aside at `NOW`. */
