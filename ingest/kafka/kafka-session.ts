@@ -219,14 +219,16 @@ export class KafkaSession {
     this.#lastAnswerMs = this.#options.now();
   }
 
-  /** kafkajs calls this while it joins, before it fetches from the new assignment. */
+  /**
+   * kafkajs calls this while it joins, before it fetches from the new assignment. What is collected is stored, because its topic may be
+   * deleted.
+   */
   #assigned(assignment: Readonly<Record<string, readonly number[]>>): void {
     if (this.#over) {
       return;
     }
     this.#joined = true;
     this.#noteAnswer();
-    this.#options.appender.discard();
     for (const cursor of this.#cursors.values()) this.#unblock(cursor);
     this.#cursors = new Map();
     this.#restart(Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition }))));
