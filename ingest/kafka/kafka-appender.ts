@@ -15,6 +15,13 @@ export interface KafkaAppenderOptions {
   readonly onFailure: (error: Error) => void;
 }
 
+/** Where a partition is read from again. */
+interface MovedBack {
+  readonly partition: number;
+  readonly nextOffset: bigint;
+  readonly topicId: string | undefined;
+}
+
 /** Collects messages into batches, and appends these in order, a few at a time. Each batch carries its source offsets. */
 export class KafkaAppender {
   readonly #options: KafkaAppenderOptions;
@@ -55,16 +62,16 @@ export class KafkaAppender {
     this.#builder.rejectKafkaBatch(topic, partition, offset, bytes, reason);
   }
 
-  /** Sets how far the partition is read, whether or not there were messages. */
-  moveTo(topic: string, partition: number, nextOffset: bigint): void {
-    this.#builder.moveTo(topic, partition, nextOffset);
+  /** Sets how far the partition is read, whether or not there were messages, and its topic's id. To be called after each run of `add`. */
+  moveTo(topic: string, partition: number, nextOffset: bigint, topicId: string | undefined): void {
+    this.#builder.moveTo(topic, partition, nextOffset, topicId);
   }
 
   /** Stores offsets that are lower than the stored ones, once everything that is collected is stored. Rejects where the store fails. */
-  async moveBack(topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void> {
+  async moveBack(topic: string, places: readonly MovedBack[]): Promise<void> {
     const builder = new BatchBuilder(this.#options);
-    for (const [partition, offset] of offsets) {
-      builder.moveTo(topic, partition, offset);
+    for (const { partition, nextOffset, topicId } of places) {
+      builder.moveTo(topic, partition, nextOffset, topicId);
     }
     const moved = this.#movingBack.then(async () => {
       await this.#drainAppends();

@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
 import { type BlockedPartition, blockedAt, type SkipOutcome } from './blocked-partition.ts';
+import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
 import type { BatchFault } from './record-set.ts';
+import { listTopics } from './topic-metadata.ts';
 
 /** One assigned partition and how far it is read, which is further than it is stored. */
 export interface PartitionCursor {
@@ -11,6 +13,8 @@ export interface PartitionCursor {
   readonly partition: number;
   /** The offset that the next fetch has to ask for; undefined until `startPartitions` has checked it. No other fetch is taken. */
   next: bigint | undefined;
+  /** The id of the topic, which its offsets are stored with; undefined where it is not known. */
+  topicId: string | undefined;
   /** The broker's newest offset, plus one. */
   end: bigint;
   /** Whether reading is paused because too many bytes wait for the store. */
@@ -33,7 +37,7 @@ export interface PendingSkip {
 }
 
 export function partitionCursor(topic: string, partition: number): PartitionCursor {
-  return { topic, partition, next: undefined, end: 0n, paused: false, block: null };
+  return { topic, partition, next: undefined, topicId: undefined, end: 0n, paused: false, block: null };
 }
 
 /** kafkajs's batch, with `fetchedOffset` (the offset that the fetch asked for), which kafkajs's types lack. */
@@ -102,25 +106,48 @@ interface OffsetRange {
 export type StartOffset =
   /** The offset that the store has. */
   | { readonly kind: 'stored'; readonly offset: bigint }
+  /** The stored offset is of a topic with another id: the topic was made anew, or is in another cluster. */
+  | { readonly kind: 'anotherTopic'; readonly offset: bigint }
   /** The store has nothing of the partition. */
   | { readonly kind: 'new'; readonly offset: bigint }
   /** Kafka has deleted the messages at the stored offset; `offset` is the earliest that is left. */
   | { readonly kind: 'overtaken'; readonly offset: bigint }
-  /** The stored offset is past the end: the topic was created anew, or the broker lost its newest messages. */
+  /** The stored offset is past the end: the topic was made anew under brokers without ids, or the broker lost its newest messages. */
   | { readonly kind: 'pastEnd'; readonly offset: bigint };
 
-/** Chooses the offset to read a partition from. An offset that the topic does not have leads to the earliest, never to the latest. */
-export function startOffset(stored: bigint | undefined, range: OffsetRange): StartOffset {
-  if (stored === undefined) {
+/** A stored offset, with the id of the topic that it is of. */
+interface StoredPlace {
+  readonly offset: bigint;
+  readonly topicId: string | undefined;
+}
+
+/**
+ * Chooses the offset to read a partition from. An offset that the topic does not have leads to the earliest, never to the latest. `topicId`
+ * is undefined where the brokers tell none; a stored offset without one counts for any topic.
+ */
+export function startOffset(place: StoredPlace | undefined, range: OffsetRange, topicId: string | undefined): StartOffset {
+  if (place === undefined) {
     return { kind: 'new', offset: range.earliest };
   }
+  if (isAnotherId(topicId, place.topicId)) {
+    return { kind: 'anotherTopic', offset: range.earliest };
+  }
+  const { offset: stored } = place;
   if (stored < range.earliest) {
     return { kind: 'overtaken', offset: range.earliest };
   }
   return stored > range.next ? { kind: 'pastEnd', offset: range.earliest } : { kind: 'stored', offset: stored };
 }
 
-/** A broker that has just started may report an end that is too low for a moment, so an offset past the end is checked twice. */
+/** An id that is not known may be any. */
+function isAnotherId(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}
+
+/**
+ * A broker that has just started may report an end that is too low for a moment, and one may know the id of a topic that was made anew
+ * a moment before it serves that topic. So both are checked twice.
+ */
 const SECOND_CHECK_MS = 2_000;
 const RETRY_MS = 500;
 
@@ -130,19 +157,21 @@ export interface StartOptions {
   readonly admin: Admin;
   readonly store: EventStore;
   readonly logger: KafkaLogger;
-  /** Resolves when all messages read so far are stored, so that the store's source offsets are up to date. */
-  readonly drain: () => Promise<void>;
+  readonly appender: Pick<KafkaAppender, 'drain' | 'moveTo' | 'flushWhenDue'>;
+  /** The ids of the topics, as far as they are known. */
+  readonly topicIds: ReadonlyMap<string, string | undefined>;
   /** False once the partition was assigned anew, or the session is over. */
   readonly isCurrent: (cursor: PartitionCursor) => boolean;
-  /** Called for each stored offset that the topic does not have. */
+  /** Called for each stored offset that the topic does not have, or that is of another one. */
   readonly onOutOfRange: () => void;
   /** Starts reading the partition at the offset. */
   readonly begin: (cursor: PartitionCursor, offset: bigint) => void;
 }
 
 /**
- * Starts each partition at its stored offset, once that is checked against the offsets that the topic has. An offset that the topic does
- * not have is logged as an error, and reading starts at the earliest. Retries until all partitions are started or no longer current.
+ * Starts each partition at its stored offset, once that is checked against the topic's id and the offsets that it has. An offset of another
+ * topic, or one that the topic does not have, is logged, and reading starts at the earliest. Retries until all partitions are started or no
+ * longer current.
  */
 export async function startPartitions(cursors: readonly PartitionCursor[], options: StartOptions): Promise<void> {
   const checkedOnce = new Set<PartitionCursor>();
@@ -150,12 +179,17 @@ export async function startPartitions(cursors: readonly PartitionCursor[], optio
   await delay(options.afterMs);
   while (left.length > 0) {
     try {
-      await options.drain();
+      // All messages read so far are stored then, so the store's source offsets are up to date.
+      await options.appender.drain();
       const ranges = await offsetRanges(options.admin, left);
-      const stored = await Promise.all(left.map(({ topic, partition }) => options.store.sourceOffset(topic, partition)));
-      left = left.filter(
-        (cursor, index) => options.isCurrent(cursor) && !startPartition(cursor, stored[index], ranges.get(cursor), checkedOnce, options),
-      );
+      const told = await listTopics(options.admin);
+      const stored = await Promise.all(left.map((cursor) => storedPlace(options.store, cursor)));
+      left = left.filter((cursor, index) => {
+        if (!options.isCurrent(cursor)) return false;
+        // The session ends as soon as the source knows of the other topic.
+        const isOtherTopic = isAnotherId(told.get(cursor.topic), options.topicIds.get(cursor.topic));
+        return isOtherTopic || !startPartition(cursor, stored[index], ranges.get(cursor), checkedOnce, options);
+      });
       if (left.length > 0) {
         await delay(SECOND_CHECK_MS);
       }
@@ -169,36 +203,64 @@ export async function startPartitions(cursors: readonly PartitionCursor[], optio
   }
 }
 
+async function storedPlace(store: EventStore, { topic, partition }: PartitionCursor): Promise<StoredPlace | undefined> {
+  const [offset, topicId] = await Promise.all([store.sourceOffset(topic, partition), store.sourceTopicId(topic, partition)]);
+  return offset === undefined ? undefined : { offset, topicId };
+}
+
 /** Returns whether the partition is started. */
 function startPartition(
   cursor: PartitionCursor,
-  stored: bigint | undefined,
+  stored: StoredPlace | undefined,
   range: OffsetRange | undefined,
   checkedOnce: Set<PartitionCursor>,
-  { logger, onOutOfRange, begin }: StartOptions,
+  { topicIds, logger, appender, onOutOfRange, begin }: StartOptions,
 ): boolean {
   if (range === undefined) {
     return false;
   }
   const { topic, partition } = cursor;
-  const start = startOffset(stored, range);
-  if (start.kind === 'pastEnd' && !checkedOnce.has(cursor)) {
+  const topicId = topicIds.get(topic);
+  const start = startOffset(stored, range, topicId);
+  if ((start.kind === 'pastEnd' || start.kind === 'anotherTopic') && !checkedOnce.has(cursor)) {
     checkedOnce.add(cursor);
     return false;
   }
-  if (start.kind === 'overtaken' || start.kind === 'pastEnd') {
-    onOutOfRange();
-    const details = { topic, partition, stored: String(stored), earliest: String(range.earliest), end: String(range.next) };
-    logger.error(details, outOfRangeMessage(start));
+  cursor.topicId = topicId ?? stored?.topicId;
+  if (stored !== undefined) {
+    if (start.kind !== 'stored') {
+      onOutOfRange();
+      logOutOfRange(logger, cursor, stored, start, range);
+    }
+    if (cursor.topicId !== stored.topicId) {
+      // At once, so that a partition without new messages has its id before its topic is made anew.
+      appender.moveTo(topic, partition, start.offset, cursor.topicId);
+      appender.flushWhenDue();
+    }
   }
   begin(cursor, start.offset);
   return true;
 }
 
-function outOfRangeMessage({ kind }: StartOffset): string {
-  return kind === 'overtaken'
-    ? 'Kafka has deleted messages that were not read yet; reading goes on from the earliest that is left'
-    : 'the Kafka topic ends before the stored offset, so it was made anew or has lost messages; reading goes on from its earliest';
+function logOutOfRange(
+  logger: KafkaLogger,
+  { topic, partition, topicId }: PartitionCursor,
+  stored: StoredPlace,
+  { kind }: StartOffset,
+  range: OffsetRange,
+): void {
+  const details = { topic, partition, stored: String(stored.offset), earliest: String(range.earliest), end: String(range.next) };
+  if (kind === 'anotherTopic') {
+    const ids = { storedTopicId: stored.topicId, topicId };
+    const offset = `the stored offset ${stored.offset} of topic ${topic} partition ${partition}`;
+    const what = `${offset} counts no more: it is of a Kafka topic with the id ${stored.topicId}, and the topic has the id ${topicId}`;
+    logger.warn({ ...details, ...ids }, `${what}, so it was made anew or is in another cluster; reading goes on from its earliest`);
+  } else if (kind === 'overtaken') {
+    logger.error(details, 'Kafka has deleted messages that were not read yet; reading goes on from the earliest that is left');
+  } else {
+    const what = 'the Kafka topic ends before the stored offset, so it was made anew or has lost messages';
+    logger.error(details, `${what}; reading goes on from its earliest`);
+  }
 }
 
 /** The offsets that the partitions have; without those that the brokers do not name. */

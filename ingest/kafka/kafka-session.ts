@@ -37,7 +37,7 @@ export interface KafkaCounters {
   messages: number;
   /** Batches stored. */
   batches: number;
-  /** Stored offsets that their topic did not have: messages were lost before they were read, or the topic was created anew. */
+  /** Stored offsets that their topic did not have: messages were lost before they were read, or the topic was made anew. */
   outOfRangeOffsets: number;
   /** New connections after a failure. */
   reconnects: number;
@@ -53,7 +53,8 @@ export interface KafkaSessionOptions {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly groupId: string;
-  readonly topics: readonly string[];
+  /** The names of the topics, with their ids where they are known. The session ends when they change. */
+  readonly topics: ReadonlyMap<string, string | undefined>;
   readonly store: EventStore;
   readonly appender: KafkaAppender;
   readonly counters: KafkaCounters;
@@ -170,7 +171,9 @@ export class KafkaSession {
       this.#consumer.pause([{ topic, partitions: [cursor.partition] }]);
     }
     try {
-      await appender.moveBack(topic, new Map(rewound.map(({ partition, from }) => [partition, from])));
+      const topicIdOf = (partition: number) => this.#cursors.get(keyOf(topic, partition))?.topicId;
+      const places = rewound.map(({ partition, from }) => ({ partition, nextOffset: from, topicId: topicIdOf(partition) }));
+      await appender.moveBack(topic, places);
       return rewound;
     } finally {
       this.#restart(back.filter((cursor) => this.#cursors.get(keyOf(topic, cursor.partition)) === cursor));
@@ -184,7 +187,7 @@ export class KafkaSession {
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#assigned(payload.memberAssignment));
     await this.#consumer.connect();
     // `fromBeginning`, because kafkajs falls back to the latest offset otherwise, if an offset is out of range.
-    await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true });
+    await this.#consumer.subscribe({ topics: [...this.#options.topics.keys()], fromBeginning: true });
     if (this.#over) {
       // kafkajs may have connected after `stop` had disconnected it, and would join the group now.
       await this.#consumer.disconnect();
@@ -236,7 +239,7 @@ export class KafkaSession {
 
   /** Pauses the partitions until the start offset of each is checked. */
   #restart(partitions: readonly { readonly topic: string; readonly partition: number }[], afterMs = 0): void {
-    const { admin, store, counters, logger, appender } = this.#options;
+    const { admin, topics, store, counters, logger, appender } = this.#options;
     const cursors = partitions.map(({ topic, partition }) => partitionCursor(topic, partition));
     for (const cursor of cursors) {
       const before = this.#cursors.get(keyOf(cursor.topic, cursor.partition));
@@ -249,7 +252,8 @@ export class KafkaSession {
       admin,
       store,
       logger,
-      drain: () => appender.drain(),
+      appender,
+      topicIds: topics,
       isCurrent: (cursor) => !this.#over && this.#cursors.get(keyOf(cursor.topic, cursor.partition)) === cursor,
       onOutOfRange: () => {
         counters.outOfRangeOffsets++;
@@ -282,13 +286,13 @@ export class KafkaSession {
     } else if (taken.kind === 'taken') {
       resolveOffset(batch.lastOffset());
       counters.messages += taken.messages;
-      appender.moveTo(topic, partition, taken.next);
+      appender.moveTo(topic, partition, taken.next, cursor.topicId);
       appender.flushWhenDue();
       this.#pauseUnderPressure(cursor);
       if (cursor.block !== null) this.#noteDecoded(cursor, cursor.block);
     } else if (taken.kind === 'blocked') {
       counters.messages += taken.messages;
-      if (taken.messages > 0) appender.moveTo(topic, partition, taken.next);
+      if (taken.messages > 0) appender.moveTo(topic, partition, taken.next, cursor.topicId);
       appender.flushWhenDue();
       this.#block(cursor, taken);
     }
@@ -321,7 +325,7 @@ export class KafkaSession {
     const { topic, partition } = cursor;
     const { appender, logger, store } = this.#options;
     appender.addBatchLetter(topic, partition, place.offset, bytes, skippedReason(place, next));
-    appender.moveTo(topic, partition, next);
+    appender.moveTo(topic, partition, next, cursor.topicId);
     cursor.block = null;
     this.#begin(cursor, next);
     const stored = async (): Promise<SkipOutcome> => {

@@ -9,13 +9,17 @@ import { type KafkaCounters, KafkaSession, kafkaCounters } from './kafka-session
 import { deniedAmong, matchTopics } from './kafka-topics.ts';
 import { patchKafkajs } from './kafkajs-patches.ts';
 import { KafkaRewindRefused, type RewoundPartition } from './rewound-partition.ts';
+import { listTopics } from './topic-metadata.ts';
 
-/** How often the topics are listed, to find new and deleted ones. */
+/** How often the topics are listed, to find new and deleted ones, and those that were made anew. */
 const TOPICS_INTERVAL_MS = 3_000;
 const MIN_RETRY_MS = 250;
 const MAX_RETRY_MS = 3_000;
 /** The limit for leaving a group whose brokers do not answer. */
 const STOP_DEADLINE_MS = 3_000;
+
+/** Names of topics, sorted, each with its id where that is known. */
+type TopicIds = ReadonlyMap<string, string | undefined>;
 
 export interface KafkaSourceOptions {
   readonly kafka: KafkaConnection;
@@ -70,6 +74,8 @@ class RunningKafkaSource implements KafkaSource {
   readonly #counters = kafkaCounters();
   readonly #stopping = new AbortController();
   readonly #finished: Promise<void>;
+  /** The ids of the topics as last told. A broker that is older than others tells none. */
+  readonly #topicIds = new Map<string, string>();
   #session: KafkaSession | undefined;
   #missing: readonly string[] = [];
   /** The missing topics on which this client has no rights. */
@@ -159,8 +165,8 @@ class RunningKafkaSource implements KafkaSource {
       // A broker that accepts a connection and then never answers must not delay the stop.
       await orAborted(admin.connect(), this.#stopping.signal);
       const topics = await this.#findTopics(kafka, admin);
-      this.#topics = topics;
-      if (topics.length === 0) {
+      this.#topics = [...topics.keys()];
+      if (topics.size === 0) {
         this.#failures = 0;
         this.#reasonNoSession = 'there is no Kafka topic to read yet';
         await this.#pause(TOPICS_INTERVAL_MS);
@@ -172,7 +178,7 @@ class RunningKafkaSource implements KafkaSource {
     }
   }
 
-  async #read(kafka: Kafka, admin: Admin, topics: readonly string[]): Promise<void> {
+  async #read(kafka: Kafka, admin: Admin, topics: TopicIds): Promise<void> {
     const { store, groupId, now, logger, blockedRetryMs } = this.#options;
     const session = new KafkaSession({
       kafka,
@@ -192,9 +198,9 @@ class RunningKafkaSource implements KafkaSource {
       await orAborted(session.start(), ending);
       this.#failures = 0;
       this.#reasonNoSession = null;
-      logger.info({ topics, groupId }, 'reading from Kafka');
+      logger.info({ topics: [...topics.keys()], groupId }, 'reading from Kafka');
       let current = topics;
-      while (String(current) === String(topics)) {
+      while (String([...current]) === String([...topics])) {
         await delay(TOPICS_INTERVAL_MS, undefined, { signal: ending });
         current = await this.#findTopics(kafka, admin);
       }
@@ -207,8 +213,9 @@ class RunningKafkaSource implements KafkaSource {
     }
   }
 
-  async #findTopics(kafka: Kafka, admin: Admin): Promise<readonly string[]> {
-    const { topics, missing } = matchTopics(this.#options.topics, await orAborted(admin.listTopics(), this.#stopping.signal));
+  async #findTopics(kafka: Kafka, admin: Admin): Promise<TopicIds> {
+    const listed = await orAborted(listTopics(admin), this.#stopping.signal);
+    const { topics, missing } = matchTopics(this.#options.topics, [...listed.keys()]);
     // Checked each time, because rights may change while a topic stays missing.
     const denied = await orAborted(deniedAmong(missing, kafka), this.#stopping.signal);
     for (const topic of denied) {
@@ -216,7 +223,11 @@ class RunningKafkaSource implements KafkaSource {
     }
     this.#missing = missing;
     this.#denied = denied;
-    return topics;
+    for (const topic of topics) {
+      const id = listed.get(topic);
+      if (id !== undefined) this.#topicIds.set(topic, id);
+    }
+    return new Map(topics.map((topic) => [topic, this.#topicIds.get(topic)]));
   }
 
   #noteFailure(error: Error): void {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { decodeRecordSet, type FetchedMessage, faultMessage } from './record-set.ts';
+import { decodeMetadata, type MetadataRequest, metadataRequest, TOPIC_ID_VERSION } from './topic-metadata.ts';
 
 /** Applies the patches of kafkajs 2.2.4 below, once in a process however often it is called. To be called before anything is fetched. */
 export function patchKafkajs(): void {
@@ -8,6 +9,7 @@ export function patchKafkajs(): void {
   mendRequestTimer();
   passOnEmptyBatches();
   dropAbortedMessages();
+  askForTopicIds();
 }
 
 const WRAPPED = Symbol.for('shieldlog.kafkajs.wrapped');
@@ -206,4 +208,33 @@ function markAborted(messages: readonly FetchedMessage[], transactions: readonly
 /** The key of a control record is a version and a type, both int16; type 0 is an abort, 1 a commit. */
 function isAbortMarker(key: Buffer | null): boolean {
   return key !== null && key.byteLength >= 4 && key.readInt16BE(2) === 0;
+}
+
+/** kafkajs's module `protocol/requests/metadata`, and those of its versions that answer. */
+interface MetadataRequests {
+  versions: readonly string[];
+  protocol(choice: { readonly version: number }): (request: MetadataRequest) => object;
+}
+
+interface MetadataResponse {
+  /** Throws where the answer has an error. */
+  parse(answer: object): Promise<object>;
+}
+
+/**
+ * Asks brokers that can tell them for the ids of topics (https://github.com/apache/kafka/pull/9622). kafkajs ends at a version of Metadata
+ * without them, which is still asked of other brokers.
+ */
+function askForTopicIds(): void {
+  const requests = require('kafkajs/src/protocol/requests/metadata') as MetadataRequests;
+  const { versions, protocol } = requests;
+  if (versions.includes(String(TOPIC_ID_VERSION))) return;
+  const newest = Math.max(...versions.map(Number));
+  const { parse } = require(`kafkajs/src/protocol/requests/metadata/v${newest}/response`) as MetadataResponse;
+  const response = { decode: async (bytes: Buffer) => decodeMetadata(bytes), parse };
+  requests.versions = [...versions, String(TOPIC_ID_VERSION)];
+  requests.protocol = ({ version }) =>
+    version === TOPIC_ID_VERSION
+      ? (request) => ({ request: metadataRequest(request), response })
+      : protocol({ version: Math.min(version, newest) });
 }

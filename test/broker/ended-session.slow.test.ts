@@ -62,7 +62,7 @@ it('a session that is stopped while it connects does not join its group any more
   const appender = new KafkaAppender({ store, now: Date.now, retentionMs: RETENTION_MS, onAppended: () => {}, onFailure: () => {} });
   await withAdmin(brokers, async (admin) => {
     const session = new KafkaSession({
-      ...{ kafka, admin, groupId, topics: [topic], store, appender },
+      ...{ kafka, admin, groupId, topics: new Map([[topic, undefined]]), store, appender },
       ...{ counters: kafkaCounters(), now: Date.now, logger: silentKafkaLogger },
     });
     const started = session.start();

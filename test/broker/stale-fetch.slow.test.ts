@@ -87,7 +87,7 @@ async function sessionHeldInSecondFetch(topic: string, store: EventStore) {
   const admin = kafka.admin();
   await admin.connect();
   const session = new KafkaSession({
-    ...{ kafka, admin, groupId: uniqueName('group'), topics: [topic], store: refusing, appender },
+    ...{ kafka, admin, groupId: uniqueName('group'), topics: new Map([[topic, undefined]]), store: refusing, appender },
     ...{ counters: kafkaCounters(), now: () => 0, logger: silentKafkaLogger },
   });
   onTestFinished(async () => {

@@ -76,7 +76,7 @@ it('stores the source offset behind messages that hold no event', async () => {
   const store = await storeIn(temporaryFolder());
   const { appender } = appenderTo(store);
   appender.add('t', 0, 0n, null);
-  appender.moveTo('t', 0, 5n);
+  appender.moveTo('t', 0, 5n, undefined);
   await appender.drain();
   expect([await store.sourceOffset('t', 0), (await store.stats()).deadLetters]).toEqual([5n, 1]);
 });

@@ -84,6 +84,15 @@ describe('where a partition that holds offsets 100 to 199 is read from', () => {
     ['the earliest and never the latest, when the stored offset is past the end', 201n, 'pastEnd', 100n],
   ];
   it.each(cases)('%s', (_name, stored, kind, offset) => {
-    expect(startOffset(stored, { earliest: 100n, next: 200n })).toEqual({ kind, offset });
+    const place = stored === undefined ? undefined : { offset: stored, topicId: undefined };
+    expect(startOffset(place, { earliest: 100n, next: 200n }, undefined)).toEqual({ kind, offset });
+    expect(startOffset(place, { earliest: 100n, next: 200n }, 'new')).toEqual({ kind, offset });
+    expect(startOffset(place && { ...place, topicId: 'old' }, { earliest: 100n, next: 200n }, undefined)).toEqual({ kind, offset });
+    expect(startOffset(place && { ...place, topicId: 'same' }, { earliest: 100n, next: 200n }, 'same')).toEqual({ kind, offset });
+  });
+
+  it.each([0n, 99n, 100n, 150n, 200n, 201n])('the earliest, when the stored offset %i is of a topic with another id', (offset) => {
+    const place = { offset, topicId: 'old' };
+    expect(startOffset(place, { earliest: 100n, next: 200n }, 'new')).toEqual({ kind: 'anotherTopic', offset: 100n });
   });
 });
