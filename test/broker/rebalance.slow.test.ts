@@ -41,4 +41,6 @@ it('partitions that are taken away and given back under load lose and repeat not
     (bytes) => bytes === 0,
   );
   expect(await store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0 });
+  const topicIds = await Promise.all([0, 1, 2, 3].map((partition) => store.sourceTopicId(topic, partition)));
+  expect(new Set(topicIds)).toEqual(new Set([expect.stringMatching(/^[\w-]{22}$/)]));
 });
