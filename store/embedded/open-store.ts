@@ -8,7 +8,7 @@ import { SegmentChecks } from './integrity/segment-checks.ts';
 import { openReadPath } from './read-path.ts';
 import { Closing } from './runtime/closing.ts';
 import type { Segment } from './segment/segment.ts';
-import { containDamage } from './snapshot/damage-containment.ts';
+import { containDamage, isJournalDamaged } from './snapshot/damage-containment.ts';
 import { PartRemover } from './snapshot/part-remover.ts';
 import { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
@@ -41,7 +41,14 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
 
     const containment = { segmentsFolder: folder.segments, catalog, versions, logger };
     const contain = (segment: Segment, fault: string) => containDamage(segment, fault, containment);
-    const checks = new SegmentChecks({ segmentsFolder: folder.segments, contain });
+    const flushing: { now?: () => Promise<void> } = {};
+    const containJournals = async () => {
+      const isOne = await isJournalDamaged(versions.growingSegments, checks);
+      // A flush leaves out what is damaged.
+      await (isOne ? flushing.now?.() : undefined);
+      return isOne && flushing.now !== undefined;
+    };
+    const checks: SegmentChecks = new SegmentChecks({ segmentsFolder: folder.segments, contain, containJournals });
     closing.add('the threads that check files', () => checks.close());
     await returnWholeSegments({ runner: await engine.connect(), aliases: engine.aliases, checks, catalog, versions, now, logger });
     const faults = new Map(durable.missing.map(({ segment, fault }) => [segment.id, fault]));
@@ -52,6 +59,7 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
     const reading = await openReadPath({ engine, versions, checks, remover }, options, tuning, closing);
     const { footers } = reading;
     const writing = await openWritePath({ folder, durable, engine, versions, checks, remover, footers }, options, tuning, closing);
+    flushing.now = () => writing.backgroundJobs.flushNow();
     await footers.readNew();
     const checkFolder = folderCheckOf(folder);
     return new EmbeddedStore({ ...engine, ...reading, ...writing, versions, checks, storeId: catalog.storeId(), checkFolder, closing });

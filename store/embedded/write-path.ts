@@ -15,7 +15,8 @@ import { HOLD_MS, RetentionHold } from './compaction/retention-hold.ts';
 import { Scrub } from './compaction/scrub.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { createFieldsWriter } from './flush/flush-fields.ts';
-import { Flusher, type FlusherOptions } from './flush/flusher.ts';
+import type { FlushOptions } from './flush/flush-memtable.ts';
+import { Flusher } from './flush/flusher.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import { AppendPipeline } from './memtable/append-pipeline.ts';
 import { maxDedupEvents } from './memtable/duplicate-precheck.ts';
@@ -77,7 +78,7 @@ export async function openWritePath(
   const retention = await openRetention(parts, options, tuning);
   await dropExpiredSegments(retention, now(), 'clock');
   const deadLetters = await openDeadLetters(parts, options, closing);
-  const flusher = await openFlusher(engine, { ...rewriting, logger }, closing);
+  const flusher = await openFlusher(engine, { ...rewriting, journals, logger }, closing);
   const sourceOffsets = new SourceOffsetTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const logMemory = new LogMemory();
@@ -144,7 +145,7 @@ async function openDeadLetters(
   return deadLetters;
 }
 
-async function openFlusher(engine: OpenEngine, options: Omit<FlusherOptions, 'fields' | 'blobFiles'>, closing: Closing): Promise<Flusher> {
+async function openFlusher(engine: OpenEngine, options: Omit<FlushOptions, 'fields' | 'blobFiles'>, closing: Closing): Promise<Flusher> {
   const fields = createFieldsWriter(await engine.connect());
   closing.add('the thread that writes fields', () => fields.close());
   const blobFiles = createBlobFileWriter();

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type SourceOffset, StoreError } from '../../event-store.ts';
-import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
+import { type EmptyJournal, EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { CommitInDoubtError, inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
@@ -17,6 +17,8 @@ export interface CatalogChange {
   /** The highest sequences that are removed for good with the segments. */
   readonly watermarks?: readonly ExpiredWatermark[];
   readonly progress?: CatalogProgress;
+  /** Journals whose events are lost. */
+  readonly emptyJournals?: readonly EmptyJournal[];
 }
 
 /** Events that were taken in but are not stored, counted over the life of the data folder. */
@@ -209,8 +211,11 @@ export class Catalog {
   }
 
   /** Publishes and withdraws segments and blob files in one transaction; returns the new segments with their ids. */
-  apply({ add, remove, addBlobFile, removeBlobFiles = [], watermarks = [], progress }: CatalogChange): Segment[] {
-    return this.#change(() => {
+  apply({ add, remove, addBlobFile, removeBlobFiles = [], watermarks = [], progress, emptyJournals = [] }: CatalogChange): Segment[] {
+    const published = this.#change(() => {
+      for (const journal of emptyJournals) {
+        this.emptyJournals.insert(journal);
+      }
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
         this.#deleteSegment.run(segment.id);
@@ -229,6 +234,10 @@ export class Catalog {
       writeStateChecksum(this.#database);
       return added;
     });
+    for (const journal of emptyJournals) {
+      this.emptyJournals.noteInserted(journal);
+    }
+    return published;
   }
 
   /**

@@ -3,11 +3,12 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
 import { StoreError, type StoreLogger } from '../../event-store.ts';
+import type { EmptyJournal } from '../journal/empty-journal-table.ts';
 import type { Journal } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import type { Closing } from '../runtime/closing.ts';
 import { type CommitInDoubtError, isFull } from '../runtime/sqlite-transaction.ts';
-import type { DamagedSegment } from '../segment/segment.ts';
+import { type DamagedSegment, nameOfLost, type UnpublishedSegment } from '../segment/segment.ts';
 import { Catalog, type CatalogProgress } from './catalog.ts';
 import { CATALOG_REPAIR, hasCatalog, readingCatalog } from './catalog-database.ts';
 
@@ -42,8 +43,10 @@ export async function openCatalog(
   const inspected = await inspectFolder(folder, segmentsFolder);
   const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt });
   closing.add('its catalog', () => catalog.close());
-  const { missing, flushed, unflushed, torn, unnamed } = inspected ?? (await checkFolder(folder, catalog, segmentsFolder));
+  const { missing, flushed, whole, damaged, torn, unnamed } = inspected ?? (await checkFolder(folder, catalog, segmentsFolder));
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
+  const unflushed = [...whole, ...(await loseJournals(damaged, catalog, journalFolder, { now, logger }))];
+  unflushed.sort((a, b) => a.number - b.number);
   // A crash may have come before its last sync, and from now on it counts as stored.
   await journalFolder.sync(unflushed.at(-1));
   await emptyFolders([folder.links, folder.spill]);
@@ -189,14 +192,16 @@ async function faultOf(path: string, bytes: number): Promise<string | undefined>
 interface FoundJournals {
   /** The numbers of those that are in published segments. */
   readonly flushed: readonly number[];
-  readonly unflushed: readonly Journal[];
+  /** Those that are not, and are as they were written. */
+  readonly whole: readonly Journal[];
+  /** Those before the last whole one that are not as they were written. */
+  readonly damaged: readonly EmptyJournal[];
   /** The number of the last one where it is not whole. */
   readonly torn: number | undefined;
 }
 
 /**
- * Throws `StoreError` (`corrupt`) where a journal before the last one is missing or torn, or where the catalog does not go on where the
- * journals do.
+ * Throws `StoreError` (`corrupt`) where a journal before the last one is missing, or where the catalog does not go on where the journals do.
  */
 async function readJournals(
   folder: JournalFolder,
@@ -206,25 +211,72 @@ async function readJournals(
   const flushed = numbers.filter((number) => number <= flushedJournal);
   const lastFlushed = flushed.length === 0 ? undefined : await folder.read(flushed.at(-1) ?? 0);
   refuseGap(folder, lastFlushed, ({ firstSequence, eventCount }) => firstSequence + BigInt(eventCount) <= nextSequence);
-  const unflushed: Journal[] = [];
-  for (const number of numbers.slice(flushed.length)) {
-    const expected = flushedJournal + unflushed.length + 1;
+  const whole: Journal[] = [];
+  const damaged: EmptyJournal[] = [];
+  let sequence = nextSequence;
+  for (const [index, number] of numbers.slice(flushed.length).entries()) {
+    const expected = flushedJournal + index + 1;
     if (number !== expected) {
       const what = `${JSON.stringify(folder.path)}: journal ${expected} is missing, journal ${number} is there`;
       throw new StoreError('corrupt', `${what}; ${CATALOG_REPAIR}`);
     }
     const journal = await folder.read(number);
     if (journal !== undefined) {
-      unflushed.push(journal);
+      const before = damaged.at(-1)?.number === number - 1 ? damaged.at(-1) : undefined;
+      refuseGap(folder, journal, ({ firstSequence }) =>
+        before === undefined ? firstSequence === sequence : firstSequence >= before.firstSequence,
+      );
+      if (before !== undefined) {
+        damaged.splice(-1, 1, { ...before, eventCount: Number(journal.firstSequence - before.firstSequence) });
+      }
+      whole.push(journal);
+      sequence = journal.firstSequence + BigInt(journal.eventCount);
     } else if (number === numbers.at(-1)) {
-      return { flushed, unflushed, torn: number };
+      return { flushed, whole, damaged, torn: number };
     } else {
-      const what = `${JSON.stringify(folder.path)}: journal ${number} is torn, and later ones are there`;
-      throw new StoreError('corrupt', `${what}; no file was changed; put its files back, or choose another folder`);
+      const eventCount = await folder.countDamaged(number);
+      damaged.push({ number, firstSequence: sequence, eventCount, expiredCount: 0, ingestedAtMs: whole.at(-1)?.ingestedAtMs ?? 0 });
+      sequence += BigInt(eventCount);
     }
   }
-  refuseGap(folder, unflushed[0], ({ firstSequence }) => firstSequence === nextSequence);
-  return { flushed, unflushed, torn: undefined };
+  return { flushed, whole, damaged, torn: undefined };
+}
+
+/**
+ * Notes in the catalog that journals are damaged, whose events are lost, and sets their files aside. Returns the journals without events.
+ * Of which zones and times the events were nobody knows.
+ */
+async function loseJournals(
+  damaged: readonly EmptyJournal[],
+  catalog: Catalog,
+  folder: JournalFolder,
+  { now, logger }: Pick<OpenCatalogOptions, 'now' | 'logger'>,
+): Promise<Journal[]> {
+  const fault = 'the files of a journal are not as they were written';
+  const lost = damaged.filter(({ eventCount }) => eventCount > 0);
+  const add = lost.map(({ number, firstSequence, eventCount }): UnpublishedSegment => {
+    const extent = {
+      minTimestamp: 0,
+      maxTimestamp: now(),
+      minSequence: firstSequence,
+      maxSequence: firstSequence + BigInt(eventCount) - 1n,
+    };
+    return { file: nameOfLost(number), rows: eventCount, bytes: 0, ...extent, zoneRows: new Map(), damage: fault };
+  });
+  if (damaged.length > 0) {
+    catalog.apply({ add, remove: [], emptyJournals: damaged });
+  }
+  const journals: Journal[] = [];
+  for (const { number, eventCount } of damaged) {
+    const files = await folder.setAside(number, now());
+    logger.error(
+      { journal: number, events: eventCount, folder: folder.path, files },
+      `${fault}: its events are lost, and its files set aside`,
+    );
+    const journal = await folder.read(number);
+    journals.push(...(journal === undefined ? [] : [journal]));
+  }
+  return journals;
 }
 
 function refuseGap(folder: JournalFolder, journal: Journal | undefined, fits: (journal: Journal) => boolean): void {
@@ -243,9 +295,9 @@ function refuseOlderCatalog(
   folder: DataFolder,
   catalog: Catalog,
   unnamed: readonly WrittenFile[],
-  { unflushed, torn }: FoundJournals,
+  { whole, damaged, torn }: FoundJournals,
 ): void {
-  const lastJournal = catalog.progress().flushedJournal + unflushed.length;
+  const lastJournal = catalog.progress().flushedJournal + whole.length + damaged.length;
   const lastSegment = catalog.lastSegmentId();
   const newer = unnamed.find(({ from, number }) => number > (from === 'journal' ? lastJournal : lastSegment));
   if (newer === undefined) {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { eventsRelation } from '../../../sql/events-relation.ts';
 import { rowsNotStored } from '../../../sql/memtable-statements.ts';
 import { HOUR_MS } from '../../../sql/segment-layout.ts';
@@ -20,13 +21,21 @@ export interface ReturnOptions extends PublishOptions {
  * segments of their own without those that were sent again and stored meanwhile.
  */
 export async function returnWholeSegments(options: ReturnOptions): Promise<void> {
-  const { checks, versions, logger } = options;
+  const { aliases, checks, versions, logger } = options;
   for (const { segment } of versions.damaged) {
-    for (const whole of await checks.check([segment], 'all')) {
-      const written = await writeAgain(whole, options);
-      publishSegments({ written, growingSegments: [], segments: [segment] }, options);
-      const events = written.reduce((sum, { rows }) => sum + rows, 0);
-      logger.info({ segment: segment.file, events, duplicates: segment.rows - events }, 'a damaged segment is whole again, and used again');
+    try {
+      const { size } = statSync(aliases.segmentPath(segment.file), { throwIfNoEntry: false }) ?? {};
+      for (const whole of size === segment.bytes ? await checks.check([segment], 'all') : []) {
+        const written = await writeAgain(whole, options);
+        publishSegments({ written, growingSegments: [], segments: [segment] }, options);
+        const events = written.reduce((sum, { rows }) => sum + rows, 0);
+        logger.info(
+          { segment: segment.file, events, duplicates: segment.rows - events },
+          'a damaged segment is whole again, and used again',
+        );
+      }
+    } catch (error) {
+      logger.error({ err: error, segment: segment.file }, 'a damaged segment cannot be used again');
     }
   }
 }

@@ -1,17 +1,23 @@
 import { syncFolder } from '../../data-folder.ts';
+import type { StoreLogger } from '../../event-store.ts';
 import { indexChecksum } from '../blob/blob-file-reader.ts';
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
+import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { NewFile, removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { sourcesOf } from '../snapshot/growing-segment.ts';
+import { nameOfLost, type UnpublishedSegment } from '../segment/segment.ts';
+import { faultOfJournal } from '../snapshot/damage-containment.ts';
+import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import { packIngestTimes } from '../snapshot/ingest-times.ts';
 import type { FieldsOrder, FieldsWriter, FlushedFields } from './flush-fields.ts';
 import { type PublishOptions, publishSegments } from './publish-segments.ts';
 
 export interface FlushOptions extends PublishOptions {
   readonly fields: FieldsWriter;
+  readonly journals: Pick<JournalFolder, 'copyAside'>;
+  readonly logger: StoreLogger;
   readonly blobFiles: BlobFileWriter;
 }
 
@@ -36,18 +42,21 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   const { fields, aliases, now } = options;
   const { segmentsFolder } = aliases;
   const { memtable, progress } = closed;
+  const lost = await lostParts(memtable.parts, options);
+  const parts = memtable.parts.filter((part) => part.events > 0 && !lost.has(part));
   const stem = `j${progress.flushedJournal}-${now().toString(36)}`;
   const blobFileName = `${stem}-log.parquet`;
-  const isEmpty = memtable.events === 0;
+  const isEmpty = parts.length === 0;
   let written = NO_FIELDS;
   try {
     if (!isEmpty) {
-      written = await fields.run(fieldsOrder(closed, stem, segmentsFolder));
+      written = await fields.run(fieldsOrder(closed, parts, stem, segmentsFolder));
     }
     turn.onFieldsWritten();
     const blobFile = isEmpty ? undefined : await writeLogs(closed, written.rows, blobFileName, options);
     await turn.before;
-    publishSegments({ written: written.segments, growingSegments: memtable.parts, segments: [], blobFile, progress }, options);
+    const all = [...written.segments, ...Array.from(lost, ([part, fault]) => lostSegment(part, fault))];
+    publishSegments({ written: all, growingSegments: memtable.parts, segments: [], blobFile, progress }, options);
     turn.onPublished();
   } catch (error) {
     if (!(error instanceof CommitInDoubtError)) {
@@ -57,12 +66,46 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   }
 }
 
-function fieldsOrder({ memtable, progress }: ImmutableMemtable, stem: string, segmentsFolder: string): FieldsOrder {
+/** The journals whose files are not as they were written, with what is wrong. Copies of their files are set aside. */
+async function lostParts(
+  parts: readonly GrowingSegment[],
+  { checks, journals, now, logger }: FlushOptions,
+): Promise<Map<GrowingSegment, string>> {
+  const lost = new Map<GrowingSegment, string>();
+  for (const part of parts) {
+    const fault = await faultOfJournal(part, checks);
+    if (fault !== undefined) {
+      lost.set(part, fault);
+      for (const { number } of part.journals) {
+        await journals.copyAside(number, now());
+        logger.error({ journal: number, events: part.events, fault }, 'a journal is damaged: its events are lost, and its files set aside');
+      }
+    }
+  }
+  return lost;
+}
+
+function lostSegment(
+  { events, zones, minTimestamp, maxTimestamp, journals, lastSequence }: GrowingSegment,
+  damage: string,
+): UnpublishedSegment {
+  const [first] = journals;
+  const extent = { minTimestamp, maxTimestamp, minSequence: first?.firstSequence ?? lastSequence, maxSequence: lastSequence };
+  const zoneRows = new Map(Array.from(zones, (zone) => [zone, events]));
+  return { file: nameOfLost(first?.number ?? 0), rows: events, bytes: 0, ...extent, zoneRows, damage };
+}
+
+function fieldsOrder(
+  { memtable, progress }: ImmutableMemtable,
+  parts: readonly GrowingSegment[],
+  stem: string,
+  segmentsFolder: string,
+): FieldsOrder {
   return {
     segmentsFolder,
     stem,
-    sources: sourcesOf(memtable.parts.filter(({ events }) => events > 0)),
-    events: memtable.events,
+    sources: sourcesOf(parts),
+    events: parts.reduce((sum, { events }) => sum + events, 0),
     blobFile: progress.flushedJournal,
     firstSequence: memtable.table.logs.firstSequence,
     endSequence: progress.nextSequence,
@@ -85,7 +128,7 @@ async function writeLogs(
   return {
     number: progress.flushedJournal,
     file,
-    rows: memtable.events,
+    rows: rows.length,
     bytes,
     minSequence: firstJournal?.firstSequence ?? 0n,
     maxSequence: progress.nextSequence - 1n,

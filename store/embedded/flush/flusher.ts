@@ -1,4 +1,4 @@
-import { StoreError, type StoreLogger } from '../../event-store.ts';
+import { StoreError } from '../../event-store.ts';
 import type { FlushQueue, ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
 
@@ -9,13 +9,9 @@ import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
 const MAX_WAITING = 3;
 const RETRY_DELAY_MS = 2_000;
 
-export interface FlusherOptions extends FlushOptions {
-  readonly logger: StoreLogger;
-}
-
 /** Flushes immutable memtables, one after the other. A flush that fails is tried again; its events stay in memory and in their journals. */
 export class Flusher implements FlushQueue {
-  readonly #options: FlusherOptions;
+  readonly #options: FlushOptions;
   readonly #waiting: ImmutableMemtable[] = [];
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -24,7 +20,7 @@ export class Flusher implements FlushQueue {
   #failure: Error | undefined;
   #onArrival: (() => void) | undefined;
 
-  constructor(options: FlusherOptions) {
+  constructor(options: FlushOptions) {
     this.#options = options;
   }
 

@@ -19,7 +19,7 @@ export interface ReadingAttempt {
   readonly check: CheckSegments;
   /**
    * Whether an error that the attempt ended with may come of damage that came after the check, which shows as any error of DuckDB. What was
-   * checked is then read again, and at least one segment is contained, so that another attempt does without it.
+   * checked is then read again, and at least one segment or journal is contained, so that another attempt does without it.
    */
   readonly foundDamage: (error: unknown) => Promise<boolean>;
 }
@@ -28,6 +28,8 @@ export interface SegmentChecksOptions {
   readonly segmentsFolder: string;
   /** Takes a segment that is not whole out of use. */
   readonly contain: (segment: Segment, fault: string) => void;
+  /** Looks for damaged journals that are read as files, and contains them. Resolves with whether there was one. */
+  readonly containJournals: () => Promise<boolean>;
 }
 
 /** What is known of the blocks of a segment. */
@@ -101,6 +103,12 @@ export class SegmentChecks {
     return this.#withoutBad(segments, files, await this.#faultsOf(files, this.#threads, signal), key);
   }
 
+  /** What is wrong with a file, on a thread that others go before; undefined where nothing is. */
+  async faultOf(file: FileToCheck): Promise<string | undefined> {
+    const [fault] = (await this.#slowThread.run([file])) as (string | undefined)[];
+    return fault;
+  }
+
   /** Checks all of a segment once more, on a thread that others go before. */
   async checkInBackground(segment: Segment): Promise<void> {
     const files = this.#blocksIn(segment, [...this.#knownOf(segment).blocks.keys()]);
@@ -135,8 +143,17 @@ export class SegmentChecks {
 
   /** Carries out work that reads what `check` returned; once more where it fails and a segment turns out to be damaged. */
   async reading<T>(signal: AbortSignal | undefined, work: (check: CheckSegments) => Promise<T>): Promise<T> {
+    return await this.#repeat(this.attempt.bind(this, signal), work);
+  }
+
+  /** The same for a load, during which no journal can be contained. */
+  async readingInLoad<T>(work: (check: CheckSegments) => Promise<T>): Promise<T> {
+    return await this.#repeat(() => this.#attempt(undefined, async () => false), work);
+  }
+
+  async #repeat<T>(begin: () => ReadingAttempt, work: (check: CheckSegments) => Promise<T>): Promise<T> {
     for (;;) {
-      const attempt = this.attempt(signal);
+      const attempt = begin();
       try {
         return await work(attempt.check);
       } catch (error) {
@@ -149,6 +166,10 @@ export class SegmentChecks {
 
   /** An attempt to read segments, which `signal` ends. */
   attempt(signal: AbortSignal | undefined): ReadingAttempt {
+    return this.#attempt(signal, this.#options.containJournals);
+  }
+
+  #attempt(signal: AbortSignal | undefined, containJournals: () => Promise<boolean>): ReadingAttempt {
     const read: (readonly [segments: readonly Segment[], zones: ZoneSelection])[] = [];
     return {
       check: async (segments, zones) => {
@@ -156,7 +177,8 @@ export class SegmentChecks {
         read.push([whole, zones]);
         return whole;
       },
-      foundDamage: async (error) => signal?.aborted !== true && mayBeDamage(error) && (await this.#isOneDamaged(read)),
+      foundDamage: async (error) =>
+        signal?.aborted !== true && mayBeDamage(error) && ((await this.#isOneDamaged(read)) || (await containJournals())),
     };
   }
 

@@ -1,4 +1,4 @@
-import { readdir, rename, stat, unlink } from 'node:fs/promises';
+import { copyFile, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A program that is killed again and again leaves a torn journal each time. */
@@ -22,11 +22,20 @@ export class DamagedJournalFiles {
    * there is no error. The caller syncs the folder.
    */
   async setAside(names: readonly string[], nowMs: number): Promise<string[]> {
+    return await this.#keep(names, nowMs, rename);
+  }
+
+  /** The same for files that are still in use. */
+  async copyAside(names: readonly string[], nowMs: number): Promise<string[]> {
+    return await this.#keep(names, nowMs, copyFile);
+  }
+
+  async #keep(names: readonly string[], nowMs: number, put: (from: string, to: string) => Promise<void>): Promise<string[]> {
     const there = new Set(await readdir(this.#folder));
     const kept: string[] = [];
     for (const name of names.filter((one) => there.has(one))) {
       const damaged = `damaged-${nowMs}-${name}`;
-      await rename(join(this.#folder, name), join(this.#folder, damaged));
+      await put(join(this.#folder, name), join(this.#folder, damaged));
       kept.push(damaged);
     }
     await this.#makeRoom(kept);

@@ -64,11 +64,20 @@ export class EmptyJournalTable {
   }
 
   /** Durable when it returns. */
-  add({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): void {
+  add(journal: EmptyJournal): void {
+    this.#change(() => this.insert(journal));
+    this.noteInserted(journal);
+  }
+
+  /** The caller has begun a transaction, and calls {@link noteInserted} after it. */
+  insert({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): void {
     const statement = this.#database.prepare(
       'INSERT INTO empty_journals (number, first_sequence, event_count, expired_count, ingested_at) VALUES (?, ?, ?, ?, ?)',
     );
-    this.#change(() => void statement.run(number, firstSequence, eventCount, expiredCount, ingestedAtMs));
+    statement.run(number, firstSequence, eventCount, expiredCount, ingestedAtMs);
+  }
+
+  noteInserted({ number }: Pick<EmptyJournal, 'number'>): void {
     this.#numbers.add(number);
   }
 

@@ -6,7 +6,7 @@ import type { EventBatch } from '../../event-store.ts';
 import { syncFile, unwritten } from '../runtime/file-output.ts';
 import { DamagedJournalFiles } from './damaged-journal-files.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
-import { type Journal, type JournalEnd, journalOf, trailerOf, withoutTrailer } from './journal.ts';
+import { eventsOfDamaged, type Journal, type JournalEnd, journalOf, trailerOf, withoutTrailer } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
 
@@ -44,7 +44,7 @@ export class JournalFolder {
     }
     const path = this.eventsPath(number);
     const events = journalFileOf(batch.fields, batch.eventCount, firstSequence);
-    const { trailer, sizeBytes } = trailerOf(batch, events, { number, firstSequence, ingestedAtMs });
+    const { trailer, sizeBytes, content } = trailerOf(batch, events, { number, firstSequence, ingestedAtMs });
     const written = await Promise.allSettled([
       this.#writeFile(path, events),
       this.#writeFile(join(this.path, nameOf(number, 'logs')), [...batch.logs, trailer]),
@@ -56,7 +56,7 @@ export class JournalFolder {
     }
     await syncFolder(this.path);
     const { eventCount, expiredCount, sourceOffsets } = batch;
-    return { number, path, firstSequence, eventCount, expiredCount, sourceOffsets, sizeBytes, ingestedAtMs, hasFiles: true };
+    return { number, path, firstSequence, eventCount, expiredCount, sourceOffsets, sizeBytes, ingestedAtMs, hasFiles: true, content };
   }
 
   /**
@@ -87,6 +87,12 @@ export class JournalFolder {
     const path = this.eventsPath(number);
     const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, nameOf(number, 'logs')))]);
     return events && logs && journalOf(number, path, events, logs);
+  }
+
+  /** How many events a journal had whose files are not whole, as far as its logs tell. */
+  async countDamaged(number: number): Promise<number> {
+    const logs = await readIfThere(join(this.path, nameOf(number, 'logs')));
+    return logs === undefined ? 0 : eventsOfDamaged(logs);
   }
 
   /** The logs of a whole journal, newline-terminated. Those of a journal without files are blank, because nobody reads them. */
@@ -125,6 +131,12 @@ export class JournalFolder {
     const names = await this.#damaged.setAside(namesOf([number]), nowMs);
     await syncFolder(this.path);
     return names;
+  }
+
+  /** Keeps a copy of the files of a journal that is damaged, under names under which nothing reads them. */
+  async copyAside(number: number, nowMs: number): Promise<void> {
+    await this.#damaged.copyAside(namesOf([number]), nowMs);
+    await syncFolder(this.path);
   }
 
   /** Removes what was set aside before a time, in Unix milliseconds. */

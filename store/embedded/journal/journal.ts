@@ -16,6 +16,8 @@ export interface Journal {
   readonly ingestedAtMs: number;
   /** False where none of its events is new. Then a row of the catalog stands for it. */
   readonly hasFiles: boolean;
+  /** What the file with its events has to hold; absent where it has no files. */
+  readonly content?: FileContent;
 }
 
 /** The number of the next journal and the sequence of its first event. */
@@ -37,20 +39,20 @@ interface Trailer {
   readonly firstSequence: string;
   readonly eventCount: number;
   readonly expiredCount: number;
-  readonly events: Content;
-  readonly logs: Content;
+  readonly events: FileContent;
+  readonly logs: FileContent;
   readonly ingestedAtMs: number;
   /** The source offsets. On disk they keep an old name. */
   readonly positions: readonly (readonly [topic: string, partition: number, nextOffset: string, topicId?: string])[];
 }
 
 /** The content of a file before its trailer. A recycled file had other content, and a crash can leave parts of it. */
-interface Content {
+export interface FileContent {
   readonly bytes: number;
   readonly crc32: number;
 }
 
-function contentOf(chunks: readonly Uint8Array[]): Content {
+function contentOf(chunks: readonly Uint8Array[]): FileContent {
   return {
     bytes: chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0),
     crc32: chunks.reduce((checksum, chunk) => crc32(chunk, checksum), 0),
@@ -58,14 +60,14 @@ function contentOf(chunks: readonly Uint8Array[]): Content {
 }
 
 /**
- * Returns the trailer of a journal with this batch, and the size of the journal's files with it. `events` is the content of the file of
- * events.
+ * Returns the trailer of a journal with this batch, the size of the journal's files with it, and what it says of `events`, the content of
+ * the file of events.
  */
 export function trailerOf(
   batch: EventBatch,
   events: readonly Uint8Array[],
   { number, firstSequence, ingestedAtMs }: Pick<Journal, 'number' | 'firstSequence' | 'ingestedAtMs'>,
-): { readonly trailer: Buffer; readonly sizeBytes: number } {
+): { readonly trailer: Buffer; readonly sizeBytes: number; readonly content: FileContent } {
   const content: Trailer = {
     number,
     firstSequence: String(firstSequence),
@@ -78,8 +80,10 @@ export function trailerOf(
       topicId === undefined ? [topic, partition, String(nextOffset)] : [topic, partition, String(nextOffset), topicId],
     ),
   };
-  const trailer = Buffer.from(`${JSON.stringify({ journalTrailer: content })}\n`);
-  return { trailer, sizeBytes: content.events.bytes + content.logs.bytes + trailer.byteLength };
+  const text = JSON.stringify(content);
+  const trailer = Buffer.from(`{"journalTrailer":${text},"crc32":${crc32(text)}}\n`);
+  const sizeBytes = content.events.bytes + content.logs.bytes + trailer.byteLength;
+  return { trailer, sizeBytes, content: content.events };
 }
 
 /** Reads a journal from the content of its files. Returns undefined where there is no trailer or the files are not what it says. */
@@ -102,7 +106,14 @@ export function journalOf(number: number, path: string, events: Buffer, logs: Bu
     sizeBytes: events.byteLength + logs.byteLength,
     ingestedAtMs: trailer.ingestedAtMs,
     hasFiles: true,
+    content: trailer.events,
   };
+}
+
+/** How many events a journal had whose files are not whole, as far as its logs tell. */
+export function eventsOfDamaged(logs: Buffer): number {
+  const trailer = parseTrailer(logs.toString('utf8', withoutTrailer(logs).length));
+  return trailer?.eventCount ?? logs.reduce((lines, byte) => lines + Number(byte === NEWLINE), 0);
 }
 
 /** The lines of a file of logs without the last one. */
@@ -110,15 +121,25 @@ export function withoutTrailer(logs: Buffer): Buffer {
   return logs.subarray(0, logs.lastIndexOf(NEWLINE, -2) + 1);
 }
 
-function isWhole(content: Buffer, expected: Content): boolean {
+function isWhole(content: Buffer, expected: FileContent): boolean {
   return content.byteLength === expected.bytes && crc32(content) === expected.crc32;
 }
 
 function parseTrailer(line: string): Trailer | undefined {
   try {
-    return (JSON.parse(line) as { journalTrailer?: Trailer }).journalTrailer;
+    const { journalTrailer: trailer, crc32: checksum } = JSON.parse(line) as { journalTrailer?: Trailer; crc32?: number };
+    // Earlier versions wrote none.
+    const isAsWritten = checksum === undefined || checksum === crc32(JSON.stringify(trailer));
+    return isAsWritten && isTrailer(trailer) ? trailer : undefined;
   } catch {
     // The file ends in the middle of a line: the journal is torn.
     return undefined;
   }
+}
+
+/** Whether what stands in the place of a trailer has the members of one. Damage may have changed a name, too. */
+function isTrailer(trailer: Trailer | undefined): trailer is Trailer {
+  const { firstSequence, eventCount, expiredCount, events, logs, ingestedAtMs, positions } = trailer ?? ({} as Partial<Trailer>);
+  const numbers = [eventCount, expiredCount, ingestedAtMs, events?.bytes, events?.crc32, logs?.bytes, logs?.crc32];
+  return numbers.every(Number.isSafeInteger) && /^\d+$/.test(String(firstSequence)) && Array.isArray(positions);
 }

@@ -110,7 +110,7 @@ export class DuplicatePrecheck {
       return [];
     }
     const { runner, aliases, checks } = this.#options;
-    return await checks.reading(undefined, async (check) => {
+    return await checks.readingInLoad(async (check) => {
       const paths = (await check(flushed, 'all')).map((segment) => aliases.segmentAlias(segment));
       const rows = journalRows(sourcesOf(growing), paths, END_OF_SEQUENCE);
       const found: EventDedupKeys[] = [];

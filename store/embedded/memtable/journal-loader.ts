@@ -71,9 +71,10 @@ function partOf(
   { zones, minTimestamp, maxTimestamp }: ArrivedEvents,
   { logs }: GrowingTable,
 ): GrowingSegment {
-  const { number, firstSequence, eventCount, sizeBytes, ingestedAtMs } = journal;
+  const { number, firstSequence, eventCount, sizeBytes, ingestedAtMs, content } = journal;
   return {
     source: { path },
+    ...(content && { content }),
     events: eventCount,
     zones: new Set(zones),
     minTimestamp,
@@ -93,7 +94,7 @@ async function insertNew(
   { table, stored, aliases, checks }: LoadTarget,
 ): Promise<Float64Array> {
   const segments = stored.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
-  return await checks.reading(undefined, async (check) => {
+  return await checks.readingInLoad(async (check) => {
     const paths = (await check(segments, 'all')).map((segment) => aliases.segmentAlias(segment));
     const storedEvents = eventsRelation(sourcesOf(stored.growingSegments), paths, END_OF_SEQUENCE);
     const statement = insertNewStatement(table.table, path, storedEvents, minTimestamp, maxTimestamp);

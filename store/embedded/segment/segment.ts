@@ -1,5 +1,10 @@
 import type { TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 
+/** The file name of a segment that stands for a journal whose events are lost. There is no such file. */
+export function nameOfLost(journal: number): string {
+  return `j${journal}-lost.parquet`;
+}
+
 /** The times and the sequences of the first and the last event of a part, all inclusive. */
 export interface Extent {
   readonly minTimestamp: number;

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { StoreLogger } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Segment } from '../segment/segment.ts';
+import type { GrowingSegment } from './growing-segment.ts';
 import type { VersionSet } from './version-set.ts';
 
 export interface ContainmentOptions {
@@ -29,4 +31,26 @@ export function containDamage(segment: Segment, fault: string, { segmentsFolder,
   } catch (error) {
     logger.error({ ...details, err: error }, 'the catalog could not note that a segment is damaged; the next start looks again');
   }
+}
+
+/** What is wrong with the file of a growing segment; undefined where nothing is, and for a table. */
+export async function faultOfJournal(
+  { source, content }: GrowingSegment,
+  checks: Pick<SegmentChecks, 'faultOf'>,
+): Promise<string | undefined> {
+  if (!('path' in source) || content === undefined) {
+    return undefined;
+  }
+  const { bytes, crc32 } = content;
+  return await checks.faultOf({ path: source.path, bytes, ranges: [{ from: 0, to: bytes, crc32 }] });
+}
+
+/** Whether one of the journals that are read as files is not as it was written. */
+export async function isJournalDamaged(parts: readonly GrowingSegment[], checks: Pick<SegmentChecks, 'faultOf'>): Promise<boolean> {
+  for (const part of parts) {
+    if ((await faultOfJournal(part, checks)) !== undefined) {
+      return true;
+    }
+  }
+  return false;
 }

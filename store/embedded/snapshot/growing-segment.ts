@@ -1,6 +1,7 @@
 import type { GrowingSource } from '../../../sql/events-relation.ts';
 import { StoreError } from '../../event-store.ts';
 import type { MemtableLogs } from '../blob/memtable-logs.ts';
+import type { FileContent } from '../journal/journal.ts';
 import type { IngestTime } from './ingest-times.ts';
 
 /**
@@ -9,6 +10,8 @@ import type { IngestTime } from './ingest-times.ts';
  */
 export interface GrowingSegment {
   readonly source: GrowingSource;
+  /** What the file of the source has to hold; absent for a table. */
+  readonly content?: FileContent;
   readonly events: number;
   /** The zones of its events, and maybe others. */
   readonly zones: ReadonlySet<number>;

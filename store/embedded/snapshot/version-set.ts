@@ -116,7 +116,8 @@ export class VersionSet {
     readonly removeBlobFiles?: readonly BlobFile[];
   }): void {
     const { addGrowing, removeGrowing = [], addSegments = [], removeSegments = [], addBlobFile, removeBlobFiles = [] } = change;
-    const { damageSegments = [] } = change;
+    const lost = addSegments.flatMap((segment) => (segment.damage === undefined ? [] : [{ segment, fault: segment.damage }]));
+    const damageSegments = [...(change.damageSegments ?? []), ...lost];
     const damaged = new Set(damageSegments.map(({ segment }) => segment));
     const gone = new Set<Part>([...removeSegments, ...removeGrowing, ...removeBlobFiles]);
     // A merge puts others in the place of the segments that it removes.

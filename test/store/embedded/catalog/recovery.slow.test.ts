@@ -194,10 +194,6 @@ describe('a folder that lost something is refused with what it lost, and nothing
       },
       /journal 2 is missing, journal 3 is there/,
     ],
-    ['the events of a journal in between are missing', (dataDir: string) => rmSync(journalFile(dataDir, 2)), /journal 2 is torn/],
-    ['the logs of a journal in between are missing', (dataDir: string) => rmSync(logsFile(dataDir, 2)), /journal 2 is torn/],
-    ['a journal in between is torn', (dataDir: string) => truncateSync(journalFile(dataDir, 2), 10), /journal 2 is torn/],
-    ['the logs of a journal in between are torn', (dataDir: string) => truncateSync(logsFile(dataDir, 2), 2), /journal 2 is torn/],
   ])('%s', async (_, damage, message) => {
     const dataDir = temporaryFolder();
     const store = await storeIn(dataDir);

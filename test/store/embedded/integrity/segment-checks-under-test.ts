@@ -8,7 +8,8 @@ import { silentLogger } from '../../../../store/event-store.ts';
 /** Checks of the segments of a folder. Damaged ones leave the version set, without a catalog. */
 export function segmentChecks(segmentsFolder: string, versions: Pick<VersionSet, 'segments' | 'exchange'>): SegmentChecks {
   const containment = { segmentsFolder, versions, catalog: { noteDamage: () => undefined }, logger: silentLogger };
-  const checks = new SegmentChecks({ segmentsFolder, contain: (segment, fault) => containDamage(segment, fault, containment) });
+  const contain = (segment: Segment, fault: string) => containDamage(segment, fault, containment);
+  const checks = new SegmentChecks({ segmentsFolder, contain, containJournals: () => Promise.resolve(false) });
   onTestFinished(() => checks.close());
   return checks;
 }
