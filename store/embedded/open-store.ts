@@ -28,7 +28,7 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
   try {
     const durable = await openCatalog(folder, { now, logger, onInDoubt: onFatal }, closing);
     const engine = await openEngine(
-      { memoryLimitMb, segmentsFolder: folder.segments, linksFolder: folder.links, spillFolder: folder.spill, logger },
+      { memoryLimitMb, segmentsFolder: folder.segments, linksFolder: folder.links, spillFolder: folder.spill, logger, onFatal },
       closing,
     );
 

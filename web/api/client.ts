@@ -85,11 +85,11 @@ export async function send(path: string, { signal, body, accept = 'application/j
   return response;
 }
 
-/** The whole text of an answer. Throws like {@link send}. */
-export async function askText(path: string, call: Call): Promise<string> {
+/** The whole text of an answer, and its headers. Throws like {@link send}. */
+export async function askWithHeaders(path: string, call: Call): Promise<{ readonly text: string; readonly headers: Headers }> {
   const response = await send(path, call);
   try {
-    return await response.text();
+    return { text: await response.text(), headers: response.headers };
   } catch (error) {
     call.signal.throwIfAborted();
     throw new RequestFailed({ status: 0, key: 'connection.lost', message: `The answer broke off: ${messageOf(error)}`, faults: [] });
@@ -98,7 +98,7 @@ export async function askText(path: string, call: Call): Promise<string> {
 
 /** An answer of JSON. Throws like {@link send}. */
 export async function ask<Answer>(path: string, call: Call): Promise<Answer> {
-  return JSON.parse(await askText(path, call)) as Answer;
+  return JSON.parse((await askWithHeaders(path, call)).text) as Answer;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { GroupDimension } from '../../query/event-fields.ts';
 import type { FacetRequest, HistogramRequest } from '../../query/plan/explore-plan.ts';
 import type { Histogram as CountedHistogram, EventGroup, Facet } from '../../query/plan/search-result.ts';
 import type { LineClause } from '../../query/search-line.ts';
-import { ask, askText } from './client.ts';
+import { ask, askWithHeaders } from './client.ts';
 import { type EventRow, readRows } from './event-row.ts';
 
 /** A window in Unix milliseconds, `from` inclusive, `to` exclusive. */
@@ -42,13 +42,15 @@ export interface ExploreAnswer {
   readonly histogram: Histogram | null;
   readonly facets: readonly Facet[] | null;
   readonly selectedTotal: number | null;
+  /** The most events that the answer lacks, because the program cannot read them. */
+  readonly unreadable: number;
 }
 
 /** `zones` is a zone, a list with commas, or `all`. */
 export async function explore(zones: string, body: ExploreRequest, signal: AbortSignal): Promise<ExploreAnswer> {
-  const text = await askText(`/shield/event-logs/${zones}/explore`, { body, signal });
+  const { text, headers } = await askWithHeaders(`/shield/event-logs/${zones}/explore`, { body, signal });
   const answer = JSON.parse(text) as ExploreAnswer;
-  return { ...answer, rows: answer.rows === null ? null : readRows(text) };
+  return { ...answer, unreadable: Number(headers.get('shield-incomplete') ?? 0), rows: answer.rows === null ? null : readRows(text) };
 }
 
 export interface ZoneCount {

@@ -27,7 +27,16 @@ export function Notices() {
     </div>`;
   }
   const isEmpty = kind === 'idle' && shown !== null && eventsOf(shown.answer) === 0;
-  return html`<${LinkNotice} />${isEmpty ? html`<${EmptyNotice} />` : null}`;
+  return html`<${LinkNotice} />
+    ${shown === null ? null : html`<${IncompleteNotice} unreadable=${shown.answer.unreadable} />`}
+    ${isEmpty ? html`<${EmptyNotice} />` : null}`;
+}
+
+function IncompleteNotice({ unreadable }: { readonly unreadable: number }) {
+  if (unreadable === 0) return null;
+  return html`<div class="panel notice failed" role="alert">
+    <p>Not everything is shown: up to ${unreadable} events cannot be read, because files of the program are damaged or missing</p>
+  </div>`;
 }
 
 /** Parameters of a link that are named when they are not understood. */

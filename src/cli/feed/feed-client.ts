@@ -24,6 +24,8 @@ export interface ReadPage {
   readonly batch: FeedBatch;
   readonly cursor: string;
   readonly more: boolean;
+  /** The most events that belong into the page and cannot be read. */
+  readonly incomplete: number;
   /** The zones that an answer for `all` covers: `all`, or zone ids with commas between. Null where zones were requested by number. */
   readonly zones: string | null;
 }
@@ -40,9 +42,10 @@ export interface CursorTooOld {
 const SILENCE_MS = 60_000;
 
 /** Parses the last line of an answer; null where the answer broke off, or is not of a feed. */
-function parseEnd(line: Buffer): { readonly cursor: string; readonly more: boolean; readonly count: number } | null {
-  const { cursor, more, count } = membersIn(line);
-  return typeof cursor === 'string' && typeof more === 'boolean' && typeof count === 'number' ? { cursor, more, count } : null;
+function parseEnd(line: Buffer): (Pick<ReadPage, 'cursor' | 'more' | 'incomplete'> & { readonly count: number }) | null {
+  const { cursor, more, count, incomplete = 0 } = membersIn(line);
+  const isEnd = typeof cursor === 'string' && typeof more === 'boolean' && typeof count === 'number';
+  return isEnd ? { cursor, more, count, incomplete: Number(incomplete) } : null;
 }
 
 /** Separates the last line from the events. Throws DeliveryError where it is absent or has another count: the answer broke off. */
@@ -55,7 +58,8 @@ function parsePage(request: string, { body, headers }: HttpAnswer): ReadPage {
   const bytes = body.subarray(0, begin);
   const count = newlinesIn(bytes);
   if (count !== end.count) throw new DeliveryError('unavailable', `${request} has ${count} lines, but its last line says ${end.count}`);
-  return { kind: 'page', batch: { bytes, count }, cursor: end.cursor, more: end.more, zones: typeof zones === 'string' ? zones : null };
+  const { cursor, more, incomplete } = end;
+  return { kind: 'page', batch: { bytes, count }, cursor, more, incomplete, zones: typeof zones === 'string' ? zones : null };
 }
 
 function foreignCursor(error: DeliveryError): DeliveryError {

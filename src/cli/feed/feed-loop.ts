@@ -100,12 +100,13 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
     await save({ cursor: answer.oldest, position, zones });
   }
 
-  async function passOn({ batch, cursor: next, zones: covered }: ReadPage): Promise<void> {
+  async function passOn({ batch, cursor: next, incomplete, zones: covered }: ReadPage): Promise<void> {
     refuseNewZones(cursor === null ? null : zones, covered, stateFile.path);
     const deliver = () => patience.during(sink.name, () => untilDone(() => sink.deliver(batch, givenUp), retry));
     const reached = batch.count === 0 ? position : await deliver();
     await save({ cursor: next, position: reached, zones: covered ?? zones });
     delivered(batch.count);
+    if (incomplete > 0) tell(`up to ${incomplete} events are left out, because files of the program are damaged or missing`);
   }
 
   async function run(): Promise<FeedOutcome> {

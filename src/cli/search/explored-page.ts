@@ -1,6 +1,6 @@
 import { membersOf } from '../../../query/json-text.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
-import { type Program, wholeAnswer } from './program-requests.ts';
+import { type Program, type WholeAnswer, wholeAnswer } from './program-requests.ts';
 
 /** A page of rows or groups, each as JSON. */
 export interface ExploredPage {
@@ -9,15 +9,19 @@ export interface ExploredPage {
   readonly records: readonly string[];
   /** How many there are on all pages. */
   readonly total: number;
+  /** The most events that the page and the total lack, because the program cannot read them. */
+  readonly unreadable: number;
 }
 
 /** Reads the answer to a search. Throws DeliveryError where it is none. */
-function pageIn(answer: Buffer): ExploredPage {
+function pageIn({ bytes: answer, unreadable }: WholeAnswer): ExploredPage {
   try {
     const members = new Map(membersOf(answer.toString('utf8')).map(({ name, text }) => [name, text]));
     const list = [members.get('rows'), members.get('groups')].find((text) => text?.startsWith('['));
     const total = Number(members.get('total'));
-    if (list !== undefined && Number.isSafeInteger(total)) return { answer, records: membersOf(list).map(({ text }) => text), total };
+    if (list !== undefined && Number.isSafeInteger(total)) {
+      return { answer, records: membersOf(list).map(({ text }) => text), total, unreadable };
+    }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

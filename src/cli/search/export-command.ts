@@ -6,7 +6,7 @@ import { nonEmpty, optional } from '../flag-values.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { printable, startByteProgress } from '../terminal.ts';
 import { writeWholeFile } from './export-file.ts';
-import { asCommandError, openAnswer, type Program } from './program-requests.ts';
+import { asCommandError, incompleteText, openAnswer, type Program, unreadableIn } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
   conditionsOf,
@@ -123,10 +123,12 @@ async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSign
   const { program, body, format, hasBom, output } = options;
   const progress = startByteProgress(output === null && io.stdout.isTTY ? null : io.stderr, null, 'received');
   const count: ExportCount = { bytes: 0, events: 0 };
+  let incomplete: string | undefined;
   try {
     const query = hasBom ? { bom: 'true' } : {};
     const request = { method: 'POST', operation: 'export', query, body, accept: TYPES[format], signal, silenceMs: SILENCE_MS } as const;
     const answer = await openAnswer(program, request);
+    incomplete = incompleteText(unreadableIn(answer.headers));
     const bytes = counted(progress.watch(answer.body), format, count);
     if (output === null) await writeOut(bytes, io.stdout, signal);
     else await writeWholeFile(output, bytes);
@@ -137,6 +139,7 @@ async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSign
   } finally {
     progress.stop();
   }
+  if (incomplete !== undefined) io.stderr.write(`shieldlog export: ${incomplete}\n`);
   if (output !== null) io.stderr.write(`shieldlog export: ${count.events} events written to ${printable(output)}\n`);
 }
 

@@ -120,9 +120,15 @@ export const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 /** A search is answered, or refused, after its deadline. The program may set a long one. */
 const SILENCE_MS = 600_000;
 
+export interface WholeAnswer {
+  readonly bytes: Buffer;
+  /** The most events that it lacks, because the program cannot read them. */
+  readonly unreadable: number;
+}
+
 /** The whole answer to a question of one page. Throws as `openAnswer`, and DeliveryError where it is too long. */
-export async function wholeAnswer(program: Program, request: Omit<ProgramRequest, 'silenceMs'>): Promise<Buffer> {
-  const { body } = await openAnswer(program, { ...request, silenceMs: SILENCE_MS });
+export async function wholeAnswer(program: Program, request: Omit<ProgramRequest, 'silenceMs'>): Promise<WholeAnswer> {
+  const { headers, body } = await openAnswer(program, { ...request, silenceMs: SILENCE_MS });
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -132,7 +138,20 @@ export async function wholeAnswer(program: Program, request: Omit<ProgramRequest
       throw new DeliveryError('oversized', `the answer is longer than ${MAX_ANSWER_BYTES} bytes; ask for fewer events with --limit`);
     }
   }
-  return Buffer.concat(chunks);
+  return { bytes: Buffer.concat(chunks), unreadable: unreadableIn(headers) };
+}
+
+/** The most events that an answer lacks, because the program cannot read them. */
+export function unreadableIn(headers: HttpStream['headers']): number {
+  return Number(headers['shield-incomplete'] ?? 0);
+}
+
+/** What a command says of an answer that lacks events; undefined where it lacks none. */
+export function incompleteText(unreadable: number): string | undefined {
+  const why = 'because files of the program are damaged or missing';
+  return unreadable === 0
+    ? undefined
+    : `not everything is here: up to ${unreadable} events cannot be read, ${why}; shieldlog check names them`;
 }
 
 /** Turns the error of a request into one that the command line shows; any other error comes back as it is. */

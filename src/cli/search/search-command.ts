@@ -17,7 +17,7 @@ import {
 } from './event-columns.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { type ExploredPage, explorePage } from './explored-page.ts';
-import { asCommandError, type Program } from './program-requests.ts';
+import { asCommandError, incompleteText, type Program } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
   conditionsOf,
@@ -165,6 +165,8 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
   const write = (bytes: Buffer): Promise<unknown> => sink.deliver({ bytes, count: 1 }, signal);
   try {
     const answered = await explorePage(program, { ...window, ...body, page, pageSize: limit }, signal);
+    const incomplete = incompleteText(answered.unreadable);
+    if (incomplete !== undefined) stderr.write(`shieldlog ${name}: ${incomplete}\n`);
     if (form === 'json') {
       await write(Buffer.concat([answered.answer, Buffer.from('\n')]));
       return 0;

@@ -200,9 +200,7 @@ interface FoundJournals {
   readonly torn: number | undefined;
 }
 
-/**
- * Throws `StoreError` (`corrupt`) where a journal before the last one is missing, or where the catalog does not go on where the journals do.
- */
+/** Throws `StoreError` (`corrupt`) where a journal is missing, or where the catalog does not go on where the journals do. */
 async function readJournals(
   folder: JournalFolder,
   { flushedJournal, nextSequence }: Pick<CatalogProgress, 'flushedJournal' | 'nextSequence'>,

@@ -1,7 +1,6 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { StoreError, storeClosed } from '../../event-store.ts';
-import type { PathAliases } from './path-aliases.ts';
-import { StatementRunner } from './statement-runner.ts';
+import { type StatementErrors, StatementRunner } from './statement-runner.ts';
 
 interface Waiter {
   readonly resolve: (connection: DuckDBConnection) => void;
@@ -26,26 +25,26 @@ export class ConnectionPool {
   readonly #idle: DuckDBConnection[];
   readonly #waiting: Waiter[] = [];
   readonly #maxWaiting: number;
-  readonly #aliases: PathAliases | undefined;
+  readonly #errors: StatementErrors | undefined;
 
-  private constructor(connections: readonly DuckDBConnection[], maxWaiting: number, aliases: PathAliases | undefined) {
+  private constructor(connections: readonly DuckDBConnection[], maxWaiting: number, errors: StatementErrors | undefined) {
     this.#connections = connections;
     this.#idle = [...connections];
-    this.#aliases = aliases;
+    this.#errors = errors;
     this.#maxWaiting = maxWaiting;
   }
 
-  /** `prepare` is done with each of the connections first. Errors of statements name the files behind `aliases`. */
+  /** `prepare` is done with each of the connections first. `errors` words the errors of statements. */
   static async open(
     instance: DuckDBInstance,
     size: number,
     maxWaiting: number,
-    aliases?: PathAliases,
+    errors?: StatementErrors,
     prepare: (connection: DuckDBConnection) => Promise<void> = () => Promise.resolve(),
   ): Promise<ConnectionPool> {
     const connections = await Promise.all(Array.from({ length: size }, () => instance.connect()));
     await Promise.all(connections.map(prepare));
-    return new ConnectionPool(connections, maxWaiting, aliases);
+    return new ConnectionPool(connections, maxWaiting, errors);
   }
 
   /** Waits for a connection. `signal` ends the waiting, and each statement of the runner. */
@@ -69,7 +68,7 @@ export class ConnectionPool {
   }
 
   #held(connection: DuckDBConnection, signal?: AbortSignal): HeldConnection {
-    return { runner: new StatementRunner(connection, this.#aliases, signal), [Symbol.dispose]: () => this.#handOver(connection) };
+    return { runner: new StatementRunner(connection, this.#errors, signal), [Symbol.dispose]: () => this.#handOver(connection) };
   }
 
   #handOver(connection: DuckDBConnection): void {

@@ -4,7 +4,7 @@ import type { StoreLogger } from '../../event-store.ts';
 import type { Closing } from '../runtime/closing.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { PathAliases } from './path-aliases.ts';
-import { StatementRunner } from './statement-runner.ts';
+import { isInvalidated, type StatementErrors, StatementRunner } from './statement-runner.ts';
 import { ThreadPolicy } from './thread-policy.ts';
 
 export interface EngineOptions {
@@ -69,6 +69,8 @@ export interface OpenEngineOptions {
   readonly linksFolder: string;
   readonly spillFolder: string;
   readonly logger: StoreLogger;
+  /** Called where DuckDB cannot go on: every later statement fails, until the process ends. */
+  readonly onFatal: (error: Error) => void;
 }
 
 export async function openEngine(options: OpenEngineOptions, closing: Closing): Promise<OpenEngine> {
@@ -77,10 +79,18 @@ export async function openEngine(options: OpenEngineOptions, closing: Closing): 
   const instance = await startEngine({ ...options, threads: cores });
   closing.add('DuckDB', () => instance.closeSync());
   const aliases = new PathAliases(options);
+  const errors: StatementErrors = {
+    withOriginalPaths: (error) => {
+      if (isInvalidated(error)) {
+        options.onFatal(error);
+      }
+      return aliases.withOriginalPaths(error);
+    },
+  };
   const connect = async (): Promise<StatementRunner> => {
     const connection = await instance.connect();
     closing.add('a connection of DuckDB', () => connection.closeSync());
-    return new StatementRunner(connection, aliases);
+    return new StatementRunner(connection, errors);
   };
   const threads = new ThreadPolicy({ runner: await connect(), cores, idleMs: IDLE_MS, logger });
   closing.add('the number of threads', () => threads.stop());
@@ -89,7 +99,7 @@ export async function openEngine(options: OpenEngineOptions, closing: Closing): 
     threads,
     connect,
     async pool(size, maxWaiting, { remembersFooters } = { remembersFooters: false }) {
-      const pool = await ConnectionPool.open(instance, size, maxWaiting, aliases, remembersFooters ? rememberFooters : undefined);
+      const pool = await ConnectionPool.open(instance, size, maxWaiting, errors, remembersFooters ? rememberFooters : undefined);
       closing.add('the connections of DuckDB', () => pool.close());
       return pool;
     },

@@ -15,10 +15,19 @@ import {
   VARCHAR,
 } from '@duckdb/node-api';
 import type { SqlParam, SqlStatement, SqlType } from '../../../sql/statement.ts';
-import type { PathAliases } from './path-aliases.ts';
 
 /** The part of a DuckDB connection that a runner uses. */
 export type RunnerConnection = Pick<DuckDBConnection, 'run' | 'stream' | 'interrupt'>;
+
+/** Words the errors of statements for people, as `PathAliases` does. */
+export interface StatementErrors {
+  readonly withOriginalPaths: (error: unknown) => unknown;
+}
+
+/** Whether DuckDB says that it cannot go on: after some of its errors, every later statement of its instance fails. */
+export function isInvalidated(error: unknown): error is Error {
+  return error instanceof Error && /database has been invalidated/i.test(error.message);
+}
 
 const TYPES: Readonly<Record<SqlType, DuckDBType>> = { VARCHAR, 'VARCHAR[]': LIST(VARCHAR), INTEGER, BIGINT, UBIGINT };
 
@@ -30,19 +39,19 @@ const INTERRUPT_EVERY_MS = 10;
  */
 export class StatementRunner {
   readonly #connection: RunnerConnection;
-  readonly #aliases: Pick<PathAliases, 'withOriginalPaths'> | undefined;
+  readonly #errors: StatementErrors | undefined;
   readonly #signal: AbortSignal | undefined;
 
-  /** Without `aliases` errors stay as DuckDB words them. `signal` interrupts a statement, which then rejects with the signal's reason. */
-  constructor(connection: RunnerConnection, aliases?: Pick<PathAliases, 'withOriginalPaths'>, signal?: AbortSignal) {
+  /** Without `errors` they stay as DuckDB words them. `signal` interrupts a statement, which then rejects with the signal's reason. */
+  constructor(connection: RunnerConnection, errors?: StatementErrors, signal?: AbortSignal) {
     this.#connection = connection;
-    this.#aliases = aliases;
+    this.#errors = errors;
     this.#signal = signal;
   }
 
   /** The same runner whose statements this signal interrupts. */
   withSignal(signal: AbortSignal | undefined): StatementRunner {
-    return new StatementRunner(this.#connection, this.#aliases, signal);
+    return new StatementRunner(this.#connection, this.#errors, signal);
   }
 
   /** Returns the rows as arrays in column order. */
@@ -122,7 +131,7 @@ export class StatementRunner {
 
   /** The error with files by their own paths. */
   #named(error: unknown): unknown {
-    return this.#aliases?.withOriginalPaths(error) ?? error;
+    return this.#errors?.withOriginalPaths(error) ?? error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
-import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
+import { isInvalidated, StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from './path-aliases-under-test.ts';
 
@@ -63,4 +63,10 @@ test.each([
   ending.abort(reason);
   await expect(running).rejects.toBe(reason);
   expect(await new StatementRunner(connection).run(statement('SELECT 2'))).toEqual([[2]]);
+});
+
+test('DuckDB says of itself that it cannot go on', () => {
+  const fatal = 'FATAL Error: Failed: database has been invalidated because of a previous fatal error. The database must be restarted';
+  expect(isInvalidated(new Error(fatal))).toBe(true);
+  expect(isInvalidated(new Error('Invalid Input Error: Failed to read file'))).toBe(false);
 });

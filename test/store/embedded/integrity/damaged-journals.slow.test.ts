@@ -58,7 +58,7 @@ test.each(Object.keys(DAMAGE))(
   },
 );
 
-test('a journal that is damaged after its batch was acknowledged is left out at the flush, and the others of its memtable are not', async () => {
+test('a journal that is damaged after its batch was acknowledged is left out at the flush, and no other one', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   // Searched as a file of its own.
@@ -106,7 +106,8 @@ test('of flipped bits anywhere in the trailer of a journal none moves an offset 
   for (const [index, events] of SERIES.entries()) {
     await store.append(canonicalBatch(events, { sourceOffsets: [{ ...offset, partition: index }] }));
   }
-  const cursors = async (one: typeof store) => (await wholeFeed(one, { limit: 100 })).map(({ logId, ingestedAtMs }) => [logId, ingestedAtMs]);
+  const cursors = async (one: typeof store) =>
+    (await wholeFeed(one, { limit: 100 })).map(({ logId, ingestedAtMs }) => [logId, ingestedAtMs]);
   const all = await cursors(store);
   await store.close();
   const path = journalPath(dataDir, 2, 'logs');
