@@ -22,6 +22,7 @@ import { EmbeddedPositions, sequenceOf } from './feed/feed-positions.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { ReadPath } from './read-path.ts';
 import type { Closing } from './runtime/closing.ts';
+import type { BlobFile } from './segment/blob-file.ts';
 import type { DamagedSegment } from './segment/segment.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { WritePath } from './write-path.ts';
@@ -119,9 +120,9 @@ export class EmbeddedStore implements EventStore {
   }
 
   notes(): readonly string[] {
-    const { retentionHold, versions } = this.#parts;
-    const damaged = damageNote(versions.damaged);
-    return [retentionHold.reason, damaged].filter((note) => note !== undefined);
+    const { retentionHold, versions, scrub } = this.#parts;
+    const notes = [retentionHold.reason, damageNote(versions.damaged), logsNote([...scrub.damagedBlobFiles])];
+    return notes.filter((note) => note !== undefined);
   }
 
   async stats(): Promise<StoreStats> {
@@ -179,4 +180,12 @@ function damageNote([first, ...others]: readonly DamagedSegment[]): string | und
   const events = others.reduce((sum, one) => sum + one.segment.rows, segment.rows);
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return `${events} events at most cannot be read: segment ${JSON.stringify(segment.file)} is damaged or missing: ${fault}${more}`;
+}
+
+function logsNote([first, ...others]: readonly (readonly [blobFile: BlobFile, fault: string])[]): string | undefined {
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return (
+    first &&
+    `logs of blob file ${JSON.stringify(first[0].file)} are answered as {}, because they are damaged or missing: ${first[1]}${more}`
+  );
 }

@@ -43,6 +43,7 @@ export interface WritePath {
   readonly backgroundJobs: BackgroundJobs;
   readonly deadLetters: DeadLetters;
   readonly retentionHold: RetentionHold;
+  readonly scrub: Scrub;
   readonly expiredWatermarks: ExpiredWatermarks;
   readonly sourceOffsets: SourceOffsetTable;
   readonly counters: StoreCounters;
@@ -90,13 +91,14 @@ export async function openWritePath(
   closing.add('the events that are being taken in', () => pipeline.close());
 
   const merges = await openMerges(parts, options, closing);
+  const scrub = new Scrub({ segmentsFolder: folder.segments, versions, checks, catalog, elapsedMs: () => performance.now(), logger });
   const backgroundJobs = new BackgroundJobs({
     pipeline,
     loader,
     flusher,
     remover,
     footers,
-    scrub: new Scrub({ segmentsFolder: folder.segments, versions, checks, catalog, elapsedMs: () => performance.now(), logger }),
+    scrub,
     journals,
     logMemory,
     compaction: rewriting,
@@ -112,7 +114,7 @@ export async function openWritePath(
   // It stops first, because the jobs and the pipeline may be waiting for it.
   closing.add('the events that are being moved to disk', () => flusher.stop());
   const { expiredWatermarks, hold: retentionHold } = retention;
-  return { pipeline, flusher, backgroundJobs, deadLetters, retentionHold, expiredWatermarks, sourceOffsets, counters };
+  return { pipeline, flusher, backgroundJobs, deadLetters, retentionHold, scrub, expiredWatermarks, sourceOffsets, counters };
 }
 
 function holdOf(what: string, { logger = silentLogger }: StoreOptions, { retentionHoldMs: waitMs = HOLD_MS }: StoreTuning): RetentionHold {

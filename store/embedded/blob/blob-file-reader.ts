@@ -244,7 +244,11 @@ export async function checkBlobFile(path: string, blobFile: BlobFile): Promise<s
       await file.close();
     }
   });
-  return fault instanceof LogFault ? fault.message : undefined;
+  if (fault instanceof LogFault) {
+    return fault.message;
+  }
+  FAULTS.delete(blobFile);
+  return undefined;
 }
 
 /** Reads and decompresses a page on this thread, in a tenth of a millisecond. Handing it to a thread of Node's pool takes as long. */

@@ -29,13 +29,23 @@ export class Scrub {
   readonly #options: ScrubOptions;
   readonly #dueMs = new WeakMap<StoredFile, number>();
   readonly #withBlocks = new WeakSet<StoredFile>();
-  readonly #notedFaults = new WeakMap<BlobFile, string>();
+  readonly #faults = new Map<BlobFile, string>();
 
   constructor(options: ScrubOptions) {
     this.#options = options;
     for (const file of this.#files) {
       this.#dueMs.set(file, Number.NEGATIVE_INFINITY);
     }
+    for (const blobFile of options.versions.blobFiles) {
+      if (blobFile.damage !== undefined) {
+        this.#faults.set(blobFile, blobFile.damage);
+      }
+    }
+  }
+
+  /** The blob files that have damaged logs, with what is wrong. */
+  get damagedBlobFiles(): ReadonlyMap<BlobFile, string> {
+    return this.#faults;
   }
 
   /** Reads a file that is due, if there is one. A call every few seconds reads thousands of files a day. */
@@ -80,13 +90,17 @@ export class Scrub {
     const fault = await checkBlobFile(path, blobFile);
     if (fault !== undefined) {
       this.#noteFault(blobFile, fault);
-    } else if (blobFile.indexCrc32 === undefined || blobFile.damage !== undefined) {
+    } else if (blobFile.indexCrc32 === undefined || this.#faults.delete(blobFile)) {
       catalog.noteBlobFile(blobFile, { indexCrc32: await indexChecksum(path), damage: undefined });
     }
   }
 
   /** Those that searches found since the last call. */
   #noteFaults(): void {
+    const live = new Set(this.#options.versions.blobFiles);
+    for (const gone of [...this.#faults.keys()].filter((blobFile) => !live.has(blobFile))) {
+      this.#faults.delete(gone);
+    }
     for (const blobFile of this.#options.versions.blobFiles) {
       const fault = faultOfBlobFile(blobFile);
       if (fault !== undefined) {
@@ -97,8 +111,8 @@ export class Scrub {
 
   #noteFault(blobFile: BlobFile, fault: string): void {
     const { logger, catalog } = this.#options;
-    if (this.#notedFaults.get(blobFile) !== fault) {
-      this.#notedFaults.set(blobFile, fault);
+    if (!this.#faults.has(blobFile)) {
+      this.#faults.set(blobFile, fault);
       logger.error({ blobFile: blobFile.file, fault }, 'logs of a blob file are damaged or missing: they are answered as {}');
       catalog.noteBlobFile(blobFile, { damage: fault });
     }
