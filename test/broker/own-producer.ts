@@ -1,17 +1,11 @@
 import kafkajs, { type Message, type Producer } from 'kafkajs';
 import { inject, onTestFinished } from 'vitest';
-import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
 import { eventMessage } from './event-file.ts';
+import { testClient } from './test-topic.ts';
 
 /** A producer of kafkajs's for messages that have to be just so; it is disconnected with the test. */
 export async function ownProducer(brokers = inject('kafkaBrokers'), transactionalId?: string): Promise<Producer> {
-  patchKafkajs();
-  const kafka = new kafkajs.Kafka({
-    brokers: brokers.split(','),
-    logLevel: kafkajs.logLevel.NOTHING,
-    retry: { retries: 30, maxRetryTime: 500 },
-  });
-  const producer = kafka.producer({
+  const producer = testClient(brokers).producer({
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
     ...(transactionalId === undefined ? {} : { transactionalId, idempotent: true, maxInFlightRequests: 1 }),
   });

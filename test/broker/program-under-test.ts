@@ -8,18 +8,21 @@ const LOG_LINES_KEPT = 200;
 
 /** The whole program as a process of its own. */
 export interface ProgramUnderTest {
+  readonly pid: number;
   /** The address, for example `http://127.0.0.1:40123`. Rejects with the log of a program that ends before it listens. */
   readonly address: Promise<string>;
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
   /** Sends the signal and waits for the end; resolves with the exit code, or the signal that ended it. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string>;
   /** The last lines of its log. */
   log(): string;
 }
 
-/** Starts `serve` with these variables on a free port. */
-export function startProgramProcess(variables: Readonly<Record<string, string>>): ProgramUnderTest {
+/** Starts `serve` with these variables on a free port, in a Node with these arguments. */
+export function startProgramProcess(variables: Readonly<Record<string, string>>, nodeArgs: readonly string[] = []): ProgramUnderTest {
   const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', DEMO: 'false', LOG_LEVEL: 'info', ...variables };
-  const child = spawn(process.execPath, ['src/main.ts', 'serve'], { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [...nodeArgs, 'src/main.ts', 'serve'], { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
   // One that was left behind by a run that broke off would be there for ever.
   const killWithUs = (): boolean => child.kill('SIGKILL');
   process.once('exit', killWithUs);
@@ -41,7 +44,9 @@ export function startProgramProcess(variables: Readonly<Record<string, string>>)
   // Killed before it listened, and nobody asked.
   listening.promise.catch(() => undefined);
   return {
+    pid: child.pid ?? 0,
     address: listening.promise,
+    ended: exit,
     kill: async (signal) => {
       child.kill(signal);
       return await exit;

@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import kafkajs, { type Admin } from 'kafkajs';
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
 
 /** Room for the largest message of the tests. */
 const MAX_MESSAGE_BYTES = 8_000_000;
 
-/** Runs work with a connection to the brokers that may create and delete topics. */
-export async function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
+/** A client of the brokers that is silent, and patient while they start. */
+export function testClient(brokers: string): Kafka {
   patchKafkajs();
-  const kafka = new kafkajs.Kafka({
+  return new kafkajs.Kafka({
     brokers: brokers.split(','),
     logLevel: kafkajs.logLevel.NOTHING,
-    retry: { retries: 20, maxRetryTime: 500 },
+    retry: { retries: 30, maxRetryTime: 500 },
   });
-  const admin = kafka.admin();
+}
+
+/** Runs work with a connection to the brokers that may create and delete topics. */
+export async function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = testClient(brokers).admin();
   await admin.connect();
   try {
     return await work(admin);

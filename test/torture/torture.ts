@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startBroker } from '../broker/kafka-broker.ts';
+import { Difference } from './sent-events.ts';
+import { whyNoFaults } from './strace-faults.ts';
+import { TortureRun } from './torture-run.ts';
+
+// `npm run torture -- --minutes N [--seed S]`: the program under Kafka, HTTP, kills, merges, a short retention and failing files, while
+// what it answers is held to what was sent. Ends with status 1 at the first difference.
+
+const USAGE = 'usage: npm run torture -- [--minutes N] [--seed S]';
+const USUAL_MINUTES = 30;
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n${USAGE}\n`);
+  process.exit(2);
+}
+
+function given(): { readonly minutes: number; readonly seed: number } {
+  try {
+    const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
+    const minutes = Number(values.minutes ?? USUAL_MINUTES);
+    if (!(minutes > 0 && minutes <= 1_440)) fail(`--minutes is "${values.minutes}"; allowed: a number above 0, up to 1440`);
+    const seed = Number(values.seed ?? Date.now() | 0);
+    if (seed !== (seed | 0)) fail(`--seed is "${values.seed}"; allowed: an integer from -2147483648 to 2147483647`);
+    return { minutes, seed };
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+const { minutes, seed } = given();
+print(`torture: --minutes ${minutes} --seed ${seed}`);
+const folder = mkdtempSync(join(tmpdir(), 'shieldlog-torture-'));
+const dataDir = join(folder, 'data');
+mkdirSync(dataDir);
+const noFaults = await whyNoFaults(folder);
+if (noFaults !== undefined) print(`no calls of SQLite and DuckDB are made to fail: ${noFaults}`);
+const own = process.env['KAFKA_BROKERS'] ? undefined : await startBroker();
+const stopped = new AbortController();
+process.once('SIGINT', () => stopped.abort());
+const run = new TortureRun({
+  seed,
+  minutes,
+  folder,
+  dataDir,
+  brokers: own?.address ?? process.env['KAFKA_BROKERS'] ?? '',
+  injectsFaults: noFaults === undefined,
+  stopped: stopped.signal,
+  print,
+});
+let difference: unknown;
+try {
+  await run.run();
+} catch (error) {
+  difference = error;
+}
+await run.stop();
+await own?.stop();
+print(run.table());
+if (difference === undefined) {
+  rmSync(folder, { recursive: true });
+  print('verdict: all that was acknowledged is there once');
+} else {
+  const text = difference instanceof Difference ? difference.message : String((difference as Error).stack);
+  print(`verdict: ${text}\n--seed ${seed}; the data folder is kept: ${dataDir}`);
+}
+process.exit(difference === undefined ? 0 : 1);
