@@ -46,13 +46,15 @@ export class TortureRun {
   readonly #clock: ReturnType<typeof movedClock>;
   readonly #program: TorturedProgram;
   readonly #sent = new SentEvents();
-  readonly #actors = new Actors();
+  readonly #senders = new Actors();
+  readonly #readers = new Actors();
   readonly #intake: IntakeFigures = { acknowledged: { HTTP: 0, Kafka: 0 }, repeated: 0, unanswered: 0 };
   readonly #reading: ReadingFigures = { searches: 0, feedEvents: 0, expiredCursors: 0, walks: 0 };
   readonly #injected: Record<Fault, number> = { SQLite: 0, 'reads of DuckDB': 0, 'merges of DuckDB': 0 };
   readonly #merges = new Set<string>();
   readonly #topic = uniqueName('torture');
-  readonly #followers: readonly FeedReader[];
+  /** One follows closely, one falls behind and misses what expires. */
+  readonly #followers: readonly { readonly reader: FeedReader; readonly longestPauseMs: number }[];
   readonly #footprints: Footprint[] = [];
   readonly #startedAt = performance.now();
   #aheadMs = 0;
@@ -76,8 +78,13 @@ export class TortureRun {
       // Mostly a group that remembers nothing: where to go on from is for the store to know.
       KAFKA_GROUP_ID: life % 5 === 0 ? group : `${group}-${life}`,
       QUERY_DEADLINE_MS: '600000',
+      // What is kept in memory up to this limit is full sooner.
+      MEMORY_LIMIT_MB: '256',
     }));
-    this.#followers = [this.#reader('all'), this.#reader([ZONES[0] ?? 1, ZONES[2] ?? 1])];
+    this.#followers = [
+      { reader: this.#reader('all'), longestPauseMs: 500 },
+      { reader: this.#reader(ZONES.slice(1, 4)), longestPauseMs: 120_000 },
+    ];
   }
 
   /** Rejects with the first difference. */
@@ -162,46 +169,55 @@ export class TortureRun {
     const pauses = this.#draws(1);
     for (const number of [2, 3]) {
       const http = new HttpSender(this.#reads, this.#intake, this.#draws(number));
-      this.#actors.add(
+      this.#senders.add(
         () => http.send(),
         () => 100 + pauses.below(900),
       );
     }
     const kafka = new KafkaSender({ ...this.#reads, producer, topic: this.#topic, partitions: PARTITIONS }, this.#intake, this.#draws(4));
-    this.#actors.add(
+    this.#senders.add(
       () => kafka.send(),
       () => 100 + pauses.below(900),
     );
     const searcher = new Searcher(this.#reads, this.#reading, this.#draws(5));
-    this.#actors.add(
+    this.#readers.add(
       () => searcher.search(),
-      () => pauses.below(400),
+      () => pauses.below(200),
     );
     const limits = this.#draws(6);
-    for (const follower of this.#followers) {
-      this.#actors.add(
-        () => follower.read(1 + limits.below(10_000), limits.below(3)),
-        () => pauses.below(500),
+    for (const { reader, longestPauseMs } of this.#followers) {
+      this.#readers.add(
+        () => reader.read(1 + limits.below(10_000), limits.below(3)),
+        () => pauses.below(longestPauseMs),
       );
     }
-    const isOver = (): boolean => this.#actors.isPaused;
-    this.#actors.add(
+    const isOver = (): boolean => this.#readers.isPaused;
+    this.#readers.add(
       () => {
         const zones = limits.below(2) === 0 ? 'all' : ZONES.filter((_, index) => index < 2 || limits.below(2) === 0);
         return walkFeed(this.#reads, this.#reading, { zones, limit: 1_000 + limits.below(20_000), isOver });
       },
-      () => 1_000 + pauses.below(5_000),
+      () => 1_000 + pauses.below(10_000),
     );
   }
 
+  #resume(): void {
+    this.#senders.resume();
+    this.#readers.resume();
+  }
+
+  async #pause(): Promise<void> {
+    await Promise.all([this.#senders.pause(), this.#readers.pause()]);
+  }
+
   async #unlessFailed<T>(work: Promise<T>): Promise<T> {
-    return await Promise.race([work, this.#actors.failed, this.#program.failed]);
+    return await Promise.race([work, this.#senders.failed, this.#readers.failed, this.#program.failed]);
   }
 
   /** Starts and ends the program, and moves its clock ahead meanwhile. */
   async #killAgainAndAgain(isOver: AbortSignal): Promise<void> {
     this.#phase = 'kills';
-    this.#actors.resume();
+    this.#resume();
     while (!isOver.aborted) {
       const isShort = this.#random.below(6) === 0;
       if (isShort) {
@@ -209,7 +225,7 @@ export class TortureRun {
         await delay(this.#random.below(2_000));
       } else {
         await this.#program.start();
-        const lives = await this.#liveOn(3_000 + this.#random.below(25_000), isOver);
+        const lives = await this.#liveOn(1_000 + this.#random.below([3_000, 10_000, 25_000][this.#random.below(3)] ?? 1), isOver);
         if (!lives) continue;
       }
       if (isShort || this.#random.below(5) > 0) {
@@ -222,25 +238,30 @@ export class TortureRun {
       this.#forward((5 + this.#random.below(30)) * MINUTE_MS);
     }
     await this.#program.start();
-    await this.#actors.pause();
+    await this.#pause();
     await this.#settle();
   }
 
   /** Lets a process work for a while, in which some of its files may fail. Resolves with whether it lives. */
   async #liveOn(ms: number, isOver: AbortSignal): Promise<boolean> {
-    const wait = (share: number) => delay(ms * share, undefined, { signal: isOver }).catch(() => undefined);
-    const fault = this.#random.below(5) < 2 ? FAULTS[this.#random.below(FAULTS.length)] : undefined;
-    if (fault === undefined || !this.#options.injectsFaults) {
-      await wait(1);
-      return true;
-    }
-    await wait(0.5);
+    const { injectsFaults, dataDir } = this.#options;
+    const half = () => delay(ms / 2, undefined, { signal: isOver }).catch(() => undefined);
+    const fault = injectsFaults && this.#random.below(5) < 2 ? FAULTS[this.#random.below(FAULTS.length)] : undefined;
+    await half();
+    // Merges begin while nothing comes in.
+    const isCalm = fault === 'merges of DuckDB' || this.#random.below(3) === 0;
+    if (isCalm) await this.#senders.pause();
+    // The memtable becomes too old, and some events expire, while everybody asks.
+    if (fault !== undefined || this.#random.below(2) === 0) this.#forward(UNFLUSHED_MS + this.#random.below(10 * MINUTE_MS));
     const { pid } = this.#program;
-    const lives = await this.#program.survives(async () => {
-      this.#injected[fault] += await injectFaults(fault, { pid, dataDir: this.#options.dataDir, random: this.#random });
-    });
-    if (!lives) this.#endsByFaults += 1;
-    else await wait(0.5);
+    const lives =
+      fault === undefined ||
+      (await this.#program.survives(async () => {
+        this.#injected[fault] += await injectFaults(fault, { pid, dataDir, random: this.#random });
+      }));
+    if (isCalm) this.#senders.resume();
+    if (lives) await half();
+    else this.#endsByFaults += 1;
     return lives;
   }
 
@@ -248,9 +269,9 @@ export class TortureRun {
   async #stayAlive(eachMs: number): Promise<void> {
     for (const phase of ['warm-up', 'steady']) {
       this.#phase = phase;
-      this.#actors.resume();
+      this.#resume();
       await delay(eachMs, undefined, { signal: this.#options.stopped }).catch(() => undefined);
-      await this.#actors.pause();
+      await this.#pause();
       this.#phase = `quiet after ${phase}`;
       await this.#settle();
       this.#footprints.push(await this.#quietFootprint());
@@ -264,26 +285,20 @@ export class TortureRun {
     }
   }
 
-  /** What the process takes when it has flushed and merged all that it has, and nobody asks it anything. */
+  /** What the process takes when it has flushed and merged all that it has, has no garbage, and nobody asks it anything. */
   async #quietFootprint(): Promise<Footprint> {
     const unflushed = () => this.#program.metric('shieldlog_memtable_events');
     await until('the events to be flushed', () => this.#flushed(unflushed), Boolean, PATIENCE_MS);
-    let [files, since] = ['', performance.now()];
-    let least: Footprint = { memoryMb: Infinity, openFiles: Infinity };
     const segments = join(this.#options.dataDir, 'segments');
-    while (performance.now() - since < 2 * STILL_MS) {
-      const now = readdirSync(segments).join();
-      if (now !== files) {
-        [files, since] = [now, performance.now()];
-        least = { memoryMb: Infinity, openFiles: Infinity };
-      }
-      if (performance.now() - since > STILL_MS) {
-        const { memoryMb, openFiles } = this.#program.footprint(this.#clock.env['MOVED_CLOCK_FILE'] ?? '');
-        least = { memoryMb: Math.min(memoryMb, least.memoryMb), openFiles: Math.min(openFiles, least.openFiles) };
-      }
-      await delay(100);
-    }
-    return least;
+    const listing = () => readdirSync(segments).join();
+    let files: string;
+    do {
+      files = listing();
+      await delay(STILL_MS);
+    } while (listing() !== files);
+    this.#program.collectGarbage();
+    await delay(STILL_MS);
+    return this.#program.footprint(this.#clock.env['MOVED_CLOCK_FILE'] ?? '');
   }
 
   async #flushed(unflushed: () => Promise<number | undefined>): Promise<boolean> {
@@ -317,9 +332,9 @@ export class TortureRun {
     this.#kills += 1;
     await this.#program.start();
     const due = this.#sent.acknowledged();
-    for (const follower of this.#followers) {
-      while ((await follower.read(20_000)) !== true);
-      follower.received.requireAll(due, this.#now() - RETENTION_MS);
+    for (const { reader } of this.#followers) {
+      while ((await reader.read(20_000)) !== true);
+      reader.received.requireAll(due, this.#now() - RETENTION_MS);
     }
     await walkFeed(this.#reads, this.#reading, { zones: 'all', limit: 20_000 });
     const searcher = new Searcher(this.#reads, this.#reading, this.#draws(8));

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Agent, request } from 'undici';
 import { type ProgramUnderTest, startProgramProcess } from '../broker/program-under-test.ts';
 import { until } from '../broker/until.ts';
@@ -34,6 +36,8 @@ interface Life {
   isExcused: boolean;
   hadFaults: boolean;
 }
+
+const COLLECT_GARBAGE = pathToFileURL(join(import.meta.dirname, 'collect-garbage.mjs')).href;
 
 /** The time that the program may take to start or to recover, on a busy machine. */
 const PATIENCE_MS = 120_000;
@@ -78,7 +82,7 @@ export class TorturedProgram {
   /** Starts a process that may be killed before it listens. */
   begin(): void {
     this.#lives += 1;
-    const program = startProgramProcess(this.#variables(this.#lives), process.execArgv);
+    const program = startProgramProcess(this.#variables(this.#lives), [...process.execArgv, `--import=${COLLECT_GARBAGE}`]);
     const life: Life = { program, address: '', isExcused: false, hadFaults: false };
     this.#life = life;
     void program.ended.then((result) => {
@@ -165,6 +169,11 @@ export class TorturedProgram {
     const answer = await this.ask('/metrics');
     const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(answer?.text ?? '')?.[1];
     return value === undefined ? undefined : Number(value);
+  }
+
+  /** Has the main thread of the process collect its garbage. */
+  collectGarbage(): void {
+    process.kill(this.pid, 'SIGUSR2');
   }
 
   /** What the process takes now; of Linux. `except` are files that do not count. */
