@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../bench/events/seeded-random.ts';
 
 /** How long the program keeps events while it is tortured. Its clock passes an hour in a minute or so. */
-export const RETENTION_HOURS = 3;
+export const RETENTION_HOURS = 4;
 export const RETENTION_MS = RETENTION_HOURS * 3_600_000;
 
 /** The first of them has half of the events. */

@@ -84,7 +84,7 @@ export async function injectFaults(
   const inject = `inject=${calls}:error=${fault === 'reads of DuckDB' ? 'EIO' : error}:when=${when}`;
   const strace = spawn('strace', [...args, '-e', `trace=${calls}`, '-e', inject], { stdio: 'ignore' });
   const ended = once(strace, 'exit');
-  await Promise.race([ended, delay(1_000 + random.below(4_000))]);
+  await Promise.race([ended, delay(3_000 + random.below(5_000))]);
   // It lets go of the process.
   strace.kill('SIGINT');
   await ended;

@@ -21,8 +21,6 @@ export interface TortureOptions {
   readonly dataDir: string;
   readonly brokers: string;
   readonly injectsFaults: boolean;
-  /** Aborted by somebody who wants the verdict now. */
-  readonly stopped: AbortSignal;
   readonly print: (line: string) => void;
 }
 
@@ -33,8 +31,10 @@ const MINUTE_MS = 60_000;
 const KILLS_SHARE = 0.6;
 /** Longer than the program keeps events unflushed. */
 const UNFLUSHED_MS = 6 * MINUTE_MS;
-/** Longer than the program takes to begin a merge, and to give back what a feed and DuckDB keep. */
-const STILL_MS = 15_000;
+/** Longer than a thread of the program stays without work, and than it takes to begin a merge. */
+const STILL_MS = 65_000;
+/** Longer than it takes to collect the garbage. */
+const GARBAGE_MS = 5_000;
 /** How much more the process may take at the end than when it was warm. */
 const GROWTH = 1.1;
 const PATIENCE_MS = 300_000;
@@ -89,7 +89,7 @@ export class TortureRun {
 
   /** Rejects with the first difference. */
   async run(): Promise<void> {
-    const { minutes, brokers, print, stopped } = this.#options;
+    const { minutes, brokers, print } = this.#options;
     await createTopic(brokers, this.#topic, PARTITIONS);
     this.#producer = testClient(brokers).producer();
     await this.#producer.connect();
@@ -97,8 +97,8 @@ export class TortureRun {
     const progress = setInterval(() => print(this.#progressLine()), PROGRESS_MS);
     const merges = setInterval(() => this.#lookForMerges(), 250);
     try {
-      const kills = this.#killAgainAndAgain(AbortSignal.any([stopped, AbortSignal.timeout(Math.round(minutes * KILLS_SHARE * MINUTE_MS))]));
-      await this.#unlessFailed(kills);
+      const isOver = AbortSignal.timeout(Math.round(minutes * KILLS_SHARE * MINUTE_MS));
+      await this.#unlessFailed(this.#killAgainAndAgain(isOver));
       await this.#unlessFailed(this.#stayAlive((minutes * (1 - KILLS_SHARE) * MINUTE_MS) / 2));
       await this.#unlessFailed(this.#lookAtAll());
     } finally {
@@ -191,6 +191,11 @@ export class TortureRun {
         () => pauses.below(longestPauseMs),
       );
     }
+    // While everybody asks, the memtable becomes too old, and some events expire.
+    this.#readers.add(
+      async () => this.#forward(UNFLUSHED_MS + pauses.below(4 * MINUTE_MS)),
+      () => 2_000 + pauses.below(6_000),
+    );
     const isOver = (): boolean => this.#readers.isPaused;
     this.#readers.add(
       () => {
@@ -235,7 +240,7 @@ export class TortureRun {
         this.#stops += 1;
         await this.#program.end('SIGTERM');
       }
-      this.#forward((5 + this.#random.below(30)) * MINUTE_MS);
+      this.#forward(this.#random.below(20) * MINUTE_MS);
     }
     await this.#program.start();
     await this.#pause();
@@ -246,13 +251,11 @@ export class TortureRun {
   async #liveOn(ms: number, isOver: AbortSignal): Promise<boolean> {
     const { injectsFaults, dataDir } = this.#options;
     const half = () => delay(ms / 2, undefined, { signal: isOver }).catch(() => undefined);
-    const fault = injectsFaults && this.#random.below(5) < 2 ? FAULTS[this.#random.below(FAULTS.length)] : undefined;
+    const fault = injectsFaults && this.#random.below(2) === 0 ? FAULTS[this.#random.below(FAULTS.length)] : undefined;
     await half();
     // Merges begin while nothing comes in.
     const isCalm = fault === 'merges of DuckDB' || this.#random.below(3) === 0;
     if (isCalm) await this.#senders.pause();
-    // The memtable becomes too old, and some events expire, while everybody asks.
-    if (fault !== undefined || this.#random.below(2) === 0) this.#forward(UNFLUSHED_MS + this.#random.below(10 * MINUTE_MS));
     const { pid } = this.#program;
     const lives =
       fault === undefined ||
@@ -270,7 +273,7 @@ export class TortureRun {
     for (const phase of ['warm-up', 'steady']) {
       this.#phase = phase;
       this.#resume();
-      await delay(eachMs, undefined, { signal: this.#options.stopped }).catch(() => undefined);
+      await delay(eachMs);
       await this.#pause();
       this.#phase = `quiet after ${phase}`;
       await this.#settle();
@@ -291,13 +294,19 @@ export class TortureRun {
     await until('the events to be flushed', () => this.#flushed(unflushed), Boolean, PATIENCE_MS);
     const segments = join(this.#options.dataDir, 'segments');
     const listing = () => readdirSync(segments).join();
+    const searcher = new Searcher(this.#reads, this.#reading, this.#draws(9));
     let files: string;
     do {
       files = listing();
-      await delay(STILL_MS);
+      const stillUntil = performance.now() + STILL_MS;
+      while (performance.now() < stillUntil) {
+        // DuckDB gives memory back while it works.
+        await searcher.search();
+        await delay(500);
+      }
     } while (listing() !== files);
     this.#program.collectGarbage();
-    await delay(STILL_MS);
+    await delay(GARBAGE_MS);
     return this.#program.footprint(this.#clock.env['MOVED_CLOCK_FILE'] ?? '');
   }
 

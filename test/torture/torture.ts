@@ -41,8 +41,13 @@ mkdirSync(dataDir);
 const noFaults = await whyNoFaults(folder);
 if (noFaults !== undefined) print(`no calls of SQLite and DuckDB are made to fail: ${noFaults}`);
 const own = process.env['KAFKA_BROKERS'] ? undefined : await startBroker();
-const stopped = new AbortController();
-process.once('SIGINT', () => stopped.abort());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    print(`interrupted without a verdict; the data folder is kept: ${dataDir}`);
+    // Broker and program end with this process.
+    process.exit(130);
+  });
+}
 const run = new TortureRun({
   seed,
   minutes,
@@ -50,7 +55,6 @@ const run = new TortureRun({
   dataDir,
   brokers: own?.address ?? process.env['KAFKA_BROKERS'] ?? '',
   injectsFaults: noFaults === undefined,
-  stopped: stopped.signal,
   print,
 });
 let difference: unknown;
