@@ -194,7 +194,7 @@ export class TortureRun {
     // While everybody asks, the memtable becomes too old, and some events expire.
     this.#readers.add(
       async () => this.#forward(UNFLUSHED_MS + pauses.below(4 * MINUTE_MS)),
-      () => 2_000 + pauses.below(6_000),
+      () => 2_000 + pauses.below([4_000, 30_000][pauses.below(2)] ?? 1),
     );
     const isOver = (): boolean => this.#readers.isPaused;
     this.#readers.add(

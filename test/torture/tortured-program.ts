@@ -121,15 +121,12 @@ export class TorturedProgram {
     life.isExcused = true;
     life.hadFaults = true;
     await faults();
-    const recovered = async (): Promise<'ended' | number> =>
-      this.#life === life ? ((await this.#send(life, '/readyz', { method: 'GET' }).catch(() => undefined))?.status ?? 0) : 'ended';
-    const state = await until(
-      'the program to be ready after faults',
-      recovered,
-      (answer) => answer === 'ended' || answer === 200,
-      PATIENCE_MS,
-    );
-    if (state === 200) {
+    const recovered = async (): Promise<string> =>
+      this.#life === life ? await this.#send(life, '/readyz', { method: 'GET' }).then(readiness, (error: Error) => error.message) : 'ended';
+    const state = await until('it', recovered, (answer) => answer === 'ended' || answer === 'ready', PATIENCE_MS).catch((error: Error) => {
+      throw new Difference(`the program is not ready again after faults: ${error.message}\n${life.program.log()}`);
+    });
+    if (state === 'ready') {
       life.isExcused = false;
       return true;
     }
@@ -210,3 +207,5 @@ export class TorturedProgram {
     this.#up = Promise.withResolvers();
   }
 }
+
+const readiness = ({ status, text }: Answer): string => (status === 200 ? 'ready' : text);
