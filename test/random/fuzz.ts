@@ -5,13 +5,13 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { COUNTEREXAMPLES_FILE, type Counterexample, FINDINGS_VARIABLE } from './counterexamples.ts';
 import { RESULTS_VARIABLE, type TriedFile } from './fuzz-reporter.ts';
+import { minutesAndSeed } from './run-arguments.ts';
 
 // `npm run fuzz -- --minutes N [--seed S] [PATH…]`: tries every property with new seeds, round after round, until the time is up or it is
 // interrupted.
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const USAGE = 'usage: npm run fuzz -- [--minutes N] [--seed S] [PATH…]; a PATH is a file or folder of test/';
-const USUAL_MINUTES = 30;
 
 /** How a test file did over all rounds. */
 interface FileRecord {
@@ -27,10 +27,7 @@ function fail(message: string): never {
 
 function given(): { readonly minutes: number; readonly seed: number; readonly paths: readonly string[] } {
   const { values, positionals } = parse();
-  const minutes = Number(values.minutes ?? USUAL_MINUTES);
-  if (!(minutes > 0 && minutes <= 1_440)) fail(`--minutes is "${values.minutes}"; allowed: a number above 0, up to 1440`);
-  const seed = Number(values.seed ?? Date.now() | 0);
-  if (seed !== (seed | 0)) fail(`--seed is "${values.seed}"; allowed: an integer from -2147483648 to 2147483647`);
+  const { minutes, seed } = minutesAndSeed(values, fail);
   return { minutes, seed, paths: positionals.map((path) => resolve(path)) };
 }
 

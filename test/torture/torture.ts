@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBroker } from '../broker/kafka-broker.ts';
+import { minutesAndSeed } from '../random/run-arguments.ts';
 import { Difference } from './sent-events.ts';
 import { whyNoFaults } from './strace-faults.ts';
 import { TortureRun } from './torture-run.ts';
@@ -11,7 +12,6 @@ import { TortureRun } from './torture-run.ts';
 // what it answers is held to what was sent. Ends with status 1 at the first difference.
 
 const USAGE = 'usage: npm run torture -- [--minutes N] [--seed S]';
-const USUAL_MINUTES = 30;
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n${USAGE}\n`);
@@ -20,12 +20,7 @@ function fail(message: string): never {
 
 function given(): { readonly minutes: number; readonly seed: number } {
   try {
-    const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
-    const minutes = Number(values.minutes ?? USUAL_MINUTES);
-    if (!(minutes > 0 && minutes <= 1_440)) fail(`--minutes is "${values.minutes}"; allowed: a number above 0, up to 1440`);
-    const seed = Number(values.seed ?? Date.now() | 0);
-    if (seed !== (seed | 0)) fail(`--seed is "${values.seed}"; allowed: an integer from -2147483648 to 2147483647`);
-    return { minutes, seed };
+    return minutesAndSeed(parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } }).values, fail);
   } catch (error) {
     return fail((error as Error).message);
   }
