@@ -194,7 +194,7 @@ export class TortureRun {
     // While everybody asks, the memtable becomes too old, and some events expire.
     this.#readers.add(
       async () => this.#forward(UNFLUSHED_MS + pauses.below(4 * MINUTE_MS)),
-      () => 2_000 + pauses.below([4_000, 30_000][pauses.below(2)] ?? 1),
+      () => 1_500 + pauses.below([2_000, 2_000, 25_000][pauses.below(3)] ?? 1),
     );
     const isOver = (): boolean => this.#readers.isPaused;
     this.#readers.add(
@@ -240,7 +240,7 @@ export class TortureRun {
         this.#stops += 1;
         await this.#program.end('SIGTERM');
       }
-      this.#forward(this.#random.below(20) * MINUTE_MS);
+      this.#forward(this.#random.below(10) * MINUTE_MS);
     }
     await this.#program.start();
     await this.#pause();
