@@ -44,8 +44,11 @@ async function expectTruth(life: History): Promise<void> {
   expect(contradiction(await whatIsFound(life.store), life.truth)).toBeUndefined();
 }
 
+/** A file system that is remounted read-only refuses what an append and a flush write. */
 const CASES = Object.entries(FAULTY_STEPS).flatMap(([name, step]) =>
-  (['ENOSPC', 'EIO'] as const).map((code) => [name, code, step] as const),
+  (['ENOSPC', 'EIO', ...(name === 'an append' || name === 'a flush' ? (['EROFS'] as const) : [])] as const).map(
+    (code) => [name, code, step] as const,
+  ),
 );
 
 test.each(CASES)('while an operation of %s fails with %s searches answer, and afterwards all goes on', async (_, code, faulty) => {

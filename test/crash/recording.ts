@@ -29,7 +29,7 @@ export type Operation =
 /** Lets an operation that changes or syncs something fail, once: the one with this number from now on, counted from 0. */
 export interface Fault {
   readonly at: number;
-  readonly code: 'ENOSPC' | 'EIO';
+  readonly code: 'ENOSPC' | 'EIO' | 'EROFS';
 }
 
 /** A call of the program. `record` gets its result. */
