@@ -108,6 +108,18 @@ export interface FeedPosition {
   readonly [position]: never;
 }
 
+/** What a cursor is whose reader has read events that the store does not have: it has lost its last ones, or is on a copy of a folder. */
+export class CursorAhead {
+  /** The end of what both have, where the store knows it; otherwise before the oldest event. */
+  readonly goesOnAfter: FeedPosition;
+  readonly isEndKnown: boolean;
+
+  constructor(goesOnAfter: FeedPosition, { isEndKnown }: { readonly isEndKnown: boolean }) {
+    this.goesOnAfter = goesOnAfter;
+    this.isEndKnown = isEndKnown;
+  }
+}
+
 /** A position, or an event of the feed. */
 export type FeedPoint = FeedPosition | Pick<FeedLine, 'sequence'>;
 
@@ -119,8 +131,11 @@ export interface FeedPositions {
   advance(position: FeedPosition, to: FeedPoint): FeedPosition;
   /** The cursor of a position: a text that stays valid as long as the store exists. */
   encode(position: FeedPosition): string;
-  /** The position of a cursor, or in words what is wrong with the text. */
-  decode(text: string): Promise<FeedPosition | string>;
+  /**
+   * The position of a cursor. Where the store does not have all that its reader has read, the position from which the reader skips nothing;
+   * otherwise in words what is wrong with the text.
+   */
+  decode(text: string): Promise<FeedPosition | CursorAhead | string>;
   /** Before the oldest event that is kept. */
   oldest(): Promise<FeedPosition>;
   /** After the newest event that is visible. */

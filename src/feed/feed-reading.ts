@@ -1,4 +1,4 @@
-import type { EventStore, FeedLine, FeedPosition, FeedRequest } from '../../store/event-store.ts';
+import type { CursorAhead, EventStore, FeedLine, FeedPosition, FeedRequest } from '../../store/event-store.ts';
 import { Deadline } from '../http/interruption.ts';
 import { asReadProblem, RequestProblem } from '../http/problem.ts';
 import type { WrittenPiece } from './format-threads.ts';
@@ -72,6 +72,15 @@ export async function expiredCursor(
   const oldestCursor = positions.encode((await positions.afterExpiry(zones, position)) ?? position);
   const detail = 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept';
   return new RequestProblem('feed.cursor_expired', detail, { members: { oldestCursor } });
+}
+
+/** The problem of a cursor whose reader has read events that the store does not have. */
+export function cursorAhead({ goesOnAfter, isEndKnown }: CursorAhead, { positions }: Pick<FeedStore, 'positions'>): RequestProblem {
+  const lacks = 'Events up to the cursor are not here: the program has lost its last ones, or runs on a copy of its data folder';
+  const goesOn = isEndKnown
+    ? 'oldestCursor goes on with what came since'
+    : 'nothing says which the reader has, so oldestCursor begins with the oldest, and events come again';
+  return new RequestProblem('feed.cursor_ahead', `${lacks}; ${goesOn}`, { members: { oldestCursor: positions.encode(goesOnAfter) } });
 }
 
 export interface Waiting {

@@ -1,7 +1,8 @@
 import { cutText } from '../../query/request/request-errors.ts';
-import type { EventStore, FeedPosition, FeedPositions } from '../../store/event-store.ts';
+import { CursorAhead, type EventStore, type FeedPosition, type FeedPositions } from '../../store/event-store.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../formats/feed-formats.ts';
 import { oneOf, type RawQuery, type Reader, readQuery, wholeNumber } from '../http/request-parameters.ts';
+import { cursorAhead } from './feed-reading.ts';
 
 export const MAX_EVENTS = 100_000;
 export const DEFAULT_EVENTS = 10_000;
@@ -15,14 +16,23 @@ export interface FeedQuery {
   readonly waitMs: number;
 }
 
-/** Reads the query parameters of the feed. Throws RequestProblem `request.invalid` with all faults. */
+/**
+ * Reads the query parameters of the feed. Throws RequestProblem: `request.invalid` with all faults, and `feed.cursor_ahead` where there is
+ * none.
+ */
 export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 'positions'>): Promise<FeedQuery> {
-  const { cursor, limit, format, wait } = readQuery<{ cursor: FeedPosition; limit: number; format: FeedFormatName; wait: number }>(query, {
+  const { cursor, limit, format, wait } = readQuery<{
+    cursor: FeedPosition | CursorAhead;
+    limit: number;
+    format: FeedFormatName;
+    wait: number;
+  }>(query, {
     cursor: await cursorReader((query as RawQuery | undefined)?.['cursor'], positions),
     limit: wholeNumber(1, MAX_EVENTS),
     format: oneOf(...FEED_FORMAT_NAMES),
     wait: wholeNumber(0, MAX_WAIT_SECONDS),
   });
+  if (cursor instanceof CursorAhead) throw cursorAhead(cursor, { positions });
   return {
     position: cursor ?? (await positions.oldest()),
     limit: limit ?? DEFAULT_EVENTS,
@@ -32,7 +42,7 @@ export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 
 }
 
 /** Makes the reader of `cursor`. The store has to decode the cursor first, because that is asynchronous. */
-async function cursorReader(given: unknown, positions: FeedPositions): Promise<Reader<FeedPosition>> {
+async function cursorReader(given: unknown, positions: FeedPositions): Promise<Reader<FeedPosition | CursorAhead>> {
   const position = await positionOf(given, positions);
   return (value, name, errors) => {
     if (typeof position !== 'string') return position;
@@ -43,7 +53,7 @@ async function cursorReader(given: unknown, positions: FeedPositions): Promise<R
 }
 
 /** The position of a cursor, or words that say what is wrong with it; undefined without a cursor. */
-async function positionOf(cursor: unknown, positions: FeedPositions): Promise<FeedPosition | string | undefined> {
+async function positionOf(cursor: unknown, positions: FeedPositions): Promise<FeedPosition | CursorAhead | string | undefined> {
   if (cursor === undefined) return undefined;
   if (cursor === 'now') return positions.newest();
   return typeof cursor === 'string' ? positions.decode(cursor) : 'is given several times';

@@ -20,6 +20,7 @@ export const PROBLEMS = {
   // Not for uploads of events, which stream: one that is too long ends with request.malformed, after what came before is stored.
   'body.too_large': { status: 413, title: 'The request body is too large' },
   'body.unsupported_type': { status: 415, title: 'The content type is not supported' },
+  'feed.cursor_ahead': { status: 416, title: 'The cursor is ahead of the feed' },
   'feed.cursor_expired': { status: 416, title: 'Events behind the cursor are past the retention' },
   'expect.unsupported': { status: 417, title: 'The expectation cannot be met' },
   'header.too_large': { status: 431, title: 'The request headers are too large' },

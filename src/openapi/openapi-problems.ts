@@ -24,6 +24,9 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'kafka.skip_refused': 'topic events partition 3 waits at offset 1204, not 1205; nothing is skipped',
   'body.too_large': `The request body has more than ${SEARCH_BODY_BYTES} bytes; allowed: at most ${SEARCH_BODY_BYTES} bytes`,
   'body.unsupported_type': `Content-Type: text/csv is not supported; allowed: ${JSON_TYPES.join(', ')}`,
+  'feed.cursor_ahead':
+    'Events up to the cursor are not here: the program has lost its last ones, or runs on a copy of its data folder; oldestCursor goes ' +
+    'on with what came since',
   'feed.cursor_expired': 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept',
   'tail.full': 'There are 64 live tails already, and no more are served; try again when one has ended',
   'search.deadline': 'The search was interrupted: it was not done within 30000 ms; ask for a smaller window or add filters',
@@ -86,7 +89,7 @@ export const PROBLEM_DETAILS = {
     detail: { ...text, description: 'What is wrong, with the value and what is allowed' },
     instance: { type: ['string', 'null'], description: "The request's path" },
     errorKey: { enum: Object.keys(PROBLEMS), description: 'For programs' },
-    oldestCursor: { ...text, description: 'With feed.cursor_expired: the cursor to go on with' },
+    oldestCursor: { ...text, description: 'With status 416: the cursor to go on with' },
     errors: {
       type: 'array',
       items: {

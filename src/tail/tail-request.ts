@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type CostedMatcher, compileMatcher } from '../../query/match/match-event.ts';
 import { compileConditions } from '../../query/request/compile-search.ts';
 import { cutText } from '../../query/request/request-errors.ts';
-import type { EventStore, FeedPosition } from '../../store/event-store.ts';
+import { CursorAhead, type EventStore, type FeedPosition } from '../../store/event-store.ts';
+import { cursorAhead } from '../feed/feed-reading.ts';
 import { compiled, invalidRequest } from '../http/problem.ts';
 import { type Reader, readQuery } from '../http/request-parameters.ts';
 import { TAIL_WORK } from './tail-limits.ts';
@@ -23,7 +24,7 @@ const text: Reader<string> = (value, name, errors) => {
 /**
  * Reads the parameters `search` (JSON with `query`, `filters` and `exclude`) and `lastEventId`. The header `Last-Event-ID`, which a client
  * sends when it reconnects by itself, wins over `lastEventId`. Both are ids of the stream, which are cursors of the feed. Throws
- * RequestProblem `request.invalid` with everything that is wrong.
+ * RequestProblem: `request.invalid` with everything that is wrong, and `feed.cursor_ahead`.
  */
 export async function readTailRequest(
   query: unknown,
@@ -54,6 +55,7 @@ function refuseCostly({ scans }: CostedMatcher): void {
 
 async function positionOf(id: string, field: string, positions: EventStore['positions']): Promise<FeedPosition> {
   const position = await positions.decode(id);
+  if (position instanceof CursorAhead) throw cursorAhead(position, { positions });
   if (typeof position !== 'string') return position;
   throw invalidRequest([
     { field, message: `${JSON.stringify(cutText(id))} ${position}; allowed: an id of this stream, or a cursor of the feed` },

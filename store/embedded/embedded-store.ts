@@ -16,6 +16,7 @@ import {
   type StoreStats,
   storeClosed,
 } from '../event-store.ts';
+import type { EpochTable } from './catalog/epoch-table.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { exportRows } from './export/export-reader.ts';
 import { EmbeddedPositions, sequenceOf } from './feed/feed-positions.ts';
@@ -31,6 +32,7 @@ import type { WritePath } from './write-path.ts';
 export interface StoreParts extends ReadPath, WritePath, Pick<OpenEngine, 'aliases'> {
   /** 32 bits that tell this store from others. */
   readonly storeId: number;
+  readonly epochs: EpochTable;
   readonly checkFolder: FolderCheck;
   readonly versions: VersionSet;
   readonly checks: SegmentChecks;

@@ -62,7 +62,17 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
     flushing.now = () => writing.backgroundJobs.flushNow();
     await footers.readNew();
     const checkFolder = folderCheckOf(folder);
-    return new EmbeddedStore({ ...engine, ...reading, ...writing, versions, checks, storeId: catalog.storeId(), checkFolder, closing });
+    return new EmbeddedStore({
+      ...engine,
+      ...reading,
+      ...writing,
+      versions,
+      checks,
+      storeId: catalog.storeId(),
+      epochs: catalog.epochs,
+      checkFolder,
+      closing,
+    });
   } catch (error) {
     await closing.close();
     throw error;

@@ -87,7 +87,7 @@ export async function openWritePath(
   const runner = await engine.connect();
   const loading = { runner, aliases, checks, threads, logMemory, versions, journals, sourceOffsets, counters, flusher, now };
   const loader = await reloadJournals({ ...loading, maxDedupEvents: dedupEvents }, durable, logger);
-  const pipeline = new AppendPipeline({ journals, deadLetters, loader, now });
+  const pipeline = new AppendPipeline({ journals, deadLetters, epochs: catalog.epochs, loader, now });
   closing.add('the events that are being taken in', () => pipeline.close());
 
   const merges = await openMerges(parts, options, closing);

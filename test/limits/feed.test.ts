@@ -5,6 +5,7 @@ import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/fee
 import { FeedSlots, MAX_READERS, MAX_WAITING } from '../../src/feed/feed-slots.ts';
 import { PageMemory, pageMemoryBytes } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
+import { MAX_EPOCHS } from '../../store/embedded/catalog/epoch-table.ts';
 import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
 import { alteredStore } from '../broker/altered-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
@@ -76,6 +77,10 @@ describeLimits('Feed', import.meta.filename, {
   'time in which a reader takes nothing of what is ready': {
     is: milliseconds(FEED_IDLE_MS),
     elsewhere: 'a client that keeps its answer and reads nothing of it loses its slot',
+  },
+  'starts that the program remembers': {
+    is: count(MAX_EPOCHS),
+    elsewhere: 'the last epochs are kept',
   },
   'bytes of the pages that wait for their readers': {
     is: bytes(pageMemoryBytes(1024)),

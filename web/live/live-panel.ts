@@ -54,7 +54,7 @@ const WORDS: Readonly<Record<TailState['kind'], string>> = {
   connecting: 'Connecting',
   watching: 'Watching',
   lost: 'The connection is lost and will be opened again',
-  expired: 'Events are missing here, because they are no longer kept',
+  expired: 'The tail does not go on where it was',
   refused: 'The program has refused the live tail',
 };
 

@@ -33,7 +33,7 @@ export interface TailOptions {
 /** The request is wrong as it is, so the tail is not opened again. */
 class Refused extends Error {}
 
-/** The events after the last id are no longer kept. */
+/** The events after the last id are no longer kept, or the program does not have the events up to it. */
 class Expired extends Error {}
 
 interface Problem {

@@ -30,11 +30,12 @@ export interface ReadPage {
   readonly zones: string | null;
 }
 
-/** Events after the cursor expired before they were read. */
-export interface CursorTooOld {
-  readonly kind: 'too_old';
-  /** The cursor before the oldest event; null where the answer has none. */
-  readonly oldest: string | null;
+/** The feed does not go on at the cursor, but at another one. */
+export interface CursorMoved {
+  /** `expired`: events after the cursor expired before they were read. `ahead`: the program does not have all that the reader has. */
+  readonly kind: 'expired' | 'ahead';
+  /** The cursor to go on with; null where the answer has none. */
+  readonly goesOnWith: string | null;
   readonly reason: string;
 }
 
@@ -71,7 +72,7 @@ function foreignCursor(error: DeliveryError): DeliveryError {
 export async function readFeedPage(
   options: FeedClientOptions,
   { cursor, limit, waitSeconds, signal }: PageRequest,
-): Promise<ReadPage | CursorTooOld> {
+): Promise<ReadPage | CursorMoved> {
   const { client, format, maxAnswerBytes, now } = options;
   const query = { ...(cursor === null ? {} : { cursor }), limit: String(limit), format, wait: String(waitSeconds) };
   const { url, headers } = questionTo(options, { operation: 'feed', query, accept: 'application/x-ndjson' });
@@ -85,8 +86,11 @@ export async function readFeedPage(
     maxAnswerBytes,
   });
   if (answer.status === 200) return parsePage(request, answer);
-  const { errors, oldestCursor } = problemIn(answer.body);
-  if (answer.status === 416) return { kind: 'too_old', oldest: oldestCursor, reason: String(membersIn(answer.body)['detail'] ?? '') };
+  const { errors, oldestCursor, isAhead } = problemIn(answer.body);
+  if (answer.status === 416) {
+    const reason = String(membersIn(answer.body)['detail'] ?? '');
+    return { kind: isAhead ? 'ahead' : 'expired', goesOnWith: oldestCursor, reason };
+  }
   if (answer.status === 400 && cursor !== null && errors.some(({ field }) => field === 'cursor'))
     throw foreignCursor(refusedAnswer(request, answer, now()));
   throw refusedAnswer(request, answer, now());

@@ -1,5 +1,5 @@
 import { DeliveryError, type Sink } from '../../sinks/sink.ts';
-import { type CursorTooOld, type FeedClientOptions, type ReadPage, readFeedPage } from './feed-client.ts';
+import { type CursorMoved, type FeedClientOptions, type ReadPage, readFeedPage } from './feed-client.ts';
 import { type FeedPatience, type RetryOptions, untilDone } from './feed-retry.ts';
 import type { FeedState, FeedStateFile } from './feed-state.ts';
 
@@ -32,9 +32,15 @@ export type FeedOutcome = 'done' | 'stopped' | 'closed';
 /** The pause between two requests that do not wait in the program. */
 const IDLE_MS = 1_000;
 
-function tellTooOld({ oldest, reason }: CursorTooOld, tell: (message: string) => void): void {
-  tell(`EVENTS WERE MISSED: they expired before they were read${reason === '' ? '' : ` (${reason})`}`);
-  const from = oldest === null ? '' : ` (cursor ${oldest})`;
+function tellMoved({ kind, goesOnWith, reason }: CursorMoved, tell: (message: string) => void): void {
+  const why = reason === '' ? '' : ` (${reason})`;
+  const from = goesOnWith === null ? '' : ` (cursor ${goesOnWith})`;
+  if (kind === 'ahead') {
+    tell(`THE FEED HAS GONE BACK: the program does not have all events that were delivered${why}`);
+    tell(`going on from where it says${from}, so that nothing that came since is left out; events may come again`);
+    return;
+  }
+  tell(`EVENTS WERE MISSED: they expired before they were read${why}`);
   tell(`going on from the oldest event there is${from}; run the feed without long pauses, or raise RETENTION_HOURS`);
 }
 
@@ -73,7 +79,7 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
   let beginning = options.fromNow ? 'now' : null;
 
   /** Halves `limit` for good where a page is too large for the memory. */
-  async function read(from: string | null): Promise<ReadPage | CursorTooOld> {
+  async function read(from: string | null): Promise<ReadPage | CursorMoved> {
     try {
       // The first request from `now` does not wait, so that the cursor is saved before events come, and a crash loses none of them.
       return await readFeedPage(reader, { cursor: from, limit, waitSeconds: from === 'now' ? 0 : waitSeconds, signal: stopping });
@@ -91,13 +97,13 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
     ({ cursor, position, zones } = next);
   };
 
-  async function goOnFromOldest(answer: CursorTooOld): Promise<void> {
-    if (answer.oldest !== null && answer.oldest === cursor) {
-      throw new DeliveryError('refused', `the feed says of its own oldest cursor that it is too old: ${cursor}`);
+  async function goOnElsewhere(answer: CursorMoved): Promise<void> {
+    if (answer.goesOnWith !== null && answer.goesOnWith === cursor) {
+      throw new DeliveryError('refused', `the feed refuses the cursor that it gave itself to go on with: ${cursor}`);
     }
-    tellTooOld(answer, tell);
+    tellMoved(answer, tell);
     beginning = null;
-    await save({ cursor: answer.oldest, position, zones });
+    await save({ cursor: answer.goesOnWith, position, zones });
   }
 
   async function passOn({ batch, cursor: next, incomplete, zones: covered }: ReadPage): Promise<void> {
@@ -113,8 +119,8 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
     while (!stopping.aborted) {
       const from = cursor ?? beginning;
       const page = await patience.during(`the feed of ${reader.url.href}`, () => untilDone(() => read(from), retry));
-      if (page.kind === 'too_old') {
-        await goOnFromOldest(page);
+      if (page.kind !== 'page') {
+        await goOnElsewhere(page);
         continue;
       }
       await passOn(page);

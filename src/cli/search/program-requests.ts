@@ -33,15 +33,18 @@ export class ProgramRefusal extends DeliveryError {
   readonly status: number;
   /** What is wrong with the request, as far as the answer names it. */
   readonly errors: readonly FieldError[];
-  /** Of a tail or feed whose cursor is too old: the cursor to go on from. */
+  /** Of a tail or feed that does not go on at its cursor: the cursor to go on from. */
   readonly oldestCursor: string | null;
+  /** Whether its cursor is ahead of the program, which does not have all that was read. */
+  readonly isAhead: boolean;
 
   constructor({ code, message, retryAfterMs }: DeliveryError, status: number, body: Buffer) {
     super(code, message, { retryAfterMs });
     this.status = status;
-    const { errors, oldestCursor } = problemIn(body);
+    const { errors, oldestCursor, isAhead } = problemIn(body);
     this.errors = errors;
     this.oldestCursor = oldestCursor;
+    this.isAhead = isAhead;
   }
 }
 
@@ -49,15 +52,17 @@ export class ProgramRefusal extends DeliveryError {
 interface Problem {
   readonly errors: readonly FieldError[];
   readonly oldestCursor: string | null;
+  readonly isAhead: boolean;
 }
 
 /** Reads the ProblemDetails of the program; nothing is in the answer of a proxy in between. */
 export function problemIn(body: Buffer): Problem {
-  const { errors, oldestCursor } = membersIn(body);
+  const { errors, oldestCursor, errorKey } = membersIn(body);
   const named = Array.isArray(errors) ? errors : [];
   return {
     errors: named.filter((error) => typeof error?.field === 'string' && typeof error?.message === 'string'),
     oldestCursor: typeof oldestCursor === 'string' ? oldestCursor : null,
+    isAhead: errorKey === 'feed.cursor_ahead',
   };
 }
 

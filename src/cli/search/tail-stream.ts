@@ -77,7 +77,7 @@ export class TailStream {
         throw new DeliveryError('unavailable', 'the program has ended the stream');
       } catch (error) {
         signal.throwIfAborted();
-        if (this.#goesOnFromOldest(error)) continue;
+        if (this.#goesOnElsewhere(error)) continue;
         if (!this.#isBegun || !(error instanceof DeliveryError) || error.code !== 'unavailable') throw error;
         failures = this.#isAlive ? 1 : failures + 1;
         this.#isAlive = false;
@@ -153,11 +153,15 @@ export class TailStream {
     tell(`${count} events were left out here: ${WHY_DROPPED[reason] ?? reason}`);
   }
 
-  /** Whether the id is older than the retention, so that the stream goes on from the oldest event there is. */
-  #goesOnFromOldest(error: unknown): boolean {
+  /** Whether the id is older than the retention, or ahead of the program, so that the stream goes on from another one. */
+  #goesOnElsewhere(error: unknown): boolean {
     if (!(error instanceof ProgramRefusal) || error.status !== 416) return false;
     if (error.oldestCursor === null || error.oldestCursor === this.#lastId) return false;
-    this.#options.tell(`EVENTS WERE MISSED: they expired before they were read; going on from the oldest event there is`);
+    this.#options.tell(
+      error.isAhead
+        ? 'THE PROGRAM HAS GONE BACK: it does not have all events that were shown; going on with what came since, and some may come again'
+        : 'EVENTS WERE MISSED: they expired before they were read; going on from the oldest event there is',
+    );
     this.#lastId = error.oldestCursor;
     return true;
   }

@@ -30,9 +30,11 @@ const SCHEMA = `
     zone_id INTEGER NOT NULL, run INTEGER NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (zone_id, run)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE progress (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE epochs (number INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, first_sequence INTEGER NOT NULL) STRICT;
+  CREATE TABLE epochs (
+    number INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, first_sequence INTEGER NOT NULL, runs INTEGER NOT NULL
+  ) STRICT;
   INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
-  INSERT INTO epochs (epoch, first_sequence) SELECT value, 1 FROM progress WHERE name = 'store_id';
+  INSERT INTO epochs (epoch, first_sequence, runs) SELECT value, 1, 0 FROM progress WHERE name = 'store_id';
 `;
 
 /** What to do where the catalog cannot tell which files hold the events. */

@@ -5,6 +5,7 @@ import { CommitInDoubtError, inTransaction } from '../runtime/sqlite-transaction
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
 import { CATALOG_REPAIR, type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
+import { EpochTable } from './epoch-table.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
 import { blobFileChecksum, hasItsState, segmentChecksum, writeStateChecksum } from './row-checksums.ts';
 
@@ -48,6 +49,7 @@ export interface CatalogOptions extends CatalogDatabaseOptions {
 export class Catalog {
   readonly expiredWatermarks: ExpiredWatermarkTable;
   readonly emptyJournals: EmptyJournalTable;
+  readonly epochs: EpochTable;
   readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #insertSegment: StatementSync;
@@ -67,6 +69,7 @@ export class Catalog {
     this.#database = options.opened ?? openCatalogDatabase(file, options);
     this.expiredWatermarks = new ExpiredWatermarkTable(this.#database);
     this.emptyJournals = new EmptyJournalTable(this.#database, (work) => this.#change(work));
+    this.epochs = new EpochTable(this.#database, (work) => this.#change(work));
     this.#insertSegment = this.#database.prepare(
       `INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence, blocks, damage, checksum)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -47,8 +47,10 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE blob_files ADD COLUMN damage TEXT;
       ALTER TABLE blob_files ADD COLUMN checksum INTEGER;
       ALTER TABLE source_offsets ADD COLUMN topic_id TEXT;
-      CREATE TABLE epochs (number INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, first_sequence INTEGER NOT NULL) STRICT;
-      INSERT INTO epochs (epoch, first_sequence) SELECT value, 1 FROM progress WHERE name = 'store_id';
+      CREATE TABLE epochs (
+        number INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, first_sequence INTEGER NOT NULL, runs INTEGER NOT NULL
+      ) STRICT;
+      INSERT INTO epochs (epoch, first_sequence, runs) SELECT value, 1, 0 FROM progress WHERE name = 'store_id';
     `,
   },
 ];

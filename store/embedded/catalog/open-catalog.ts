@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
 import { StoreError, type StoreLogger } from '../../event-store.ts';
 import type { EmptyJournal } from '../journal/empty-journal-table.ts';
-import type { Journal } from '../journal/journal.ts';
+import { endAfter, type Journal } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import type { Closing } from '../runtime/closing.ts';
 import { type CommitInDoubtError, isFull } from '../runtime/sqlite-transaction.ts';
@@ -62,6 +62,7 @@ export async function openCatalog(
     const message = 'the last journal is not whole, and is set aside: its batch was not acknowledged, or its files were damaged later';
     logger.warn({ journal: torn, folder: folder.journal, files }, message);
   }
+  beginEpoch(catalog, unflushed.at(-1), logger);
   return { catalog, missing, journalFolder, journals: unflushed };
 }
 
@@ -118,6 +119,21 @@ function hasRoomFor(catalog: Catalog, logger: StoreLogger): boolean {
     }
     logger.warn({ err: error }, 'the disk is full: what a crash left is removed at a later start');
     return false;
+  }
+}
+
+/** Draws the epoch of this start. On a full disk that is tried again before anything else changes. */
+function beginEpoch(catalog: Catalog, last: Journal | undefined, logger: StoreLogger): void {
+  const firstSequence = last === undefined ? catalog.progress().nextSequence : endAfter(last).sequence;
+  const runs = catalog.expiredWatermarks.list().at(-1)?.run ?? 0;
+  catalog.epochs.prepare({ firstSequence, runs });
+  try {
+    catalog.epochs.begin();
+  } catch (error) {
+    if (!isFull(error)) {
+      throw error;
+    }
+    logger.warn({ err: error }, 'the disk is full: cursors of the feed are those of the start before until events can be stored');
   }
 }
 

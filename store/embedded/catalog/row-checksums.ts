@@ -29,7 +29,7 @@ const STATE = [
   `SELECT json_array(name, value) AS row FROM progress WHERE name <> '${CHECKSUM}' ORDER BY name`,
   'SELECT json_array(topic, partition, next_offset, topic_id) AS row FROM source_offsets ORDER BY topic, partition',
   'SELECT json_array(zone_id, run, sequence) AS row FROM expired_watermarks ORDER BY zone_id, run',
-  'SELECT json_array(number, epoch, first_sequence) AS row FROM epochs ORDER BY number',
+  'SELECT json_array(number, epoch, first_sequence, runs) AS row FROM epochs ORDER BY number',
 ];
 
 function stateChecksum(database: DatabaseSync): number {

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { FeedPoint, FeedPosition, FeedPositions, FeedRequest } from '../../event-store.ts';
+import { CursorAhead, type FeedPoint, type FeedPosition, type FeedPositions, type FeedRequest } from '../../event-store.ts';
+import type { Epoch, EpochTable } from '../catalog/epoch-table.ts';
 import type { ExpiredWatermarks } from '../catalog/expired-watermarks.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 
@@ -11,8 +12,17 @@ interface ReadUpTo {
   readonly afterRuns: number;
 }
 
-/** A cursor in base64url, 28 characters: version (1 byte), store (4), sequence (8), runs (4), and the CRC-32 of these (4). */
+/**
+ * A cursor in base64url, 28 characters: version (1 byte), epoch (4), folder (2), sequence (6), runs (4), and the CRC-32 of these (4). The
+ * folder is the lower half of the store's number, by which an epoch that only another copy of its folder had is told from another store.
+ * Earlier programs wrote 0 there, and the store's number as the epoch, which is that of the first one.
+ */
 const VERSION = 1;
+const EPOCH_AT = 1;
+const FOLDER_AT = 5;
+const SEQUENCE_AT = 7;
+const SEQUENCE_BYTES = 6;
+const RUNS_AT = 13;
 const CHECKED_BYTES = 17;
 const CURSOR_FORM = /^[A-Za-z0-9_-]{28}$/;
 
@@ -26,20 +36,27 @@ export function sequenceOf(point: FeedPoint): bigint {
   return (point as { readonly sequence: bigint }).sequence;
 }
 
-export function cursorText(position: FeedPosition, storeId: number): string {
+/** Throws RangeError for a sequence of more than 48 bits, which no store reaches. Without a store it is a cursor as of earlier programs. */
+export function cursorText(position: FeedPosition, epoch: number, storeId = 0): string {
   const { sequence, afterRuns } = readUpTo(position);
   const bytes = Buffer.alloc(CHECKED_BYTES + 4);
   bytes.writeUInt8(VERSION, 0);
-  bytes.writeUInt32BE(storeId, 1);
-  bytes.writeBigUInt64BE(sequence, 5);
-  bytes.writeUInt32BE(afterRuns, 13);
+  bytes.writeUInt32BE(epoch, EPOCH_AT);
+  bytes.writeUInt16BE(folderOf(storeId), FOLDER_AT);
+  bytes.writeUIntBE(Number(sequence), SEQUENCE_AT, SEQUENCE_BYTES);
+  bytes.writeUInt32BE(afterRuns, RUNS_AT);
   bytes.writeUInt32BE(crc32(bytes.subarray(0, CHECKED_BYTES)), CHECKED_BYTES);
   return bytes.toString('base64url');
 }
 
+function folderOf(storeId: number): number {
+  return storeId & 0xffff;
+}
+
 export interface EmbeddedPositionsOptions {
-  /** 32 bits that tell this store from others. */
+  /** 32 bits that tell this store, with all copies of its folder, from others. */
   readonly storeId: number;
+  readonly epochs: Pick<EpochTable, 'list'>;
   readonly versions: Pick<VersionSet, 'endSequence'>;
   readonly expiredWatermarks: Pick<ExpiredWatermarks, 'runs' | 'sequence'>;
 }
@@ -62,10 +79,11 @@ export class EmbeddedPositions implements FeedPositions {
   }
 
   encode(position: FeedPosition): string {
-    return cursorText(position, this.#options.storeId);
+    const { storeId, epochs } = this.#options;
+    return cursorText(position, epochs.list().at(-1)?.epoch ?? storeId, storeId);
   }
 
-  async decode(text: string): Promise<FeedPosition | string> {
+  async decode(text: string): Promise<FeedPosition | CursorAhead | string> {
     const bytes = Buffer.from(CURSOR_FORM.test(text) ? text : '', 'base64url');
     if (bytes.length !== CHECKED_BYTES + 4 || crc32(bytes.subarray(0, CHECKED_BYTES)) !== bytes.readUInt32BE(CHECKED_BYTES)) {
       return 'is not a cursor as the feed gives them: it was cut or changed';
@@ -73,15 +91,28 @@ export class EmbeddedPositions implements FeedPositions {
     if (bytes.readUInt8(0) !== VERSION) {
       return `is a cursor of version ${bytes.readUInt8(0)}; this program has version ${VERSION}`;
     }
-    if (bytes.readUInt32BE(1) !== this.#options.storeId) {
-      return 'is a cursor of another store: it means nothing here';
+    const { storeId, epochs } = this.#options;
+    const epoch = bytes.readUInt32BE(EPOCH_AT);
+    const index = epochs.list().findLastIndex((one) => one.epoch === epoch);
+    if (index === -1) {
+      const isOfACopy = bytes.readUInt16BE(FOLDER_AT) === folderOf(storeId) || epoch === storeId;
+      const foreign = 'is a cursor of another store: it means nothing here';
+      return isOfACopy ? new CursorAhead(await this.oldest(), { isEndKnown: false }) : foreign;
     }
-    const [sequence, afterRuns] = [bytes.readBigUInt64BE(5), bytes.readUInt32BE(13)];
-    // The store was restored from a copy: the event of this sequence is gone, and another one will get its number.
-    if (sequence > this.#lastSequence || afterRuns > this.#options.expiredWatermarks.runs) {
-      return 'is ahead of this store, which must have lost events since';
-    }
-    return feedPosition(sequence, afterRuns);
+    const given = { sequence: BigInt(bytes.readUIntBE(SEQUENCE_AT, SEQUENCE_BYTES)), afterRuns: bytes.readUInt32BE(RUNS_AT) };
+    return this.#withinEpoch(given, epochs.list()[index + 1]);
+  }
+
+  /**
+   * The position of a reader in an epoch. `next` is the one after it, unset for the last. What a reader knows of later events or runs is of
+   * another copy of the folder: their numbers mean others here.
+   */
+  #withinEpoch({ sequence, afterRuns }: ReadUpTo, next: Epoch | undefined): FeedPosition | CursorAhead {
+    const end = next === undefined ? this.#lastSequence : next.firstSequence - 1n;
+    const knownRuns = Math.min(afterRuns, next?.runs ?? this.#options.expiredWatermarks.runs);
+    const isAhead = sequence > end || (next === undefined && afterRuns > knownRuns);
+    const position = feedPosition(sequence > end ? end : sequence, knownRuns);
+    return isAhead ? new CursorAhead(position, { isEndKnown: true }) : position;
   }
 
   async oldest(): Promise<FeedPosition> {

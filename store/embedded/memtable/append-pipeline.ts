@@ -3,6 +3,7 @@ import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
 import { SerialQueue } from '../../../work/serial-queue.ts';
 import { type AppendReceipt, type EventBatch, memoryOfLetter, StoreError } from '../../event-store.ts';
 import type { DeadLetters } from '../catalog/dead-letters.ts';
+import type { EpochTable } from '../catalog/epoch-table.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
@@ -18,6 +19,8 @@ export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
   /** Get the dead letters before the source offsets of their batch are durable. */
   readonly deadLetters: Pick<DeadLetters, 'add'>;
+  /** Begun before a sequence is given. */
+  readonly epochs: Pick<EpochTable, 'begin'>;
   /** Makes journals searchable, one at a time in their order. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
   /** Unix milliseconds. */
@@ -100,7 +103,7 @@ export class AppendPipeline {
 
   /** Takes waiting batches, as many as fit into one journal, through both stages. Never rejects. */
   async #storeWaiting(): Promise<void> {
-    const { journals, deadLetters, loader, now } = this.#options;
+    const { journals, deadLetters, epochs, loader, now } = this.#options;
     using writing = await this.#writing.turn();
     await this.#lastLoadBegun;
     const group = this.#takeGroup();
@@ -111,6 +114,7 @@ export class AppendPipeline {
     this.#lastLoadBegun = begun.promise;
     try {
       throwFailureOf(group);
+      epochs.begin();
       const batch = mergeBatches(group.map((append) => append.batch));
       const notKept = batch.deadLetters.length === 0 ? [] : await deadLetters.add(batch.deadLetters, now());
       const journal = await journals.write(this.#next, batch, now());

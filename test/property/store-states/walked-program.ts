@@ -8,8 +8,8 @@ import type { WalkedCall, WalkedReply, WalkedRequest } from './walked-process.ts
 
 const PROCESS = fileURLToPath(new URL('walked-process.ts', import.meta.url));
 
-/** The bytes of a cursor that say of which store it is. */
-const STORE_ID_AT = 1;
+/** The bytes of a cursor that say of which start of the store it is. */
+const EPOCH_AT = 1;
 
 /**
  * A program with its store in a process of its own, so that it answers while the oracle works in this one. Its readers ask it over HTTP;
@@ -20,7 +20,7 @@ export class WalkedProgram {
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #calls = 0;
   #url = '';
-  #storeId = 0;
+  #epoch = 0;
 
   private constructor(dataDir: string) {
     this.#process = fork(PROCESS, [dataDir], { serialization: 'advanced', execArgv: [] });
@@ -47,7 +47,7 @@ export class WalkedProgram {
 
   /** The cursor of a reader that has the events up to this one. */
   cursorBehind(sequence: number): string {
-    return cursorText(feedPosition(BigInt(sequence)), this.#storeId);
+    return cursorText(feedPosition(BigInt(sequence)), this.#epoch);
   }
 
   async append(events: readonly RawEvent[]): Promise<void> {
@@ -81,7 +81,7 @@ export class WalkedProgram {
   async #start(): Promise<void> {
     const { url, cursor } = (await this.#call({ kind: 'start' })) as { readonly url: string; readonly cursor: string };
     this.#url = url;
-    this.#storeId = Buffer.from(cursor, 'base64url').readUInt32BE(STORE_ID_AT);
+    this.#epoch = Buffer.from(cursor, 'base64url').readUInt32BE(EPOCH_AT);
   }
 
   async #call(call: WalkedCall): Promise<unknown> {

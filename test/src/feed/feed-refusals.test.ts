@@ -34,8 +34,6 @@ describe('refused with what is wrong and what is allowed:', () => {
     ['a cut cursor', () => `?cursor=${cursorOf(1n, 0).slice(0, 27)}`, 'cursor', 'it was cut or changed'],
     ['a cursor of another version', () => `?cursor=${'Ag'.padEnd(28, 'A')}`, 'cursor', 'it was cut or changed'],
     ['a cursor of another store', () => `?cursor=${cursorText(feedPosition(1n), 1)}`, 'cursor', 'is a cursor of another store'],
-    ['a cursor ahead of the store', () => `?cursor=${cursorOf(4n, 0)}`, 'cursor', 'is ahead of this store'],
-    ['a cursor ahead of its retention', () => `?cursor=${cursorOf(1n, 1)}`, 'cursor', 'is ahead of this store'],
     ['an unknown parameter', () => '?from=1', 'from', 'is not a query parameter of this path; allowed are cursor, limit, format, wait'],
   ])('%s', async (_, query, field, message) => {
     const { status, body } = await feed('7', query());
@@ -49,6 +47,17 @@ describe('refused with what is wrong and what is allowed:', () => {
     for (let index = 0; index < cursor.length; index += 1) {
       expect((await feed('7', `?cursor=${changed(cursor, index)}`)).status, `index ${index}`).toBe(400);
     }
+  });
+
+  test.each([
+    ['the feed', () => cursorOf(4n, 0), 3n],
+    ['its retention', () => cursorOf(1n, 1), 1n],
+  ])('a cursor ahead of %s, with the one to go on with', async (_, cursor, end) => {
+    const { status, body } = await feed('7', `?cursor=${cursor()}`);
+    expect([status, body.errorKey, body.oldestCursor]).toEqual([416, 'feed.cursor_ahead', cursorOf(end, 0)]);
+    expect((await feed('7', `?cursor=${body.oldestCursor}`)).status).toBe(200);
+    const { status: last, body: other } = await feed('7', `?cursor=${cursor()}&limit=0`);
+    expect([last, other.errors.map(({ field }: { field: string }) => field)]).toEqual([400, ['limit']]);
   });
 
   test.each(['', ',', '7,', '7,x', '1.5', 'ALL', '99999999999', '7%2C%208'])('the zones %j', async (zones) => {

@@ -237,6 +237,18 @@ describe('a stream that breaks off', () => {
     expect(stderr).toContain('shieldlog tail: EVENTS WERE MISSED: they expired before they were read');
   });
 
+  test('and whose program has gone back meanwhile says so and goes on with what came since', async () => {
+    const ahead = JSON.stringify({ status: 416, errorKey: 'feed.cursor_ahead', detail: 'gone', oldestCursor: 'end' });
+    await using server = await streaming(
+      (response) => stream(response, READY).end(),
+      (response) => response.writeHead(416, { 'content-type': 'application/problem+json' }).end(ahead),
+      (response) => stream(response, message('x')),
+    );
+    const { status, stdout, stderr } = await runCli(['tail', '--url', server.url, '--limit', '1']);
+    expect([status, idsIn(stdout), server.seen.at(-1)?.headers['last-event-id']]).toEqual([0, ['x'], 'end']);
+    expect(stderr).toContain('shieldlog tail: THE PROGRAM HAS GONE BACK');
+  });
+
   test('and is refused afterwards ends the tail with status 1', async () => {
     await using server = await streaming(
       (response) => stream(response, READY).end(),

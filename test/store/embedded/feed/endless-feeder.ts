@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '../../../../store/embedded/open-store.ts';
+import { CursorAhead } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from '../stored-events.ts';
 import { fedEvent } from './whole-feed.ts';
@@ -22,7 +23,7 @@ async function write(): Promise<never> {
 async function read(): Promise<never> {
   const { positions } = store;
   const start = cursor === '' ? await positions.oldest() : await positions.decode(cursor);
-  if (typeof start === 'string') throw new Error(`the cursor ${start}`);
+  if (typeof start === 'string' || start instanceof CursorAhead) throw new Error(`the cursor is refused: ${JSON.stringify(start)}`);
   for (let after = start; ; ) {
     const page = await store.readFeed({ zones: 'all', after, limit: 37 });
     after = page.end;

@@ -179,10 +179,12 @@ test('a batch that cannot be written takes those behind it along, stores nothing
   expect(await store.reasonsNotReady()).toEqual([]);
 });
 
+const epochs = { begin: () => undefined };
+
 test('a batch that DuckDB has no memory for has failed: no append is refused because there is too much to do', async () => {
   const loader = { load: () => Promise.reject(new Error('Out of Memory Error: failed to allocate')), end: { journal: 1, sequence: 1n } };
   const journals = new JournalFolder(temporaryFolder(), new EmptyJournalTable(new DatabaseSync(':memory:')));
-  const pipeline = new AppendPipeline({ journals, loader, deadLetters: { add: async () => [] }, now: () => NOW });
+  const pipeline = new AppendPipeline({ journals, epochs, loader, deadLetters: { add: async () => [] }, now: () => NOW });
   const message = 'a batch of 1 events could not be stored: Out of Memory Error: failed to allocate';
   await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed', message });
   await pipeline.close();
@@ -200,7 +202,7 @@ test('a store closes while what a failed batch left cannot be removed, whichever
   }
   const journals = new LostFolder(join(temporaryFolder(), 'gone'), new EmptyJournalTable(new DatabaseSync(':memory:')));
   const loader = { load: async () => undefined, end: { journal: 1, sequence: 1n } };
-  const pipeline = new AppendPipeline({ journals, loader, deadLetters: { add: async () => [] }, now: () => NOW });
+  const pipeline = new AppendPipeline({ journals, epochs, loader, deadLetters: { add: async () => [] }, now: () => NOW });
   await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed' });
   await removing.promise;
   expect(pipeline.failure?.message).toContain('a batch of 1 events could not be stored: ENOENT');
