@@ -16,6 +16,7 @@ import { SearchAnswers } from './http/search-answers.ts';
 import type { Edge } from './management/local-plane.ts';
 import { edgeRoutes } from './management/operation-routes.ts';
 import { requestHistory } from './management/program-history.ts';
+import { backupRoutes } from './routes/backup.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { exploreRoutes } from './routes/explore.ts';
 import { exportRoutes } from './routes/export.ts';
@@ -106,6 +107,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, maxBytes: ingestMaxMb * 1024 * 1024, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   await app.register(kafkaRoutes, { kafka, bodyDeadlineMs });
+  await app.register(backupRoutes, { store, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodyDeadlineMs });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0 });
   await app.register(pageRoutes);

@@ -225,7 +225,33 @@ export interface EventStore {
   /** Says for people what they have to look at although the store takes in and answers. `/readyz` shows it, too. */
   notes(): readonly string[];
   stats(): Promise<StoreStats>;
+  /**
+   * Holds the files of one moment, with every event that was acknowledged before. Rejects with `StoreError`: `backup_failed`, `closed`.
+   */
+  beginBackup(): Promise<StoreBackup>;
   close(): Promise<void>;
+}
+
+/** A file of a backup. */
+export interface BackupFile {
+  /** Its path in a data folder, with slashes. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Where it can be read. */
+  readonly path: string;
+}
+
+/** The files of a store at one moment, which stay as they are until it is disposed. */
+export interface StoreBackup extends AsyncDisposable {
+  readonly storeId: number;
+  /** How many events they hold. */
+  readonly events: number;
+  /** No name is ever used for another file. */
+  readonly published: readonly BackupFile[];
+  /** Those with names that are used again; the last one says what else belongs to the backup. */
+  readonly databases: readonly BackupFile[];
+  /** A folder for further copies, which goes with the backup. */
+  readonly copies: string;
 }
 
 export interface StoreStats {
@@ -244,7 +270,15 @@ export interface StoreStats {
 }
 
 /** The codes of {@link StoreError}. */
-export const STORE_ERROR_CODES = ['folder_in_use', 'folder_unusable', 'overloaded', 'closed', 'append_failed', 'corrupt'] as const;
+export const STORE_ERROR_CODES = [
+  'folder_in_use',
+  'folder_unusable',
+  'overloaded',
+  'closed',
+  'append_failed',
+  'backup_failed',
+  'corrupt',
+] as const;
 
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
 

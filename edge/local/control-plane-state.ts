@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
 
 /** The control plane's file inside DATA_DIR. */
-const STATE_FILE = 'control-plane.sqlite';
+export const STATE_FILE = 'control-plane.sqlite';
 
 /** `shieldlog tokens` writes beside the running program. */
 const BUSY_TIMEOUT_MS = 5_000;

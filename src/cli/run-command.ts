@@ -2,6 +2,7 @@ import { StoreError } from '../../store/event-store.ts';
 import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
+import { backupCommand } from './backup/backup-command.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest/ingest-command.ts';
@@ -22,6 +23,7 @@ const COMMANDS: readonly Command[] = [
   exportCommand,
   feedCommand,
   kafkaCommand,
+  backupCommand,
   tokensCommand,
 ];
 

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   'route.method_not_allowed': { status: 405, title: 'The path does not have this method' },
   'accept.none': { status: 406, title: 'No acceptable content type' },
   'request.timeout': { status: 408, title: 'The request took too long to arrive' },
+  'backup.refused': { status: 409, title: 'The backup is not made' },
   'kafka.rewind_refused': { status: 409, title: 'The topic is not read again' },
   'kafka.skip_refused': { status: 409, title: 'The batch is not skipped' },
   // Not for uploads of events, which stream: one that is too long ends with request.malformed, after what came before is stored.
@@ -137,6 +138,8 @@ export function asStoreProblem(error: unknown): unknown {
       const detail = `${error.message}; sending everything again stores nothing twice`;
       return new RequestProblem('store.append_failed', detail, { headers: { 'retry-after': '5' }, cause: error });
     }
+    case 'backup_failed':
+      return new RequestProblem('backup.refused', error.message, { cause: error });
     case 'folder_in_use':
     case 'folder_unusable':
     case 'corrupt':

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { EdgeError } from '../../edge/edge-error.ts';
 import { httpChallengeResolver } from '../../edge/local/certificates/http-challenge.ts';
 import { type ControlPlane, localResources, startControlPlane } from '../../edge/local/control-plane.ts';
-import { damagedState } from '../../edge/local/control-plane-state.ts';
+import { damagedState, STATE_FILE } from '../../edge/local/control-plane-state.ts';
 import { openTokenStore, requireToken, type TokenStore } from '../../edge/local/database/access-tokens.ts';
+import { DATABASE_FILE } from '../../edge/local/database/database-resource.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalPlane } from '../config/edge-config.ts';
@@ -25,6 +27,8 @@ export interface Edge {
   /** Throws EdgeError 503 `state.damaged` where its state was damaged at the start. */
   readonly plane: () => LocalPlane;
   readonly history: ProgramHistory;
+  /** The paths of its SQLite files, which may not be there. */
+  readonly stateFiles: readonly string[];
   /** Says for people what they have to look at. */
   notes(): readonly string[];
   stop(): Promise<void>;
@@ -52,6 +56,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
         return opened.plane;
       },
       notes: () => (opened instanceof EdgeError ? [opened.message] : []),
+      stateFiles: [STATE_FILE, DATABASE_FILE].map((name) => join(config.dataDir, name)),
       history,
       stop,
     };

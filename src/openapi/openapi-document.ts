@@ -1,4 +1,5 @@
 import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
+import { BACKUP_GROUP } from './openapi-backup.ts';
 import { EXPLORE_GROUP } from './openapi-explore.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
@@ -39,6 +40,7 @@ export const OPENAPI_DOCUMENT = {
     ...INGEST_GROUP.paths,
     ...KAFKA_GROUP.paths,
     ...OPERATION_PATHS,
+    ...BACKUP_GROUP.paths,
     ...PROGRAM_GROUP.paths,
   },
   components: {
@@ -70,6 +72,7 @@ export const OPENAPI_DOCUMENT = {
       ...FEED_GROUP.schemas,
       ...INGEST_GROUP.schemas,
       ...KAFKA_GROUP.schemas,
+      ...BACKUP_GROUP.schemas,
       ...PROGRAM_GROUP.schemas,
       ProblemDetails: PROBLEM_DETAILS,
       ...NAMED_SCHEMAS,

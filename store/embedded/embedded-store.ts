@@ -12,6 +12,7 @@ import {
   type FeedPositions,
   type FeedRequest,
   type SearchOptions,
+  type StoreBackup,
   type StoredDeadLetter,
   type StoreStats,
   storeClosed,
@@ -142,6 +143,10 @@ export class EmbeddedStore implements EventStore {
       unreadableEvents: versions.unreadableEvents('all', ALL_TIMES),
       nextSequence: versions.endSequence,
     };
+  }
+
+  beginBackup(): Promise<StoreBackup> {
+    return this.#parts.backups.begin();
   }
 
   /** Flushes the memtable. The background jobs do so by themselves; this is for tests and tools. */

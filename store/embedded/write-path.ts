@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { type StoreLogger, silentLogger } from '../event-store.ts';
+import { Backups } from './backup/backups.ts';
 import { createBlobFileWriter } from './blob/blob-file-writer.ts';
 import { LogMemory } from './blob/memtable-logs.ts';
 import type { StoreCounters } from './catalog/catalog.ts';
@@ -41,6 +42,7 @@ export interface WritePath {
   readonly pipeline: AppendPipeline;
   readonly flusher: Flusher;
   readonly backgroundJobs: BackgroundJobs;
+  readonly backups: Backups;
   readonly deadLetters: DeadLetters;
   readonly retentionHold: RetentionHold;
   readonly scrub: Scrub;
@@ -111,10 +113,12 @@ export async function openWritePath(
     logger,
   });
   closing.add('the merge that is being given up', () => backgroundJobs.stop());
+  const backups = new Backups({ folder: parts.folder, catalog, versions, pipeline, loader, flusher, deadLetters });
+  closing.add('the backup that is being begun', () => backups.close());
   // It stops first, because the jobs and the pipeline may be waiting for it.
   closing.add('the events that are being moved to disk', () => flusher.stop());
   const { expiredWatermarks, hold: retentionHold } = retention;
-  return { pipeline, flusher, backgroundJobs, deadLetters, retentionHold, scrub, expiredWatermarks, sourceOffsets, counters };
+  return { pipeline, flusher, backgroundJobs, backups, deadLetters, retentionHold, scrub, expiredWatermarks, sourceOffsets, counters };
 }
 
 function holdOf(what: string, { logger = silentLogger }: StoreOptions, { retentionHoldMs: waitMs = HOLD_MS }: StoreTuning): RetentionHold {

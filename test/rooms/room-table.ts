@@ -37,6 +37,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   store: ['embedded', '.'],
   'store/embedded': [
     '.',
+    'backup',
     'compaction',
     'flush',
     'cache',
@@ -61,7 +62,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders inside those folders. */
-export const INNER_FOLDERS = ['src/cli/feed', 'src/cli/ingest', 'src/cli/search', 'bench/report/page'] as const;
+export const INNER_FOLDERS = ['src/cli/backup', 'src/cli/feed', 'src/cli/ingest', 'src/cli/search', 'bench/report/page'] as const;
 
 /** The one file that starts the program: it stands beside the others and imports from the top. */
 export const MAIN = 'src/main.ts';

@@ -99,7 +99,7 @@ function protocolRoutes(app: FastifyInstance, { streams, tokens, limits, logger 
 }
 
 /** The database's file inside DATA_DIR. */
-const DATABASE_FILE = 'database.sqlite';
+export const DATABASE_FILE = 'database.sqlite';
 /** How soon a stream in use notices that its token was invalidated, in milliseconds. Its next request notices at once. */
 const REVOKE_EVERY_MS = 250;
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { backup, type DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type SourceOffset, StoreError } from '../../event-store.ts';
 import { type EmptyJournal, EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { CommitInDoubtError, inTransaction } from '../runtime/sqlite-transaction.ts';
@@ -7,7 +7,7 @@ import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
 import { CATALOG_REPAIR, type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
 import { EpochTable } from './epoch-table.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
-import { blobFileChecksum, hasItsState, segmentChecksum, writeStateChecksum } from './row-checksums.ts';
+import { blobFileChecksum, hasItsState, isBackup, segmentChecksum, writeStateChecksum } from './row-checksums.ts';
 
 /** The changes of one flush, merge or retention run, which are made in one transaction. */
 export interface CatalogChange {
@@ -250,6 +250,16 @@ export class Catalog {
   isAsWritten(): boolean {
     const noted = this.#database.prepare("SELECT value FROM progress WHERE name = 'published_files'").get()?.['value'];
     return (noted === undefined || noted === this.#countFiles()) && hasItsState(this.#database);
+  }
+
+  /** Whether it is that of a backup in whose folder no start has changed anything. */
+  isBackup(): boolean {
+    return isBackup(this.#database);
+  }
+
+  /** Copies it as it is at one moment to a file; nothing is copied where a commit is in the way. */
+  async copyTo(file: string): Promise<void> {
+    await backup(this.#database, file);
   }
 
   #countFiles(): number {

@@ -46,6 +46,8 @@ export class DeadLetters {
   readonly #thread: WorkerPool<DeadLetterOrder, DeadLetterAnswer, DeadLetterThreadData>;
   readonly #underWay = new Set<Promise<unknown>>();
   #count = 0;
+  /** Resolves when removals may go on. */
+  #removalsHeld: Promise<void> | undefined;
   /** False after an order failed, because its thread may have ended after the commit. */
   #isCountKnown = true;
   #isClosed = false;
@@ -124,6 +126,19 @@ export class DeadLetters {
     await this.#removeInParts(Number.POSITIVE_INFINITY, (limit) => ({ kind: 'remove-older', thanMs, limit }));
   }
 
+  /** Keeps all letters until it is disposed: removals wait, but for letters that give way to others. It is held once at a time. */
+  async holdRemovals(): Promise<Disposable> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#removalsHeld = promise;
+    await Promise.allSettled(this.#underWay);
+    return {
+      [Symbol.dispose]: () => {
+        this.#removalsHeld = undefined;
+        resolve();
+      },
+    };
+  }
+
   /** Waits for the orders under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -137,6 +152,7 @@ export class DeadLetters {
 
   async #removeInParts(limit: number, orderFor: (limit: number) => DeadLetterOrder): Promise<number> {
     for (let removed = 0; ; ) {
+      await this.#removalsHeld;
       const part = Math.min(REMOVED_AT_ONCE, limit - removed);
       const gone = this.#isEmpty || this.#isClosed || part === 0 ? 0 : ((await this.#run(orderFor(part))).removed ?? 0);
       removed += gone;

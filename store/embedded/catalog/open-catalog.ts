@@ -103,8 +103,10 @@ async function checkFolder(folder: DataFolder, catalog: Catalog, segmentsFolder:
   const { named, missing } = await findMissing(folder, catalog);
   const journals = await readJournals(new JournalFolder(folder.journal, catalog.emptyJournals), catalog.progress());
   const unnamed = segmentsFolder.written.filter(({ name }) => !named.has(name));
-  refuseOlderCatalog(folder, catalog, unnamed, journals);
-  refuseReplaced(folder, unnamed, missing);
+  if (!catalog.isBackup()) {
+    refuseOlderCatalog(folder, catalog, unnamed, journals);
+    refuseReplaced(folder, unnamed, missing);
+  }
   return { ...journals, missing, unnamed };
 }
 

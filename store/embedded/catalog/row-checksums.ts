@@ -47,6 +47,24 @@ export function hasItsState(database: DatabaseSync): boolean {
   return written === undefined || written === stateChecksum(database);
 }
 
+/** The row of `progress` of a backup that no start has changed yet: only its catalog says what is in the folder. */
+const BACKUP = 'is_backup';
+
+/** Says that the catalog is that of a backup. Files that it does not name were copied for a later one. */
+export function markAsBackup(database: DatabaseSync): void {
+  database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, 1)').run(BACKUP);
+  writeStateChecksum(database);
+}
+
+export function isBackup(database: DatabaseSync): boolean {
+  return database.prepare('SELECT 1 FROM progress WHERE name = ?').get(BACKUP) !== undefined;
+}
+
+/** The caller has begun the transaction, and writes the checksum of the state. */
+export function unmarkAsBackup(database: DatabaseSync): void {
+  database.prepare('DELETE FROM progress WHERE name = ?').run(BACKUP);
+}
+
 function asBytes({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

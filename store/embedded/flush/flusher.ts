@@ -1,4 +1,4 @@
-import { StoreError } from '../../event-store.ts';
+import { StoreError, storeClosed } from '../../event-store.ts';
 import type { FlushQueue, ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
 
@@ -55,6 +55,25 @@ export class Flusher implements FlushQueue {
   /** Resolves when no memtable waits. */
   async idle(): Promise<void> {
     await this.#running;
+  }
+
+  /**
+   * Resolves when the memtables with the journals up to this one are published. Rejects where a flush fails, although it is tried again, and
+   * when the flusher stops.
+   */
+  async published(upTo: number): Promise<void> {
+    while (this.#waiting.some(({ progress }) => progress.flushedJournal <= upTo)) {
+      if (this.#stopped) {
+        throw storeClosed();
+      }
+      if (this.#failure !== undefined) {
+        const message = `events cannot be moved to disk: ${this.#failure.message}`;
+        throw new StoreError('backup_failed', message, { cause: this.#failure });
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#roomWaiters.push(resolve);
+      await promise;
+    }
   }
 
   /** Finishes the flushes under way. The other memtables stay in their journals. */

@@ -19,6 +19,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   ingestEvents: ['ingest'],
   replayDeadLetters: ['ingest'],
   discardDeadLetters: ['ingest'],
+  backUp: ['admin'],
   rewindKafkaTopic: ['admin'],
   skipKafkaBatch: ['admin'],
   upsertScriptVariable: ['manage'],

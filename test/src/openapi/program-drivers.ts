@@ -1,12 +1,34 @@
-import type { Call } from './driven-answer.ts';
-import { answered, type Drivers, fromForeignPage, whileBroken, whileStopping, withoutKey } from './driver.ts';
+import { type Call, send } from './driven-answer.ts';
+import {
+  answered,
+  bodyTooLarge,
+  bodyTooLate,
+  type Driver,
+  type Drivers,
+  fromForeignPage,
+  JSON_TYPE,
+  ofWrongType,
+  whileBroken,
+  whileStopping,
+  withKey,
+  withoutKey,
+} from './driver.ts';
+import { KEY_OF_ZONE_8 } from './sites.ts';
 
 const HEALTH: Call = { method: 'GET', path: '/healthz' };
 const READINESS: Call = { method: 'GET', path: '/readyz' };
 const METRICS: Call = { method: 'GET', path: '/metrics' };
 const DESCRIPTION: Call = { method: 'GET', path: '/openapi.json' };
 
-/** Health, metrics and the description itself. */
+const BACKUP: Call = { method: 'POST', path: '/backup', headers: JSON_TYPE, body: '{"files":[]}' };
+
+/** At a site of its own, because one backup is made at a time. */
+const whileAnotherIsMade: Driver = async ({ unreachable }) => {
+  await using _ = await unreachable.store.beginBackup();
+  return await send(unreachable, BACKUP);
+};
+
+/** Health, metrics, backups and the description itself. */
 export const PROGRAM_DRIVERS: Drivers = {
   isAlive: { 200: answered(HEALTH), 403: fromForeignPage(HEALTH) },
   isReady: { 200: answered(READINESS), 403: fromForeignPage(READINESS), 503: whileStopping(READINESS) },
@@ -16,6 +38,18 @@ export const PROGRAM_DRIVERS: Drivers = {
     403: fromForeignPage(METRICS),
     500: whileBroken(METRICS),
     503: whileStopping(METRICS),
+  },
+  backUp: {
+    200: answered(BACKUP),
+    400: answered({ ...BACKUP, body: '{}' }),
+    401: withoutKey(BACKUP),
+    403: withKey(KEY_OF_ZONE_8)(BACKUP),
+    408: bodyTooLate(BACKUP),
+    409: whileAnotherIsMade,
+    413: bodyTooLarge(BACKUP),
+    415: ofWrongType(BACKUP),
+    500: whileBroken(BACKUP),
+    503: whileStopping(BACKUP),
   },
   describeInterface: { 200: answered(DESCRIPTION), 403: fromForeignPage(DESCRIPTION), 503: whileStopping(DESCRIPTION) },
 };

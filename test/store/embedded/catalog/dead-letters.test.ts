@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test, vi } from 'vitest';
+import { DeadLetters } from '../../../../store/embedded/catalog/dead-letters.ts';
 import { DeadLetterTable } from '../../../../store/embedded/catalog/dead-letter-table.ts';
 import { type DeadLetter, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
@@ -310,4 +311,20 @@ test('most letters stay for an hour by a clock that nobody sets, as those that c
   await again.close();
   const later = await storeIn(folder, { backgroundJobsEveryMs: 20, retentionHoldMs: 0 });
   await expect.poll(async () => (await later.stats()).deadLetters).toBe(1);
+});
+
+test('while removals are held letters come in and none goes, and afterwards those go that were to', async () => {
+  const file = join(temporaryFolder(), 'dead-letters.sqlite');
+  const letters = await DeadLetters.open({ file, quotaBytes: 1_000_000, retentionMs: DAY, logger: silentLogger });
+  await letters.add([uploaded('1'), uploaded('2')], NOW);
+  const held = await letters.holdRemovals();
+  const removing = letters.remove({ ...ALL, ids: [1] });
+  const expiring = letters.removeExpired(NOW + 2 * DAY, () => false);
+  await letters.add([uploaded('3')], NOW + 2 * DAY);
+  expect((await letters.list(ALL)).map(({ id }) => id)).toEqual([1, 2, 3]);
+  held[Symbol.dispose]();
+  expect(await removing).toBe(1);
+  await expiring;
+  expect((await letters.list(ALL)).map(({ id }) => id)).toEqual([3]);
+  await letters.close();
 });

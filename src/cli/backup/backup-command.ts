@@ -1,0 +1,113 @@
+import { refusedAnswer } from '../../sinks/http-exchange.ts';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
+import type { Program } from '../search/program-requests.ts';
+import { programOf } from '../search/search-options.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, DEFAULT_URL } from '../server-flags.ts';
+import { printable, startByteProgress } from '../terminal.ts';
+import { BackupAnswer } from './backup-answer.ts';
+import { BackupFolder } from './backup-folder.ts';
+
+const HELP = `Usage: shieldlog backup DIR [flags]
+
+Copies the data folder of a running program to a folder of this machine: every event that is stored by then, each once, with the dead letters
+and the state of the local control plane. Files that DIR has already are not copied again. DIR is a data folder then. To restore, copy it
+and start the program on the copy. Where the backup is killed or fails, DIR stays as the backup before left it.
+
+DIR holds secrets, too: only its owner can read what is made in it.
+
+  --url URL
+      The program (default ${DEFAULT_URL}).
+  --ca FILE
+      The authorities of its certificate, as PEM.
+${ACCESS_KEY_HELP}
+      The key needs all zones and the scope admin.
+
+Exit status: 0 done, 1 failed, 2 wrong usage.
+`;
+
+const NEEDS = 'backup needs DIR, the folder of the backup';
+
+/** The program flushes and copies its databases before it answers. */
+const SILENCE_MS = 600_000;
+const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+interface Copied {
+  readonly files: number;
+  readonly bytes: number;
+  readonly there: number;
+  readonly removed: number;
+  readonly events: number;
+}
+
+/** Asks for what the folder lacks. Throws DeliveryError. */
+async function ask({ url: base, accessKey, client }: Program, folder: BackupFolder): Promise<BackupAnswer> {
+  const url = new URL(`${base.pathname.replace(/\/$/, '')}/backup`, base);
+  const headers = { 'content-type': 'application/json', ...(accessKey === null ? {} : { accesskey: accessKey }) };
+  const body = Buffer.from(JSON.stringify({ files: await folder.files() }));
+  const { signal } = new AbortController();
+  const answer = await client.open({ method: 'POST', url, headers, body, signal, silenceMs: SILENCE_MS });
+  if (answer.status === 200) return new BackupAnswer(answer.body, base.origin);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_REFUSAL_BYTES) break;
+  }
+  throw refusedAnswer(base.origin, { status: answer.status, headers: answer.headers, body: Buffer.concat(chunks) }, Date.now());
+}
+
+/** Writes what is sent into the folder, and puts it in place. Throws DeliveryError and CommandFailed. */
+async function receive(answer: BackupAnswer, folder: BackupFolder, stderr: CommandIo['stderr']): Promise<Copied> {
+  const { store, events, files } = await answer.head();
+  if (folder.storeId !== null && folder.storeId !== store) {
+    throw new CommandFailed(`${folder.path} is the backup of another store; choose another folder`);
+  }
+  for (const { name } of files) folder.refuseName(name);
+  await folder.clear();
+  const sent = files.filter((file) => file.sent);
+  const bytes = sent.reduce((sum, file) => sum + file.bytes, 0);
+  const progress = startByteProgress(stderr, bytes, 'received');
+  try {
+    for (const file of sent) await folder.write(file.name, progress.watch(answer.bytes(file.bytes)));
+    await answer.end();
+  } finally {
+    progress.stop();
+  }
+  const removed = await folder.finish(files);
+  return { files: sent.length, bytes, there: files.length - sent.length, removed, events };
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const { flags, positionals } = parseCommandLine(args, ['url', ...ACCESS_KEY_FLAGS, 'ca']);
+  const [dir, extra] = positionals;
+  if (dir === undefined || dir === '') throw new UsageError(NEEDS);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${NEEDS}`);
+  const program = programOf(flags, io.env);
+  const begunMs = performance.now();
+  let answer: BackupAnswer | undefined;
+  try {
+    const folder = await BackupFolder.open(dir);
+    answer = await ask(program, folder);
+    const { files, bytes, there, removed, events } = await receive(answer, folder, io.stderr);
+    const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
+    const others = `${there} files were there already, and ${removed} of earlier backups are removed`;
+    io.stderr.write(`${files} files with ${bytes} bytes copied in ${seconds} s; ${others}\n`);
+    io.stderr.write(`${printable(folder.path)} holds ${events} events\n`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+    throw new CommandFailed(`${error.message}; ${dir} is as it was before`, { cause: error });
+  } finally {
+    await answer?.close();
+    program.client.close();
+  }
+}
+
+export const backupCommand: Command = {
+  name: 'backup',
+  summary: 'copy the data folder of a running program',
+  help: () => HELP,
+  run,
+};

@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { JsonLimits } from '../../query/exact-json.ts';
+import { INT64 } from '../../query/integer-ranges.ts';
+import { BODY, ErrorList } from '../../query/request/request-errors.ts';
+import { readInteger, readJson, readList, readObject, readText } from '../../query/request/wire-readers.ts';
+import { copyDatabase } from '../../store/embedded/backup/database-copy.ts';
+import type { BackupFile, EventStore, StoreBackup } from '../../store/event-store.ts';
+import { callerOf } from '../auth/access.ts';
+import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
+import { ClientHungUp } from '../http/interruption.ts';
+import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
+import { bytesOf, takeWholeBodies } from '../http/request-body.ts';
+import { readQuery } from '../http/request-parameters.ts';
+import { BACKUP_TYPE, MAX_BACKUP_FILES } from '../openapi/openapi-backup.ts';
+
+export interface BackupRoutesOptions {
+  readonly store: Pick<EventStore, 'beginBackup'>;
+  /** The paths of the other databases in DATA_DIR, which may not be there. */
+  readonly stateFiles: readonly string[];
+  /** How long a reader may take no byte, in milliseconds. Until then its backup holds files that were merged meanwhile. */
+  readonly idleMs: number;
+  /** How long the whole body of a request may take to arrive. */
+  readonly bodyDeadlineMs: number;
+}
+
+/** Some two hundred thousand names. */
+export const BACKUP_BODY_BYTES = 16 * 1024 * 1024;
+const BODY_LIMITS: JsonLimits = { depth: 4, values: 4 * MAX_BACKUP_FILES };
+const SIZES = { min: 0n, max: INT64.max };
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Reads which files the folder of the backup has already, by name and size. Throws RequestProblem `request.invalid`. */
+function readBackupRequest(body: Uint8Array): ReadonlyMap<string, number> {
+  const errors = new ErrorList();
+  const parsed = readJson(body, BODY_LIMITS, errors);
+  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['files'], errors);
+  const list = object && readList(object.get('files') ?? null, 'files', { of: 'files', max: MAX_BACKUP_FILES }, errors);
+  const files = new Map<string, number>();
+  for (const [index, element] of (list ?? []).entries()) {
+    const file = readObject(element, `files[${index}]`, ['name', 'bytes'], errors);
+    const name = file && readText(file.get('name') ?? null, `files[${index}].name`, errors);
+    const bytes = file && readInteger(file.get('bytes'), `files[${index}].bytes`, SIZES, errors);
+    if (name !== undefined && bytes !== undefined) files.set(name, Number(bytes));
+  }
+  if (!errors.isEmpty) throw invalidRequest(errors.toArray());
+  return files;
+}
+
+/** A backup has the events of all zones, and all secrets of the control plane. */
+async function validateCall(request: FastifyRequest): Promise<void> {
+  if (!callerOf(request).opensEveryZone) {
+    throw new RequestProblem('access.zone_denied', 'The access key does not open every shield zone; allowed: a key of the zones *');
+  }
+  readQuery(request.query, {});
+  requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
+  requirePlainBody(request.headers['content-encoding']);
+}
+
+async function copyState(files: readonly string[], { copies }: StoreBackup): Promise<readonly BackupFile[]> {
+  const copied: BackupFile[] = [];
+  for (const file of files.filter((path) => existsSync(path))) {
+    const [name, path] = [basename(file), join(copies, basename(file))];
+    await copyDatabase(file, path);
+    copied.push({ name, bytes: (await stat(path)).size, path });
+  }
+  return copied;
+}
+
+async function* contentOf({ path, bytes }: BackupFile): AsyncGenerator<Buffer> {
+  await using file: FileHandle = await open(path);
+  for (let position = 0; position < bytes; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - position)), { position });
+    if (bytesRead === 0) throw new Error(`${JSON.stringify(path)} ends after ${position} of ${bytes} bytes`);
+    yield buffer.subarray(0, bytesRead);
+    position += bytesRead;
+  }
+}
+
+/** A line that names all files, the bytes of those that are lacking, one file after the other, and a line that says that it is whole. */
+async function* backupText(
+  { storeId, events, published, databases }: StoreBackup,
+  there: ReadonlyMap<string, number>,
+  giveBack: () => Promise<void>,
+): AsyncGenerator<Buffer> {
+  const files = [...published, ...databases];
+  const isLacking = ({ name, bytes }: BackupFile) => there.get(name) !== bytes;
+  const named = files.map((file) => ({ name: file.name, bytes: file.bytes, sent: isLacking(file) }));
+  yield Buffer.from(`${JSON.stringify({ store: storeId, events, files: named })}\n`);
+  for (const file of files.filter(isLacking)) yield* contentOf(file);
+  // A reader of the last line may ask for another backup.
+  await giveBack();
+  yield Buffer.from('{"whole":true}\n');
+}
+
+/** `POST /backup`: the files of one moment that a folder lacks, those of the databases last. */
+export async function backupRoutes(
+  app: FastifyInstance,
+  { store, stateFiles, idleMs, bodyDeadlineMs }: BackupRoutesOptions,
+): Promise<void> {
+  takeWholeBodies(app, bodyDeadlineMs);
+  const options = { config: { needsScope: 'admin' }, bodyLimit: BACKUP_BODY_BYTES, onRequest: validateCall } as const;
+  app.post('/backup', options, async (request, reply) => {
+    const there = readBackupRequest(bytesOf(request));
+    const backup = await begin(store, stateFiles);
+    const published = new Map(backup.published.map(({ name, bytes }) => [name, bytes]));
+    // A database has its name again at every backup.
+    const known = new Map([...there].filter(([name]) => published.has(name)));
+    const giveBack = givenBackOnce(backup, request.log);
+    const text = Readable.from(backupText(backup, known, giveBack), { objectMode: false });
+    text.once('error', (error) => {
+      if (!(error instanceof ClientHungUp))
+        request.log.error({ err: error }, 'a backup broke off; the folder that it is for stays as it was');
+    });
+    text.once('close', () => void giveBack());
+    if (reply.raw.destroyed) text.destroy();
+    reply.raw.setTimeout(idleMs, () => reply.raw.destroy());
+    return reply.type(BACKUP_TYPE).header('cache-control', 'no-store').send(text);
+  });
+}
+
+/** Returns a function that gives the files of the backup back, at its first call. It never rejects. */
+function givenBackOnce(backup: StoreBackup, log: FastifyBaseLogger): () => Promise<void> {
+  let given: Promise<void> | undefined;
+  const giveBack = async (): Promise<void> => {
+    try {
+      await backup[Symbol.asyncDispose]();
+    } catch (error) {
+      log.error({ err: error }, 'the copies that a backup made cannot be removed; the next one removes them');
+    }
+  };
+  return () => {
+    given ??= giveBack();
+    return given;
+  };
+}
+
+/** Begins a backup with copies of the other databases. Throws RequestProblem. */
+async function begin(store: BackupRoutesOptions['store'], stateFiles: readonly string[]): Promise<StoreBackup> {
+  let backup: StoreBackup | undefined;
+  try {
+    backup = await store.beginBackup();
+    const state = await copyState(stateFiles, backup);
+    return { ...backup, databases: [...state, ...backup.databases] };
+  } catch (error) {
+    await backup?.[Symbol.asyncDispose]();
+    throw asStoreProblem(error);
+  }
+}

@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataFolder } from '../../data-folder.ts';
+import { type BackupFile, type StoreBackup, StoreError, storeClosed } from '../../event-store.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { DeadLetters } from '../catalog/dead-letters.ts';
+import type { Flusher } from '../flush/flusher.ts';
+import type { AppendPipeline } from '../memtable/append-pipeline.ts';
+import type { Loader } from '../memtable/memtable-loader.ts';
+import type { VersionSet } from '../snapshot/version-set.ts';
+import { type CatalogCopy, copyCatalog } from './catalog-copy.ts';
+import { copyDatabase } from './database-copy.ts';
+
+export interface BackupsOptions {
+  readonly folder: DataFolder;
+  readonly catalog: Catalog;
+  readonly versions: VersionSet;
+  readonly pipeline: Pick<AppendPipeline, 'betweenLoads'>;
+  readonly loader: Pick<Loader, 'close' | 'end'>;
+  readonly flusher: Pick<Flusher, 'published'>;
+  readonly deadLetters: Pick<DeadLetters, 'holdRemovals'>;
+}
+
+/** Begins backups of a store, one at a time. */
+export class Backups {
+  readonly #options: BackupsOptions;
+  #isTaken = false;
+  #beginning: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: BackupsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Flushes, and holds the files of one moment until the backup is disposed: every event that was acknowledged before the call is in them.
+   * Intake, merges and retention go on. Throws `StoreError`: `backup_failed` where another backup is under way, events cannot be flushed, or
+   * a file cannot be copied.
+   */
+  async begin(): Promise<StoreBackup> {
+    if (this.#isClosed) {
+      throw storeClosed();
+    }
+    if (this.#isTaken) {
+      throw new StoreError('backup_failed', 'another backup is under way; begin this one when it has ended');
+    }
+    this.#isTaken = true;
+    const beginning = this.#begin();
+    this.#beginning = beginning.catch(() => undefined);
+    return await beginning;
+  }
+
+  /** Waits for the backup that is being begun. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#beginning;
+  }
+
+  async #begin(): Promise<StoreBackup> {
+    const { folder } = this.#options;
+    const copies = join(folder.spill, 'backup');
+    const held = new DisposableStack();
+    const dispose = async (): Promise<void> => {
+      held.dispose();
+      try {
+        await rm(copies, { recursive: true, force: true });
+      } finally {
+        this.#isTaken = false;
+      }
+    };
+    try {
+      await rm(copies, { recursive: true, force: true });
+      await mkdir(copies);
+      const { events, files } = await this.#copyMoment(copies, held);
+      const published = files.map(({ file, bytes }) => ({ name: `segments/${file}`, bytes, path: join(folder.segments, file) }));
+      for (const { path, bytes } of published) {
+        await refuseOther(path, bytes);
+      }
+      const names = existsSync(join(copies, 'dead-letters.sqlite')) ? ['dead-letters.sqlite', 'catalog.sqlite'] : ['catalog.sqlite'];
+      const databases = await Promise.all(names.map((name) => copiedFile(copies, name)));
+      return { storeId: this.#options.catalog.storeId(), events, published, databases, copies, [Symbol.asyncDispose]: dispose };
+    } catch (error) {
+      await dispose();
+      throw error instanceof StoreError && error.code !== 'corrupt'
+        ? error
+        : new StoreError('backup_failed', (error as Error).message, { cause: error });
+    }
+  }
+
+  /**
+   * Copies catalog and dead letters, and holds the files that the catalog names. No dead letter is removed from before the flush until the
+   * moment of their copy: one that is replayed meanwhile may have its event behind the moment of the catalog.
+   */
+  async #copyMoment(copies: string, held: DisposableStack): Promise<CatalogCopy> {
+    const { folder, deadLetters } = this.#options;
+    using removals = await deadLetters.holdRemovals();
+    await this.#flush();
+    const catalog = await this.#holdCatalog(join(copies, 'catalog.sqlite'), held);
+    if (existsSync(folder.deadLetterFile)) {
+      await copyDatabase(folder.deadLetterFile, join(copies, 'dead-letters.sqlite'), () => removals[Symbol.dispose]());
+    }
+    return catalog;
+  }
+
+  /** Resolves when the events that are stored by now are in published segments. */
+  async #flush(): Promise<void> {
+    const { pipeline, loader, flusher } = this.#options;
+    const upTo = await pipeline.betweenLoads(async () => {
+      await loader.close();
+      return loader.end.journal - 1;
+    });
+    await flusher.published(upTo);
+  }
+
+  /** Nobody says at which moment the copy is made, so what is live before and after it is held; a file may have come and gone between. */
+  async #holdCatalog(to: string, held: DisposableStack): Promise<CatalogCopy> {
+    for (;;) {
+      const before = this.#holdLive(held);
+      const copy = await copyCatalog(this.#options.catalog, to);
+      const live = new Set([...before, ...this.#holdLive(held)]);
+      // What is damaged is in no search; it is copied by name where it can be.
+      const files = copy.files.filter(({ file, isDamaged }) => live.has(file) || !isDamaged);
+      if (files.every(({ file }) => live.has(file))) {
+        return { ...copy, files };
+      }
+    }
+  }
+
+  /** Keeps the files of the segments folder that are live now, and returns their names. */
+  #holdLive(held: DisposableStack): readonly string[] {
+    const { versions } = this.#options;
+    const files = [...versions.segments, ...versions.blobFiles];
+    held.defer(versions.acquire(files));
+    return files.map(({ file }) => file);
+  }
+}
+
+async function copiedFile(folder: string, name: string): Promise<BackupFile> {
+  const path = join(folder, name);
+  return { name, bytes: (await stat(path)).size, path };
+}
+
+async function refuseOther(path: string, bytes: number): Promise<void> {
+  const { size } = await stat(path);
+  if (size !== bytes) {
+    throw new Error(`${JSON.stringify(path)} has ${size} bytes; the catalog says ${bytes}`);
+  }
+}

@@ -1,0 +1,56 @@
+import { rm, stat } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../../event-store.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { hasItsState, markAsBackup } from '../catalog/row-checksums.ts';
+
+/** A file of the segments folder, as a copy of the catalog names it. */
+export interface NamedFile {
+  readonly file: string;
+  readonly bytes: number;
+  /** Whether it is damaged already, so that it may be missing. */
+  readonly isDamaged: boolean;
+}
+
+/** The catalog at one moment, as the catalog of a folder that holds nothing but published files. */
+export interface CatalogCopy {
+  readonly files: readonly NamedFile[];
+  readonly events: number;
+}
+
+/** A copy whose first step meets a commit of the catalog is empty, and is made again. */
+const MAX_ATTEMPTS = 10;
+
+/** Copies the catalog to a new file. Throws `StoreError` (`corrupt`) where the copy is not as the catalog was written. */
+export async function copyCatalog(catalog: Pick<Catalog, 'copyTo'>, to: string): Promise<CatalogCopy> {
+  for (let attempt = 1; ; attempt += 1) {
+    await rm(to, { force: true });
+    await catalog.copyTo(to);
+    if ((await stat(to)).size > 0) {
+      return prepareCopy(to);
+    }
+    if (attempt === MAX_ATTEMPTS) {
+      throw new StoreError('corrupt', `the catalog could not be copied to ${JSON.stringify(to)} in ${attempt} attempts; try again`);
+    }
+  }
+}
+
+/** Takes out what belongs to journals, which a backup has none of, and the write-ahead log, which would be a file of its own. */
+function prepareCopy(path: string): CatalogCopy {
+  const database = new DatabaseSync(path);
+  try {
+    const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+    if (found !== 'ok' || !hasItsState(database)) {
+      const what = found === 'ok' ? 'its progress is not as it was written' : found;
+      throw new StoreError('corrupt', `the copy of the catalog is damaged: ${what}`);
+    }
+    database.exec('PRAGMA journal_mode = DELETE; DELETE FROM empty_journals');
+    markAsBackup(database);
+    const rows = database.prepare('SELECT file, bytes, damage FROM segments UNION ALL SELECT file, bytes, damage FROM blob_files').all();
+    const events = Number(database.prepare('SELECT coalesce(sum(rows), 0) AS events FROM segments').get()?.['events']);
+    const files = rows.map(({ file, bytes, damage }) => ({ file: String(file), bytes: Number(bytes), isDamaged: damage !== null }));
+    return { files, events };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,196 @@
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { wholeFeed } from '../../../store/embedded/feed/whole-feed.ts';
+import { startWhole } from '../../management/running-program.ts';
+import { ask, eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
+import { runHere } from '../command-run.ts';
+
+let app: RunningApp;
+let folder: string;
+
+beforeEach(async () => {
+  folder = join(temporaryFolder(), 'backup');
+  app = await startApp();
+});
+
+afterEach(() => app.stop());
+
+const take = (...logIds: readonly string[]) => ingest(app, logIds.map((logId) => eventLine({ logId })).join(''));
+
+const backUp = (dir = folder, url = app.url) => runHere(['backup', dir, '--url', url]);
+
+/** The ids of the events in a copy of a backup, in the order of the feed. */
+async function idsIn(backup: string): Promise<string[]> {
+  const dataDir = join(temporaryFolder(), 'data');
+  cpSync(backup, dataDir, { recursive: true });
+  const store = await storeIn(dataDir, { now: Date.now });
+  const events = await wholeFeed(store);
+  await store.close();
+  return events.map(({ logId }) => logId);
+}
+
+test('a backup holds what was acknowledged, each event once, and the next one copies only what is new', async () => {
+  await take('a', 'b');
+  await app.store.flushNow();
+  await take('c');
+  const first = await backUp();
+  expect(first).toMatchObject({ status: 0, stdout: '' });
+  expect(first.stderr).toMatch(
+    /^5 files with \d+ bytes copied in \d+\.\d s; 0 files were there already, and 0 of earlier backups are removed\n/,
+  );
+  expect(first.stderr).toContain(`${folder} holds 3 events\n`);
+  expect(await idsIn(folder)).toEqual(['a', 'b', 'c']);
+  expect(readdirSync(folder).sort()).toEqual(['catalog.sqlite', 'segments']);
+
+  await take('d');
+  expect((await backUp()).stderr).toMatch(/^3 files .*; 4 files were there already, and 0 of earlier backups/);
+  expect(await idsIn(folder)).toEqual(['a', 'b', 'c', 'd']);
+
+  const later = Array.from({ length: 8 }, (_, index) => `e${index}`);
+  for (const logId of later) {
+    await take(logId);
+    await app.store.flushNow();
+  }
+  expect((await backUp()).stderr).toMatch(/^17 files .*; 6 files were there already, and 0 of earlier backups/);
+  await app.store.compactNow();
+  // The eleven segments are one, whose logs stay where they are.
+  expect((await backUp()).stderr).toMatch(/^2 files .*; 11 files were there already, and 11 of earlier backups are removed/);
+  expect(await idsIn(folder)).toEqual(['a', 'b', 'c', 'd', ...later]);
+});
+
+test('only its owner can read a backup', async () => {
+  await take('a');
+  await backUp();
+  const modes = ['', 'catalog.sqlite', 'segments'].map((name) => statSync(join(folder, name)).mode & 0o777);
+  expect(modes).toEqual([0o700, 0o600, 0o700]);
+});
+
+test('a backup of an empty program is one of no events', async () => {
+  expect((await backUp()).stderr).toContain('holds 0 events');
+  expect(await idsIn(folder)).toEqual([]);
+});
+
+test('the state of the control plane is in it, and the database', async () => {
+  await using program = await startWhole();
+  const zone = await ask(program, '/dnszone', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ Domain: 'example.org' }),
+  });
+  expect(zone.status).toBeLessThan(300);
+  expect(await backUp(folder, program.url)).toMatchObject({ status: 0 });
+  expect(readdirSync(folder).sort()).toEqual(['catalog.sqlite', 'control-plane.sqlite', 'database.sqlite', 'segments']);
+  await using restored = await startWhole({}, (dataDir) => cpSync(folder, dataDir, { recursive: true }));
+  const again = await ask(restored, '/dnszone', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ Domain: 'example.org' }),
+  });
+  expect(again.status).toBe(400);
+});
+
+describe('is refused:', () => {
+  test.each<[string, readonly string[], string]>([
+    ['without a folder', [], 'backup needs DIR, the folder of the backup'],
+    ['with two', ['one', 'two'], "Unexpected argument 'two'; backup needs DIR, the folder of the backup"],
+    ['with an empty one', [''], 'backup needs DIR, the folder of the backup'],
+  ])('%s', async (_, args, message) => {
+    expect(await runHere(['backup', ...args])).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
+  });
+
+  test('a folder with something else in it', async () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'letter.txt'), 'dear');
+    const { status, stderr } = await backUp();
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${folder} holds "letter.txt" and no backup`)]);
+    expect(readdirSync(folder)).toEqual(['letter.txt']);
+  });
+
+  test('a file', async () => {
+    writeFileSync(folder, 'x');
+    const { status, stderr } = await backUp();
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${folder} cannot be written: `)]);
+  });
+
+  test('the data folder of the program itself', async () => {
+    await take('a');
+    const { status, stderr } = await backUp(app.dataDir);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('cannot be read as the catalog of a backup: database is locked')]);
+    expect(await (await app.store.stats()).events).toBe(1);
+  });
+
+  test('a backup that a program was started on', async () => {
+    await take('a');
+    await backUp();
+    await (await storeIn(folder, { now: Date.now })).close();
+    const { status, stderr } = await backUp();
+    expect([status, stderr]).toEqual([1, expect.stringContaining('or a backup that a program was started on')]);
+  });
+
+  test('the backup of another store, which stays', async () => {
+    await take('a');
+    await backUp();
+    const other = await startApp();
+    onTestFinished(() => other.stop());
+    const { status, stderr } = await backUp(folder, other.url);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${folder} is the backup of another store`)]);
+    expect(await idsIn(folder)).toEqual(['a']);
+    // The program whose answer was not read can be backed up again.
+    await expect.poll(() => backUp(join(temporaryFolder(), 'other'), other.url)).toMatchObject({ status: 0 });
+  });
+
+  test('while another one is under way, and with a file that is missing, which is named', async () => {
+    await take('a');
+    const held = await app.store.beginBackup();
+    expect(await backUp()).toMatchObject({ status: 1, stderr: expect.stringContaining('answered 409: another backup is under way') });
+    const [file] = held.published;
+    await held[Symbol.asyncDispose]();
+    rmSync(file?.path ?? '');
+    const { status, stderr } = await backUp();
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`answered 409: ENOENT: no such file or directory, stat '${file?.path}'`)]);
+    expect(stderr).toContain(`${folder} is as it was before`);
+  });
+});
+
+/** A server that gives each asker this answer. */
+async function answering(body: string): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => response.end(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const headOf = (name: string, bytes = 1) => `${JSON.stringify({ store: 1, events: 0, files: [{ name, bytes, sent: true }] })}\n`;
+
+test.each<[string, string, RegExp]>([
+  ['is none', 'hello\n', /is no shieldlog/],
+  ['is empty', '', /broke off/],
+  ['has another first line', '{"store":1}\n', /is no shieldlog/],
+  ['names a file elsewhere', `${headOf('../evil')}x{"whole":true}\n`, /a file named "\.\.\/evil" is in no backup/],
+  ['ends within a file', `${headOf('catalog.sqlite', 10)}x`, /broke off/],
+  ['ends without its last line', `${headOf('catalog.sqlite')}x`, /broke off/],
+])('an answer that %s leaves the backup as it was', async (_, body, message) => {
+  await take('a');
+  await backUp();
+  rmSync(folder, { recursive: true });
+  const { status, stderr } = await backUp(folder, await answering(body));
+  expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
+  expect(readdirSync(folder)).not.toContain('catalog.sqlite');
+});
+
+test.each<[string, string]>([
+  ['{}', 'files'],
+  ['{"files":1}', 'files'],
+  ['{"files":[{"name":"a"}]}', 'files[0].bytes'],
+  ['{"files":[{"name":1,"bytes":2}]}', 'files[0].name'],
+  ['{"files":[],"to":"/tmp"}', 'to'],
+])('a request with the body %s is refused at %s', async (body, field) => {
+  const answer = await ask(app, '/backup', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  expect([answer.status, answer.body.errors[0].field]).toEqual([400, field]);
+});

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { programEnv } from '../../../fixtures/program-env.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { wholeFeed } from '../../../store/embedded/feed/whole-feed.ts';
+import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
+import { runHere } from '../command-run.ts';
+
+const MAIN = join(import.meta.dirname, '../../../../src/main.ts');
+const KILLER = join(import.meta.dirname, 'killed-backup.ts');
+
+let app: RunningApp;
+
+beforeEach(async () => {
+  app = await startApp();
+});
+
+afterEach(() => app.stop());
+
+async function take(...logIds: readonly string[]): Promise<void> {
+  await ingest(app, logIds.map((logId) => eventLine({ logId })).join('') + (logIds[0] === 'a' ? '' : '{"wrong":true}\n'));
+  await app.store.flushNow();
+}
+
+/** The events of a copy of a backup, and its number of dead letters. */
+async function restored(backup: string) {
+  const dataDir = join(temporaryFolder(), 'data');
+  cpSync(backup, dataDir, { recursive: true });
+  const store = await storeIn(dataDir, { now: Date.now });
+  const events = await wholeFeed(store);
+  const { deadLetters } = await store.stats();
+  await store.close();
+  return { ids: events.map(({ logId }) => logId), deadLetters };
+}
+
+/** A backup that is killed at an operation on files, if it has so many; whether it was. */
+async function backUpKilled(folder: string, operation: number): Promise<boolean> {
+  const args = ['--import', KILLER, MAIN, 'backup', folder, '--url', app.url];
+  const child = spawn(process.execPath, args, { env: { ...programEnv(), KILLED_AT: String(operation) }, stdio: 'ignore' });
+  const [, signal] = await once(child, 'exit');
+  return signal === 'SIGKILL';
+}
+
+test('a backup that is killed at any of its operations leaves the one before, or is whole, and the next one goes on', async () => {
+  await take('a', 'b');
+  const first = join(temporaryFolder(), 'backup');
+  expect(await runHere(['backup', first, '--url', app.url])).toMatchObject({ status: 0 });
+  await take('c', 'd');
+  const later = Array.from({ length: 8 }, (_, index) => `e${index}`);
+  for (const logId of later) await take(logId);
+  await app.store.compactNow();
+  await take('f');
+  const ids = ['a', 'b', 'c', 'd', ...later, 'f'];
+  const [before, after] = [
+    { ids: ['a', 'b'], deadLetters: 0 },
+    { ids, deadLetters: 1 },
+  ];
+  const found = new Set<string>();
+  for (let operation = 1; ; operation += 1) {
+    const folder = join(temporaryFolder(), 'backup');
+    cpSync(first, folder, { recursive: true });
+    const isKilled = await backUpKilled(folder, operation);
+    const left = await restored(folder);
+    // The databases get their names one after the other, that of the dead letters first.
+    expect([before, after, { ...before, deadLetters: 1 }]).toContainEqual(left);
+    found.add(`${left.ids.length} ${left.deadLetters}`);
+    if (!isKilled) break;
+    if (operation % 8 === 0) {
+      expect(await runHere(['backup', folder, '--url', app.url])).toMatchObject({ status: 0 });
+      expect(await restored(folder)).toEqual(after);
+      expect(
+        readdirSync(folder)
+          .concat(readdirSync(join(folder, 'segments')))
+          .filter((name) => name.endsWith('.tmp')),
+      ).toEqual([]);
+    }
+  }
+  expect(found).toContain('2 0');
+  expect(found).toContain(`${ids.length} 1`);
+});
+
+test('a first backup that is killed leaves nothing that a program would start on, and the next one goes on', async () => {
+  await take('a', 'b');
+  for (const operation of [1, 4, 6, 9]) {
+    const folder = join(temporaryFolder(), 'backup');
+    expect(await backUpKilled(folder, operation)).toBe(true);
+    expect(await runHere(['backup', folder, '--url', app.url])).toMatchObject({ status: 0 });
+    expect(await restored(folder)).toMatchObject({ ids: ['a', 'b'] });
+  }
+});
