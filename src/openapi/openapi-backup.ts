@@ -30,8 +30,8 @@ export const BACKUP_GROUP = {
         responses: {
           200: {
             description:
-              'A line of JSON that names all files, the bytes of those that are sent, one after the other, and the line {"whole":true}. An ' +
-              'answer without that line has broken off.',
+              'A line of JSON that names all files, the bytes of those that are sent, one after the other, and the line {"whole":true}. ' +
+              'An answer without that line has broken off.',
             content: content(
               [BACKUP_TYPE],
               { type: 'string', format: 'binary' },

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
@@ -118,8 +119,16 @@ export async function backupRoutes(
     });
     text.once('close', () => void giveBack());
     if (reply.raw.destroyed) text.destroy();
-    reply.raw.setTimeout(idleMs, () => reply.raw.destroy());
+    cutOffIdle(reply.raw, idleMs);
     return reply.type(BACKUP_TYPE).header('cache-control', 'no-store').send(text);
+  });
+}
+
+/** Closes the response of a client that takes none of the bytes that wait for it. */
+function cutOffIdle(response: ServerResponse, idleMs: number): void {
+  response.setTimeout(idleMs, () => {
+    if (response.writableLength > 0) response.destroy();
+    else response.setTimeout(idleMs);
   });
 }
 

@@ -4,13 +4,15 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { CONFIG_VARIABLES } from '../../src/config/config-table.ts';
 import { createHttpServer, LINGER_MS } from '../../src/http/http-server.ts';
+import { MAX_BACKUP_FILES } from '../../src/openapi/openapi-backup.ts';
+import { BACKUP_BODY_BYTES } from '../../src/routes/backup.ts';
 import { STOP_LIMITS } from '../../src/stop-all.ts';
 import { ANSWER_MS } from '../../store/data-folder.ts';
 import { SPILL_LIMITS_OF_MEMORY, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { answerOn, openConnection } from '../src/http/raw-connection.ts';
 import { ask, type RunningApp, startApp } from '../src/running-app.ts';
-import { bytes, count, describeLimits, type LimitTest, milliseconds } from './limit-table.ts';
+import { bytes, count, describeLimits, type LimitTest, milliseconds, outcomeOf } from './limit-table.ts';
 
 const DEFAULTS = loadConfig({});
 
@@ -45,6 +47,9 @@ function ofNumbers(): Readonly<Record<string, LimitTest>> {
   });
   return Object.fromEntries(limits);
 }
+
+const backupOf = async (body: string): Promise<string> =>
+  outcomeOf(await ask(app, '/backup', { method: 'POST', headers: { 'content-type': 'application/json' }, body }));
 
 const keyOf = (length: number) => startedWith({ ACCESS_KEYS: `ops:${'k'.repeat(length)}:*` });
 
@@ -133,6 +138,16 @@ describeLimits('Program', import.meta.filename, {
     within: 64 * 1024 ** 2,
     past: 256 * 1024 ** 2,
     ask: spilt,
+  },
+  'backups at a time': { is: count(1), elsewhere: 'one backup is made at a time, and none after the store is closed' },
+  'files that the request of a backup names': {
+    is: count(MAX_BACKUP_FILES),
+    ask: (files) => backupOf(JSON.stringify({ files: Array.from({ length: files }, () => ({ name: 'a', bytes: 1 })) })),
+  },
+  'bytes of the request of a backup': { is: bytes(BACKUP_BODY_BYTES), ask: (length) => backupOf('{"files":[]}'.padEnd(length)) },
+  'time in which a backup is not read on': {
+    is: milliseconds(DEFAULTS.exportIdleMs),
+    elsewhere: 'a backup that is not read on is cut off, and another one can be made',
   },
   'time for what is under way at a stop': {
     is: milliseconds(STOP_LIMITS.graceMs),

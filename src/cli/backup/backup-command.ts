@@ -10,9 +10,9 @@ import { BackupFolder } from './backup-folder.ts';
 
 const HELP = `Usage: shieldlog backup DIR [flags]
 
-Copies the data folder of a running program to a folder of this machine: every event that is stored by then, each once, with the dead letters
-and the state of the local control plane. Files that DIR has already are not copied again. DIR is a data folder then. To restore, copy it
-and start the program on the copy. Where the backup is killed or fails, DIR stays as the backup before left it.
+Copies the data folder of a running program to a folder of this machine: every event that is stored by then, each once, with the dead
+letters and the state of the local control plane. Files that DIR has already are not copied again. DIR is a data folder then. To restore,
+copy it and start the program on the copy. Where the backup is killed or fails, DIR holds the one before.
 
 DIR holds secrets, too: only its owner can read what is made in it.
 

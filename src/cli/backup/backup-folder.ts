@@ -41,9 +41,11 @@ export class BackupFolder {
       await makeFolder(path);
       const names = await readdir(path);
       const storeId = names.includes(CATALOG) ? storeIdOf(path) : null;
-      const foreign = names.find((name) => name !== SEGMENTS && !DATABASE.test(name.replace(UNFINISHED, '')));
-      if (storeId === null && foreign !== undefined) {
-        throw new CommandFailed(`${path} holds ${JSON.stringify(foreign)} and no backup; allowed: an empty folder, or that of a backup`);
+      // A program that was started on a backup makes folders.
+      const foreign = names.find((name) => name !== SEGMENTS && !DATABASE.test(name.replace(/\.tmp$|-wal$|-shm$/, '')));
+      if (foreign !== undefined) {
+        const what = `${path} holds ${JSON.stringify(foreign)}, which is in no backup`;
+        throw new CommandFailed(`${what}; allowed: an empty folder, or that of a backup on which no program was started`);
       }
       await makeFolder(join(path, SEGMENTS));
       return new BackupFolder(path, storeId);

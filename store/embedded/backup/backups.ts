@@ -35,8 +35,8 @@ export class Backups {
 
   /**
    * Flushes, and holds the files of one moment until the backup is disposed: every event that was acknowledged before the call is in them.
-   * Intake, merges and retention go on. Throws `StoreError`: `backup_failed` where another backup is under way, events cannot be flushed, or
-   * a file cannot be copied.
+   * Intake, merges and retention go on. Throws `StoreError`: `backup_failed` where another backup is under way, events cannot be flushed,
+   * or a file cannot be copied.
    */
   async begin(): Promise<StoreBackup> {
     if (this.#isClosed) {

@@ -7,7 +7,7 @@ import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
 import { CATALOG_REPAIR, type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
 import { EpochTable } from './epoch-table.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
-import { blobFileChecksum, hasItsState, isBackup, segmentChecksum, writeStateChecksum } from './row-checksums.ts';
+import { blobFileChecksum, hasItsState, isBackup, segmentChecksum, unmarkAsBackup, writeStateChecksum } from './row-checksums.ts';
 
 /** The changes of one flush, merge or retention run, which are made in one transaction. */
 export interface CatalogChange {
@@ -252,9 +252,16 @@ export class Catalog {
     return (noted === undefined || noted === this.#countFiles()) && hasItsState(this.#database);
   }
 
-  /** Whether it is that of a backup in whose folder no start has changed anything. */
+  /** Whether it is that of a backup, so that files which it does not name were copied for a later one. */
   isBackup(): boolean {
     return isBackup(this.#database);
+  }
+
+  /** From now on it is that of a program's folder. */
+  endBackup(): void {
+    if (this.isBackup()) {
+      this.#change(() => unmarkAsBackup(this.#database));
+    }
   }
 
   /** Copies it as it is at one moment to a file; nothing is copied where a commit is in the way. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
-import { unmarkAsBackup, writeStateChecksum } from './row-checksums.ts';
+import { writeStateChecksum } from './row-checksums.ts';
 
 /** What one start of the store gave, until the next one. A copy of the folder that is started elsewhere gives events of another epoch. */
 export interface Epoch {
@@ -60,7 +60,6 @@ export class EpochTable {
         .prepare('INSERT INTO epochs (epoch, first_sequence, runs) VALUES (?, ?, ?)')
         .run(begun.epoch, begun.firstSequence, begun.runs);
       this.#database.prepare('DELETE FROM epochs WHERE number <= (SELECT max(number) FROM epochs) - ?').run(MAX_EPOCHS);
-      unmarkAsBackup(this.#database);
       writeStateChecksum(this.#database);
     });
     this.#epochs = [...this.#epochs, begun].slice(-MAX_EPOCHS);

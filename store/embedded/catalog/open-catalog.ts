@@ -56,6 +56,7 @@ export async function openCatalog(
     }
     await journalFolder.removeLeft();
     await journalFolder.remove(flushed);
+    endBackup(catalog, logger);
   }
   if (torn !== undefined) {
     const files = await journalFolder.setAside(torn, now());
@@ -121,6 +122,18 @@ function hasRoomFor(catalog: Catalog, logger: StoreLogger): boolean {
     }
     logger.warn({ err: error }, 'the disk is full: what a crash left is removed at a later start');
     return false;
+  }
+}
+
+/** On a full disk the mark of a backup stays until a later start. */
+function endBackup(catalog: Catalog, logger: StoreLogger): void {
+  try {
+    catalog.endBackup();
+  } catch (error) {
+    if (!isFull(error)) {
+      throw error;
+    }
+    logger.warn({ err: error }, 'the disk is full: the folder is still marked as that of a backup, until a later start');
   }
 }
 

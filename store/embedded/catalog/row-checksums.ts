@@ -47,7 +47,7 @@ export function hasItsState(database: DatabaseSync): boolean {
   return written === undefined || written === stateChecksum(database);
 }
 
-/** The row of `progress` of a backup that no start has changed yet: only its catalog says what is in the folder. */
+/** The row of `progress` of a backup, until a start has removed what belongs to a later one that was not completed. */
 const BACKUP = 'is_backup';
 
 /** Says that the catalog is that of a backup. Files that it does not name were copied for a later one. */
@@ -60,9 +60,10 @@ export function isBackup(database: DatabaseSync): boolean {
   return database.prepare('SELECT 1 FROM progress WHERE name = ?').get(BACKUP) !== undefined;
 }
 
-/** The caller has begun the transaction, and writes the checksum of the state. */
+/** Takes the mark away. The caller has begun a transaction. */
 export function unmarkAsBackup(database: DatabaseSync): void {
   database.prepare('DELETE FROM progress WHERE name = ?').run(BACKUP);
+  writeStateChecksum(database);
 }
 
 function asBytes({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {

@@ -58,8 +58,8 @@ export class Flusher implements FlushQueue {
   }
 
   /**
-   * Resolves when the memtables with the journals up to this one are published. Rejects where a flush fails, although it is tried again, and
-   * when the flusher stops.
+   * Resolves when the memtables with the journals up to this one are published. Rejects where a flush fails, although it is tried again,
+   * and when the flusher stops.
    */
   async published(upTo: number): Promise<void> {
     while (this.#waiting.some(({ progress }) => progress.flushedJournal <= upTo)) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -93,6 +93,18 @@ describe('each command as a process, against one program that is killed in the m
     await run(['ingest', '--url', url, '-'], {}, `${event(11)}\n`);
     await feed();
     expect(idsIn(readFileSync(file, 'utf8'))).toEqual(Array.from({ length: 12 }, (_, index) => `e${index}`));
+  });
+
+  test('backup copies the folder, and a program on the copy has every event', async () => {
+    const backup = join(folder, 'backup');
+    expect((await runCli(['backup', backup, '--url', url])).stderr).toMatch(/ files with \d+ bytes copied in /);
+    expect((await runCli(['backup', backup, '--url', url])).stderr).toContain(' files were there already');
+    cpSync(backup, join(folder, 'restored'), { recursive: true });
+    const restored = startCli(['serve', '--port', '0', '--data-dir', join(folder, 'restored')]);
+    const rows = (at: string) => run(['search', '--url', at, '--limit', '100']);
+    expect(idsIn(await rows(await addressOf(restored)))).toEqual(idsIn(await rows(url)));
+    restored.child.kill('SIGTERM');
+    expect(await restored.ended).toBe(0);
   });
 
   test('tokens makes a token with which the database answers', async () => {

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { seededBytes } from '../../../random/run-seed.ts';
 import { wholeFeed } from '../../../store/embedded/feed/whole-feed.ts';
 import { startWhole } from '../../management/running-program.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
@@ -106,7 +108,7 @@ describe('is refused:', () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'letter.txt'), 'dear');
     const { status, stderr } = await backUp();
-    expect([status, stderr]).toEqual([1, expect.stringContaining(`${folder} holds "letter.txt" and no backup`)]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${folder} holds "letter.txt", which is in no backup`)]);
     expect(readdirSync(folder)).toEqual(['letter.txt']);
   });
 
@@ -154,6 +156,25 @@ describe('is refused:', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining(`answered 409: ENOENT: no such file or directory, stat '${file?.path}'`)]);
     expect(stderr).toContain(`${folder} is as it was before`);
   });
+});
+
+test('a backup that is not read on is cut off, and another one can be made', async () => {
+  const hasty = await startApp({ env: { EXPORT_IDLE_MS: '1' } });
+  onTestFinished(() => hasty.stop());
+  const log = { text: seededBytes(400_000).toString('hex') };
+  const lines = Array.from({ length: 20 }, (_, index) => eventLine({ logId: `large-${index}`, log: { ...log, index } }));
+  await ingest(hasty, lines.join(''));
+  const asked = request(`${hasty.url}/backup`, { method: 'POST', headers: { 'content-type': 'application/json' } });
+  asked.end('{"files":[]}');
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.on('error', () => undefined);
+  await expect
+    .poll(async () => {
+      await using backup = await hasty.store.beginBackup().catch(() => null);
+      return backup?.events;
+    })
+    .toBe(20);
+  asked.destroy();
 });
 
 /** A server that gives each asker this answer. */
