@@ -10,7 +10,7 @@ import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.
 import { runHere } from '../command-run.ts';
 
 const MAIN = join(import.meta.dirname, '../../../../src/main.ts');
-const KILLER = join(import.meta.dirname, 'killed-backup.ts');
+const KILLER = new URL('./killed-backup.ts', import.meta.url).href;
 
 let app: RunningApp;
 

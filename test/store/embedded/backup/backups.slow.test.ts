@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
@@ -81,19 +81,6 @@ test('backups under intake, flushes and merges hold exactly the events of their 
   }
 });
 
-test('journals of which nothing is new, and that are not flushed, are in no backup, and it starts', async () => {
-  const store = await storeIn(temporaryFolder());
-  await store.append(canonicalBatch([event('a', NOW)]));
-  await store.flushNow();
-  // A copy that is made between two batches of duplicates has rows of both in its catalog.
-  await store.append(canonicalBatch([event('b', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 1n }] }));
-  await store.append(canonicalBatch([event('a', NOW)]));
-  await using backup = await store.beginBackup();
-  await store.append(canonicalBatch([event('a', NOW)]));
-  const restored = await storeIn(copied(backup));
-  expect((await wholeFeed(restored)).map(({ logId }) => logId)).toEqual(['a', 'b']);
-});
-
 test('a reader of the feed goes on after a restore, from the end of the backup', async () => {
   const store = await storeIn(temporaryFolder());
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW)]));
@@ -108,6 +95,21 @@ test('a reader of the feed goes on after a restore, from the end of the backup',
   const ahead = await restored.positions.decode(late);
   expect(ahead).toBeInstanceOf(CursorAhead);
   expect(await rest((ahead as CursorAhead).goesOnAfter)).toEqual(['c', 'd', 'e', 'f']);
+});
+
+test('while nothing can be flushed no backup is made, which says why, and one is made as soon as it can', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  await store.append(canonicalBatch([event('a', NOW)]));
+  rmSync(join(dataDir, 'segments'), { recursive: true });
+  await expect(store.beginBackup()).rejects.toMatchObject({
+    code: 'backup_failed',
+    message: expect.stringMatching(/^events cannot be moved to disk: .*segments/),
+  });
+  mkdirSync(join(dataDir, 'segments'));
+  await expect.poll(() => store.reasonsNotReady(), { timeout: 20_000 }).toEqual([]);
+  await using backup = await store.beginBackup();
+  expect(backup.events).toBe(1);
 });
 
 test('one backup is made at a time, and none after the store is closed', async () => {

@@ -145,23 +145,30 @@ test('what the retention removes after a restore is told, although it had remove
   expect(await idsAfter(restored, position)).toEqual(['10 hours ago']);
 });
 
-test('a start on a full disk gives the cursors of the start before, and one of its own before it takes an event in', async () => {
-  const { dataDir } = await folderWithEvents(true);
+/** No commit of a catalog that has written anything has room. */
+function fullDisk(): { isFull: boolean } {
+  const disk = { isFull: true };
   const exec = DatabaseSync.prototype.exec;
-  let isFull = true;
   vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
-    if (isFull && sql === 'COMMIT' && this.location()?.endsWith('catalog.sqlite') && isWriting(this)) {
+    if (disk.isFull && sql === 'COMMIT' && this.location()?.endsWith('catalog.sqlite') && isWriting(this)) {
       exec.call(this, 'ROLLBACK');
       throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
     }
     return exec.call(this, sql);
   });
+  return disk;
+}
+
+const epochOf = (cursor: string) => cursor.slice(0, 6);
+
+test('a start on a full disk gives the cursors of the start before, and one of its own before it takes an event in', async () => {
+  const { dataDir } = await folderWithEvents(true);
+  const disk = fullDisk();
   const store = await storeIn(dataDir);
-  const epochOf = (cursor: string) => cursor.slice(0, 6);
   const early = await newestCursor(store);
   const copy = copyOf(dataDir);
   await expect(append(store, 'refused')).rejects.toMatchObject({ code: 'append_failed' });
-  isFull = false;
+  disk.isFull = false;
   await expect
     .poll(() =>
       append(store, 'lost').then(
@@ -181,6 +188,21 @@ test('a start on a full disk gives the cursors of the start before, and one of i
   await append(restored, 'c');
   expect(await goneOn(restored, early)).toEqual({ isAhead: false, ids: ['c'] });
   expect(await goneOn(restored, late)).toEqual({ isAhead: true, ids: ['a', 'b', 'c'] });
+});
+
+test('a start on a full disk has an epoch of its own before the retention removes an event', async () => {
+  const { dataDir } = await folderWithEvents(true);
+  const disk = fullDisk();
+  let now = NOW;
+  const store = await storeIn(dataDir, { now: () => now });
+  const early = await newestCursor(store);
+  now += 80 * HOUR;
+  await expect(store.dropExpiredNow()).rejects.toThrow('disk is full');
+  expect(epochOf(await newestCursor(store))).toBe(epochOf(early));
+  disk.isFull = false;
+  await store.dropExpiredNow();
+  expect((await store.stats()).events).toBe(0);
+  expect(epochOf(await newestCursor(store))).not.toBe(epochOf(early));
 });
 
 /** Whether the transaction under way has written anything, so that its commit needs room. */
