@@ -8,8 +8,9 @@ import type { WalkedCall, WalkedReply, WalkedRequest } from './walked-process.ts
 
 const PROCESS = fileURLToPath(new URL('walked-process.ts', import.meta.url));
 
-/** The bytes of a cursor that say of which start of the store it is. */
+/** The bytes of a cursor that say of which start of the store it is, and of which folder. */
 const EPOCH_AT = 1;
+const FOLDER_AT = 5;
 
 /**
  * A program with its store in a process of its own, so that it answers while the oracle works in this one. Its readers ask it over HTTP;
@@ -21,6 +22,7 @@ export class WalkedProgram {
   #calls = 0;
   #url = '';
   #epoch = 0;
+  #folder = 0;
 
   private constructor(dataDir: string) {
     this.#process = fork(PROCESS, [dataDir], { serialization: 'advanced', execArgv: [] });
@@ -47,7 +49,7 @@ export class WalkedProgram {
 
   /** The cursor of a reader that has the events up to this one. */
   cursorBehind(sequence: number): string {
-    return cursorText(feedPosition(BigInt(sequence)), this.#epoch);
+    return cursorText(feedPosition(BigInt(sequence)), this.#epoch, this.#folder);
   }
 
   async append(events: readonly RawEvent[]): Promise<void> {
@@ -81,7 +83,9 @@ export class WalkedProgram {
   async #start(): Promise<void> {
     const { url, cursor } = (await this.#call({ kind: 'start' })) as { readonly url: string; readonly cursor: string };
     this.#url = url;
-    this.#epoch = Buffer.from(cursor, 'base64url').readUInt32BE(EPOCH_AT);
+    const bytes = Buffer.from(cursor, 'base64url');
+    this.#epoch = bytes.readUInt32BE(EPOCH_AT);
+    this.#folder = bytes.readUInt16BE(FOLDER_AT);
   }
 
   async #call(call: WalkedCall): Promise<unknown> {
