@@ -114,7 +114,7 @@ export class BackgroundJobs {
       this.#afterRetention(() => journals.removeSetAside(now() - retention.retentionMs)),
     );
     this.#start('footers', `the reading of the footers of new segments ${failed}`, () => this.#footers.run(() => footers.readNew()));
-    this.#start('scrub', `the check of a file ${failed}`, () => this.#scrubs.run(() => scrub.readNext()));
+    this.#start('scrub', `the check of a file ${failed}`, () => this.#scrubs.run(() => scrub.readNext(() => this.#stopped)));
     this.#start('flush', `the flush of an old memtable ${failed}`, () =>
       this.#flushes.run(() => pipeline.betweenLoads(() => loader.closeIfOld())),
     );

@@ -19,11 +19,15 @@ export interface ScrubOptions {
 
 const DAY_MS = 24 * 3_600_000;
 
+/** A call reads no further file once it has read so much: with a call every 5 s, 200 MiB a second at most. */
+const BYTES_AT_ONCE = 1024 ** 3;
+
 type StoredFile = Segment | BlobFile;
 
 /**
- * Reads every file of the store once a day, a file at a time, because a disk can change what nobody reads. Files of earlier versions get
- * their checksums. Files that the process wrote were read when they were written.
+ * Reads every file of the store once a day, a file at a time, because a disk can change what nobody reads. What it has read searches need
+ * not check, so it begins after a start with the newest. Files of earlier versions get their checksums. Files that the process wrote were
+ * read when they were written.
  */
 export class Scrub {
   readonly #options: ScrubOptions;
@@ -48,15 +52,17 @@ export class Scrub {
     return this.#faults;
   }
 
-  /** Reads a file that is due, if there is one. A call every few seconds reads thousands of files a day. */
-  async readNext(): Promise<void> {
+  /** Reads files that are due, none after `isStopped`. */
+  async readNext(isStopped: () => boolean): Promise<void> {
     const { versions, elapsedMs } = this.#options;
     this.#noteFaults();
     const now = elapsedMs();
+    let bytes = 0;
     for (const file of this.#files) {
       const dueMs = this.#dueMs.get(file) ?? now + DAY_MS;
       this.#dueMs.set(file, dueMs);
-      if (dueMs <= now) {
+      if (dueMs <= now && bytes < BYTES_AT_ONCE && !isStopped() && this.#isLive(file)) {
+        bytes += file.bytes;
         this.#dueMs.set(file, now + DAY_MS);
         const release = versions.acquire([file]);
         try {
@@ -64,14 +70,18 @@ export class Scrub {
         } finally {
           release();
         }
-        return;
       }
     }
   }
 
   get #files(): StoredFile[] {
     const { segments, blobFiles } = this.#options.versions;
-    return [...segments, ...blobFiles];
+    return [...segments.toSorted((a, b) => b.maxTimestamp - a.maxTimestamp), ...blobFiles];
+  }
+
+  #isLive(file: StoredFile): boolean {
+    const { segments, blobFiles } = this.#options.versions;
+    return 'zoneRows' in file ? segments.includes(file) : blobFiles.includes(file);
   }
 
   async #readSegment(segment: Segment): Promise<void> {

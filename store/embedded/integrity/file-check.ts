@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
 import { blocksOf, changeIn, type FileRange, packBlocks } from '../segment/segment-blocks.ts';
 
@@ -20,8 +21,25 @@ export function startWork(): (order: CheckOrder) => CheckResult {
   return readFiles;
 }
 
-export function readFiles(order: CheckOrder): CheckResult {
+function readFiles(order: CheckOrder): CheckResult {
   return 'blocksOf' in order ? packBlocks(blocksOf(order.blocksOf)) : order.map(faultOf);
+}
+
+/** The same on the main thread, which does other things after each range. */
+export async function readFilesInTurn(order: CheckOrder): Promise<CheckResult> {
+  if ('blocksOf' in order) {
+    return readFiles(order);
+  }
+  const faults: (string | undefined)[] = [];
+  for (const { ranges, ...file } of order) {
+    let fault: string | undefined;
+    for (const range of ranges) {
+      fault ??= faultOf({ ...file, ranges: [range] });
+      await setImmediate();
+    }
+    faults.push(fault);
+  }
+  return faults;
 }
 
 /**

@@ -7,7 +7,7 @@ import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import type { CheckedFile } from '../duckdb/path-aliases.ts';
 import type { Segment } from '../segment/segment.ts';
 import { type Block, blocksOfZones, type FileRange, unpackBlocks } from '../segment/segment-blocks.ts';
-import { type CheckOrder, type CheckResult, type FileToCheck, readFiles } from './file-check.ts';
+import { type CheckOrder, type CheckResult, type FileToCheck, readFilesInTurn } from './file-check.ts';
 
 /** A segment of which this process has checked what a statement about some zones reads. */
 export type CheckedSegment = Segment & CheckedFile;
@@ -44,8 +44,8 @@ interface KnownBlocks {
 /** Finding the blocks of zones again costs little; so many texts are kept for a segment. */
 const MAX_ZONES_KEPT = 64;
 
-/** Fewer bytes are checked on the calling thread, in a third of a millisecond. */
-const FEW_BYTES = 1024 * 1024;
+/** Fewer bytes are checked on the calling thread, in 10 ms, which is less than a thread takes to start. */
+const FEW_BYTES = 32 * 1024 * 1024;
 
 /** A thread gets as much at a time. */
 const ORDER_BYTES = 16 * 1024 * 1024;
@@ -78,9 +78,9 @@ export class SegmentChecks {
     this.#threads = new WorkerPool({
       module,
       maxThreads: Math.min(MAX_THREADS, availableParallelism()),
-      inline: { fits: isSmall, run: readFiles },
+      inline: { fits: isSmall, run: readFilesInTurn },
     });
-    this.#slowThread = new WorkerPool({ module, yields: true, inline: { fits: isSmall, run: readFiles } });
+    this.#slowThread = new WorkerPool({ module, yields: true });
   }
 
   /** Counts segments as checked, because their checksums are of what was just read. */

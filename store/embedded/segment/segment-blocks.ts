@@ -90,7 +90,8 @@ export function changeIn(path: string, bytes: number, ranges: readonly FileRange
   }
 }
 
-const READ_BYTES = 1024 * 1024;
+/** Measured: larger pieces do not stay in the caches of a core, and smaller ones cost more calls. */
+const READ_BYTES = 256 * 1024;
 
 let buffer: Buffer | undefined;
 
