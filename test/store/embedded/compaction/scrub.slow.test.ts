@@ -2,10 +2,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
+import { Scrub } from '../../../../store/embedded/compaction/scrub.ts';
+import type { Segment } from '../../../../store/embedded/segment/segment.ts';
+import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
-import { event, NOW, rowsPlan, storedIds } from '../stored-events.ts';
+import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
+import { event, HOUR, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
 const OFTEN = { backgroundJobsEveryMs: 10 };
 const IDS = Array.from({ length: 50 }, (_, index) => `e${index}`);
@@ -82,19 +87,50 @@ test.each([30, -40])('a damaged blob file that nobody reads is found, at byte %i
 
 test('files of an earlier version get their checksums, by which damage is found from then on', async () => {
   const dataDir = await filledFolder();
-  const catalog = new DatabaseSync(join(dataDir, 'catalog.sqlite'));
-  const written = catalog.prepare('SELECT blocks FROM segments').get();
-  catalog.exec('UPDATE segments SET blocks = NULL, checksum = NULL; UPDATE blob_files SET index_crc32 = NULL, checksum = NULL');
+  const file = join(dataDir, 'catalog.sqlite');
+  const before = new DatabaseSync(file);
+  const written = before.prepare('SELECT blocks FROM segments').get();
+  before.exec('UPDATE segments SET blocks = NULL, checksum = NULL; UPDATE blob_files SET index_crc32 = NULL, checksum = NULL');
+  before.close();
+  const catalog = new Catalog(file);
+  const versions = new VersionSet({ segments: catalog.segments(), blobFiles: catalog.blobFiles() }, 51n, () => undefined);
+  const segmentsFolder = join(dataDir, 'segments');
+  const checks = segmentChecks(segmentsFolder, versions);
+  const scrub = new Scrub({ segmentsFolder, versions, checks, catalog, elapsedMs: () => 0, logger: silentLogger });
+  await scrub.readNext(() => false);
+  expect(catalog.segments()).toMatchObject([{ blocks: written?.['blocks'] }]);
+  expect(catalog.blobFiles()).toMatchObject([{ indexCrc32: expect.any(Number) }]);
   catalog.close();
-  const blocksAfter = async () => {
-    const store = await storeIn(dataDir, OFTEN);
-    expect(await storedIds(store)).toEqual(IDS);
-    await store.close();
-    return [columnOf(dataDir, 'SELECT blocks FROM segments'), columnOf(dataDir, 'SELECT index_crc32 FROM blob_files')];
-  };
-  await expect.poll(blocksAfter).toEqual([written?.['blocks'], expect.any(Number)]);
   flip(fileOf(dataDir, 'segment'), 900);
   const store = await storeIn(dataDir);
   expect(await storedIds(store)).toEqual([]);
   expect(await store.stats()).toMatchObject({ unreadableEvents: 50 });
+});
+
+test('a file is read once a day, and none after a stop', async () => {
+  const dataDir = await filledFolder();
+  const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));
+  const versions = new VersionSet({ segments: catalog.segments(), blobFiles: catalog.blobFiles() }, 51n, () => undefined);
+  const read: string[] = [];
+  const checks = {
+    checkInBackground: async ({ file }: Segment) => void read.push(file),
+    blocksOf: () => Promise.reject(new Error('it has blocks')),
+  };
+  const clock = { ms: 0 };
+  const segmentsFolder = join(dataDir, 'segments');
+  const scrub = new Scrub({ segmentsFolder, versions, checks, catalog, elapsedMs: () => clock.ms, logger: silentLogger });
+  await scrub.readNext(() => true);
+  expect(read).toHaveLength(0);
+  for (const [ms, times] of [
+    [0, 1],
+    [1, 1],
+    [24 * HOUR - 1, 1],
+    [24 * HOUR, 2],
+    [48 * HOUR, 3],
+  ] as const) {
+    clock.ms = ms;
+    await scrub.readNext(() => false);
+    expect([ms, read.length]).toEqual([ms, times]);
+  }
+  catalog.close();
 });
