@@ -4,6 +4,7 @@ import { indexChecksum } from '../blob/blob-file-reader.ts';
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
+import { mayPass } from '../runtime/file-fault.ts';
 import { NewFile, removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
@@ -66,7 +67,10 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   }
 }
 
-/** The journals whose files are not as they were written, with what is wrong. Copies of their files are set aside. */
+/**
+ * The journals whose files are not as they were written, with what is wrong. Copies of their files are set aside. Rejects where the disk
+ * does not give a file.
+ */
 async function lostParts(
   parts: readonly GrowingSegment[],
   { checks, journals, now, logger }: FlushOptions,
@@ -75,6 +79,10 @@ async function lostParts(
   for (const part of parts) {
     const fault = await faultOfJournal(part, checks);
     if (fault !== undefined) {
+      if (mayPass(fault)) {
+        // The next attempt may read it. Its events are nowhere else.
+        throw new Error(fault);
+      }
       lost.set(part, fault);
       for (const { number } of part.journals) {
         await journals.copyAside(number, now());

@@ -10,3 +10,8 @@ export function isFaultOfFile(error: unknown): boolean {
   const isOfSystem = error instanceof Error && ('syscall' in error || /allocation failed/.test(error.message));
   return !isOfSystem || FAULTS.includes(String(code));
 }
+
+/** Whether what is wrong with a file may be over a moment later: the disk gave nothing, which says nothing about what it holds. */
+export function mayPass(fault: string): boolean {
+  return fault.startsWith('EIO');
+}

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { StoreLogger } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
+import { mayPass } from '../runtime/file-fault.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { GrowingSegment } from './growing-segment.ts';
 import type { VersionSet } from './version-set.ts';
@@ -48,7 +49,8 @@ export async function faultOfJournal(
 /** Whether one of the journals that are read as files is not as it was written. */
 export async function isJournalDamaged(parts: readonly GrowingSegment[], checks: Pick<SegmentChecks, 'faultOf'>): Promise<boolean> {
   for (const part of parts) {
-    if ((await faultOfJournal(part, checks)) !== undefined) {
+    const fault = await faultOfJournal(part, checks);
+    if (fault !== undefined && !mayPass(fault)) {
       return true;
     }
   }

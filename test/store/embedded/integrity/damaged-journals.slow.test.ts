@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { SegmentChecks } from '../../../../store/embedded/integrity/segment-checks.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
@@ -76,6 +77,20 @@ test('a journal that is damaged after its batch was acknowledged is left out at 
   await store.close();
   const again = await storeIn(dataDir);
   expect(await again.search(rowsPlan())).toMatchObject({ total: 5_020 });
+});
+
+test('a journal that the disk does not give for a while loses nothing: its flush is tried again', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const large = eventSeries('large', 5_000, NOW - HOUR, 1);
+  await store.append(canonicalBatch(large));
+  const failing = vi.spyOn(SegmentChecks.prototype, 'faultOf').mockResolvedValueOnce('EIO: i/o error, read');
+  await store.flushNow();
+  expect(failing).toHaveBeenCalledTimes(2);
+  failing.mockRestore();
+  expect(await store.search(rowsPlan())).toMatchObject({ total: 5_000 });
+  expect(await store.stats()).toMatchObject({ unreadableEvents: 0, unflushedEvents: 0 });
+  expect(setAside(dataDir)).toEqual([]);
 });
 
 test('a search that comes upon a damaged journal has it flushed away, and answers without it', async () => {
