@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -213,5 +213,23 @@ describe('a lost connection', () => {
     await expect.poll(() => ids(page)).toEqual(['kept']);
     await killAll();
     rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+describe('events that the program cannot read', () => {
+  test('are counted above what is shown', async () => {
+    const damaged = await startApp();
+    url = damaged.url;
+    await ingest(damaged, eventLine({ logId: 'whole' }));
+    await damaged.store.flushNow();
+    const segments = () => readdirSync(join(damaged.dataDir, 'segments')).filter((name) => !name.includes('-log'));
+    const whole = segments();
+    await ingest(damaged, `${eventLine({ logId: 'lost', shieldZoneId: 9 })}${eventLine({ logId: 'lost, too', shieldZoneId: 9 })}`);
+    await damaged.store.flushNow();
+    for (const name of segments().filter((one) => !whole.includes(one))) rmSync(join(damaged.dataDir, 'segments', name));
+    const { page } = await openPage('columns=logId');
+    await expect.poll(() => ids(page)).toEqual(['whole']);
+    await expect.poll(() => notice(page).textContent()).toContain('up to 2 events cannot be read');
+    await damaged.stop();
   });
 });
