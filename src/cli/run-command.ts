@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
 import { backupCommand } from './backup/backup-command.ts';
+import { checkCommand } from './check-command.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest/ingest-command.ts';
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   feedCommand,
   kafkaCommand,
   backupCommand,
+  checkCommand,
   tokensCommand,
 ];
 

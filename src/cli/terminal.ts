@@ -79,3 +79,28 @@ export function startByteProgress(terminal: NodeJS.WriteStream | null, sizeBytes
     stop: () => bar.stop(),
   };
 }
+
+/** A progress bar for bytes whose total is told with each update. */
+export interface ReadProgress {
+  update(doneBytes: number, totalBytes: number): void;
+  stop(): void;
+}
+
+/** Shows a bar from the first update on if `terminal` is a terminal. */
+export function startReadProgress(terminal: NodeJS.WriteStream): ReadProgress {
+  if (!terminal.isTTY) return { update: () => {}, stop: () => {} };
+  const format = 'checked {bar} {percentage}% of {total}, {eta_formatted} left';
+  const formatValue: cliProgress.ValueFormatter = (value, _options, type) => (type === 'total' ? sizeText(value) : String(value));
+  const options = { format, formatValue, stream: terminal, hideCursor: true, etaBuffer: 50, clearOnComplete: true };
+  const bar = new cliProgress.SingleBar(options, cliProgress.Presets.shades_classic);
+  let isShown = false;
+  return {
+    update(doneBytes, totalBytes) {
+      if (!isShown) bar.start(totalBytes, doneBytes);
+      isShown = true;
+      bar.setTotal(totalBytes);
+      bar.update(doneBytes);
+    },
+    stop: () => bar.stop(),
+  };
+}

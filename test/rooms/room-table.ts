@@ -38,6 +38,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'store/embedded': [
     '.',
     'backup',
+    'repair',
     'compaction',
     'flush',
     'cache',

@@ -22,6 +22,9 @@ interface BlobFileIndex {
   readonly pages: readonly BlobPage[];
   /** The CRC-32 of the index and the footer. */
   readonly crc32: number;
+  readonly rows: number;
+  /** The bytes of its pages before they are compressed. */
+  readonly uncompressedBytes: number;
 }
 
 /** Reads where the pages of a blob file are, in the order of their rows. */
@@ -39,14 +42,25 @@ async function readBlobFileIndex(file: FileHandle, fileBytes: number): Promise<B
     firstRow += Number(group.num_rows);
     return pagesOf(group, view, indexesAt).map((page) => ({ ...page, firstRow: groupRow + page.firstRow }));
   });
-  return { pages, crc32: crc32(footer, crc32(indexes)) };
+  const uncompressedBytes = groups.reduce((sum, { total_byte_size: bytes }) => sum + Number(bytes), 0);
+  return { pages, crc32: crc32(footer, crc32(indexes)), rows: firstRow, uncompressedBytes };
 }
 
 /** The CRC-32 of the index and the footer of a blob file. */
 export async function indexChecksum(path: string): Promise<number> {
+  return (await indexOf(path)).crc32;
+}
+
+/** What a blob file says of itself: its rows, the bytes of its logs, and the CRC-32 of its index and footer. */
+export async function contentOfBlobFile(path: string): Promise<{ rows: number; textBytes: number; indexCrc32: number }> {
+  const { rows, uncompressedBytes: textBytes, crc32: indexCrc32 } = await indexOf(path);
+  return { rows, textBytes, indexCrc32 };
+}
+
+async function indexOf(path: string): Promise<BlobFileIndex> {
   const file = await open(path, 'r');
   try {
-    return (await readBlobFileIndex(file, (await file.stat()).size)).crc32;
+    return await readBlobFileIndex(file, (await file.stat()).size);
   } finally {
     await file.close();
   }

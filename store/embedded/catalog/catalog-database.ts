@@ -39,7 +39,8 @@ const SCHEMA = `
 
 /** What to do where the catalog cannot tell which files hold the events. */
 export const CATALOG_REPAIR =
-  'no file was changed; move its catalog.sqlite-wal away and put catalog.sqlite back from a copy, or choose another folder';
+  'no file was changed; move its catalog.sqlite-wal away and put catalog.sqlite back from a copy, have it made anew by ' +
+  "'shieldlog check --repair', or choose another folder";
 
 /** The version of a new catalog: that of the last migration. */
 const VERSION = MIGRATIONS.at(-1)?.to ?? OLDEST_VERSION;

@@ -39,7 +39,7 @@ export async function openCatalog(
   closing: Closing,
 ): Promise<OpenCatalog> {
   const segmentsFolder = await readSegmentsFolder(folder.segments);
-  const holdsEvents = segmentsFolder.written.length > 0 || (await readdir(folder.journal)).some((name) => /^\d/.test(name));
+  const holdsEvents = await doesHoldEvents(folder, segmentsFolder);
   const inspected = await inspectFolder(folder, segmentsFolder);
   const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt });
   closing.add('its catalog', () => catalog.close());
@@ -67,14 +67,23 @@ export async function openCatalog(
   return { catalog, missing, journalFolder, journals: unflushed };
 }
 
+/** Whether a folder holds events, so that its catalog is lost where there is none. */
+export async function doesHoldEvents(folder: DataFolder, { written }: SegmentsFolder): Promise<boolean> {
+  return written.length > 0 || (await readdir(folder.journal)).some((name) => /^\d/.test(name));
+}
+
 /** What a start has to do in a folder in which everything is as the catalog says. */
-interface CheckedFolder extends FoundJournals {
+export interface CheckedFolder extends FoundJournals {
   readonly missing: readonly DamagedSegment[];
   readonly unnamed: readonly WrittenFile[];
 }
 
 /** Checks a folder without changing anything in it; undefined where its catalog is new or older. Throws as `openCatalog` does. */
-async function inspectFolder(folder: DataFolder, segmentsFolder: SegmentsFolder): Promise<CheckedFolder | undefined> {
+export async function inspectFolder(
+  folder: DataFolder,
+  segmentsFolder: SegmentsFolder,
+  acceptance: Acceptance = 'half',
+): Promise<CheckedFolder | undefined> {
   if (!hasCatalog(folder.catalogFile)) {
     return undefined;
   }
@@ -84,7 +93,7 @@ async function inspectFolder(folder: DataFolder, segmentsFolder: SegmentsFolder)
     return await readingCatalog(folder.catalogFile, async () => {
       const catalog = Catalog.inspect(folder.catalogFile);
       try {
-        return catalog && (await checkFolder(folder, catalog, segmentsFolder));
+        return catalog && (await checkFolder(folder, catalog, segmentsFolder, acceptance));
       } finally {
         catalog?.close();
       }
@@ -96,12 +105,20 @@ async function inspectFolder(folder: DataFolder, segmentsFolder: SegmentsFolder)
   }
 }
 
-async function checkFolder(folder: DataFolder, catalog: Catalog, segmentsFolder: SegmentsFolder): Promise<CheckedFolder> {
+/** How much of what the catalog names may be missing. Where it is more than half, their disk may not be mounted. */
+export type Acceptance = 'half' | 'all';
+
+export async function checkFolder(
+  folder: DataFolder,
+  catalog: Catalog,
+  segmentsFolder: SegmentsFolder,
+  acceptance: Acceptance = 'half',
+): Promise<CheckedFolder> {
   if (!catalog.isAsWritten()) {
     const what = `the catalog ${JSON.stringify(folder.catalogFile)} is damaged, or has pages of different times`;
     throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
   }
-  const { named, missing } = await findMissing(folder, catalog);
+  const { named, missing } = await findMissing(folder, catalog, acceptance);
   const journals = await readJournals(new JournalFolder(folder.journal, catalog.emptyJournals), catalog.progress());
   const unnamed = segmentsFolder.written.filter(({ name }) => !named.has(name));
   if (!catalog.isBackup()) {
@@ -153,7 +170,7 @@ function beginEpoch(catalog: Catalog, last: Journal | undefined, logger: StoreLo
 }
 
 /** A file of the segments folder under a name that the store gives. */
-interface WrittenFile {
+export interface WrittenFile {
   readonly name: string;
   /** `journal`: from a flush up to the journal of this number. `segment`: from a merge whose first segment has this id. */
   readonly from: 'journal' | 'segment';
@@ -161,13 +178,13 @@ interface WrittenFile {
 }
 
 /** The files of the segments folder that the store wrote. Others are not its own, and stay. */
-interface SegmentsFolder {
+export interface SegmentsFolder {
   readonly written: readonly WrittenFile[];
   /** Those that a crash left under their temporary names. */
   readonly unfinished: readonly WrittenFile[];
 }
 
-async function readSegmentsFolder(path: string): Promise<SegmentsFolder> {
+export async function readSegmentsFolder(path: string): Promise<SegmentsFolder> {
   const written: WrittenFile[] = [];
   const unfinished: WrittenFile[] = [];
   for (const name of await readdir(path)) {
@@ -190,7 +207,7 @@ interface PublishedFiles {
  * The segments whose files are missing or have another size. Logs of a missing blob file are found missing when they are read. Throws
  * `StoreError` (`corrupt`) where that is more than half of the files, as it is where their disk is not mounted.
  */
-async function findMissing(folder: DataFolder, catalog: Catalog): Promise<PublishedFiles> {
+async function findMissing(folder: DataFolder, catalog: Catalog, acceptance: Acceptance): Promise<PublishedFiles> {
   const [segments, blobFiles] = [catalog.segments(), catalog.blobFiles()];
   const missing: DamagedSegment[] = [];
   const published = [...segments, ...blobFiles];
@@ -204,14 +221,16 @@ async function findMissing(folder: DataFolder, catalog: Catalog): Promise<Publis
       }
     }
   }
-  if (2 * faults.length > published.length) {
+  if (acceptance === 'half' && 2 * faults.length > published.length) {
     const what = `${faults.length} of ${published.length} files of the catalog are missing or changed: ${faults[0]}`;
-    throw new StoreError('corrupt', `DATA_DIR: ${what}; no file was changed; put what is missing back, or choose another folder`);
+    const advice = "put what is missing back, accept that it is lost by 'shieldlog check --repair', or choose another folder";
+    throw new StoreError('corrupt', `DATA_DIR: ${what}; no file was changed; ${advice}`);
   }
   return { named: new Set(published.map(({ file }) => file)), missing };
 }
 
-async function faultOf(path: string, bytes: number): Promise<string | undefined> {
+/** Why a file is not there, or not as large as the catalog says; undefined where it is. */
+export async function faultOf(path: string, bytes: number): Promise<string | undefined> {
   try {
     const { size } = await stat(path);
     return size === bytes ? undefined : `${JSON.stringify(path)} has ${size} bytes instead of ${bytes}`;
@@ -335,7 +354,8 @@ function refuseOlderCatalog(
   const file = JSON.stringify(join(folder.segments, newer.name));
   if (newer.from === 'journal' && newer.number === torn) {
     const what = `journal ${torn} in ${JSON.stringify(folder.journal)} is not whole, and ${file} may hold its events`;
-    throw new StoreError('corrupt', `DATA_DIR: ${what}; no file was changed; put the journal's files back, or choose another folder`);
+    const advice = "put the journal's files back, use what is there by 'shieldlog check --repair', or choose another folder";
+    throw new StoreError('corrupt', `DATA_DIR: ${what}; no file was changed; ${advice}`);
   }
   const what = `${file} was written later than ${JSON.stringify(folder.catalogFile)}, and its events may be nowhere else`;
   throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);

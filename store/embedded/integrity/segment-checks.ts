@@ -6,7 +6,7 @@ import { StoreError } from '../../event-store.ts';
 import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import type { CheckedFile } from '../duckdb/path-aliases.ts';
 import type { Segment } from '../segment/segment.ts';
-import { type Block, blocksOfZones, type FileRange, unpackBlocks } from '../segment/segment-blocks.ts';
+import { type Block, blocksOfZones, type FileRange, rangesOf, unpackBlocks } from '../segment/segment-blocks.ts';
 import { type CheckOrder, type CheckResult, type FileToCheck, readFilesInTurn } from './file-check.ts';
 
 /** A segment of which this process has checked what a statement about some zones reads. */
@@ -211,7 +211,8 @@ export class SegmentChecks {
 
   #blocksIn(segment: Segment, indexes: readonly number[]): SegmentToCheck[] {
     const { blocks } = this.#knownOf(segment);
-    const ranges = indexes.map((index) => rangeOf(blocks, index));
+    const all = rangesOf(blocks);
+    const ranges = indexes.map((index) => all[index] as FileRange);
     return ranges.length === 0 ? [] : [{ segment, indexes, path: this.#pathOf(segment), bytes: segment.bytes, ranges }];
   }
 
@@ -276,12 +277,6 @@ function mayBeDamage(error: unknown): boolean {
 
 function isSmall(order: CheckOrder): boolean {
   return !('blocksOf' in order) && bytesOf(order.flatMap(({ ranges }) => ranges)) < FEW_BYTES;
-}
-
-/** Where a block is in its file, and its checksum. */
-function rangeOf(blocks: readonly Block[], index: number): FileRange {
-  const { end, crc32 } = blocks[index] as Block;
-  return { from: blocks[index - 1]?.end ?? 0, to: end, crc32 };
 }
 
 function bytesOf(ranges: readonly FileRange[]): number {

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, type FileHandle, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 import { syncFolder } from '../../data-folder.ts';
@@ -6,7 +6,7 @@ import type { EventBatch } from '../../event-store.ts';
 import { syncFile, unwritten } from '../runtime/file-output.ts';
 import { DamagedJournalFiles } from './damaged-journal-files.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
-import { eventsOfDamaged, type Journal, type JournalEnd, journalOf, trailerOf, withoutTrailer } from './journal.ts';
+import { eventsOfDamaged, type Journal, type JournalEnd, journalOf, trailerOf, withNumber, withoutTrailer } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
 
@@ -87,6 +87,20 @@ export class JournalFolder {
     const path = this.eventsPath(number);
     const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, nameOf(number, 'logs')))]);
     return events && logs && journalOf(number, path, events, logs);
+  }
+
+  /** Writes the files of a whole journal once more, under another number. The caller syncs the folder, and takes the old ones away. */
+  async copyAs({ number: from }: Journal, number: number): Promise<void> {
+    const [events, logs] = [this.eventsPath(number), join(this.path, nameOf(number, 'logs'))];
+    await copyFile(this.eventsPath(from), events);
+    await writeFile(logs, withNumber(await readFile(join(this.path, nameOf(from, 'logs'))), number));
+    await syncFile(events);
+    await syncFile(logs);
+  }
+
+  /** The names of the files of a journal. */
+  static namesOf(number: number): string[] {
+    return namesOf([number]);
   }
 
   /** How many events a journal had whose files are not whole, as far as its logs tell. */

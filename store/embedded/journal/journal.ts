@@ -80,10 +80,24 @@ export function trailerOf(
       topicId === undefined ? [topic, partition, String(nextOffset)] : [topic, partition, String(nextOffset), topicId],
     ),
   };
-  const text = JSON.stringify(content);
-  const trailer = Buffer.from(`{"journalTrailer":${text},"crc32":${crc32(text)}}\n`);
+  const trailer = lineOf(content);
   const sizeBytes = content.events.bytes + content.logs.bytes + trailer.byteLength;
   return { trailer, sizeBytes, content: content.events };
+}
+
+function lineOf(trailer: Trailer): Buffer {
+  const text = JSON.stringify(trailer);
+  return Buffer.from(`{"journalTrailer":${text},"crc32":${crc32(text)}}\n`);
+}
+
+/** The logs of a whole journal with a trailer that gives it another number. */
+export function withNumber(logs: Buffer, number: number): Buffer {
+  const content = withoutTrailer(logs);
+  const trailer = parseTrailer(logs.toString('utf8', content.length));
+  if (trailer === undefined) {
+    throw new Error('a journal that is not whole gets no other number');
+  }
+  return Buffer.concat([content, lineOf({ ...trailer, number })]);
 }
 
 /** Reads a journal from the content of its files. Returns undefined where there is no trailer or the files are not what it says. */

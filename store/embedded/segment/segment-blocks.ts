@@ -44,6 +44,11 @@ export function unpackBlocks(packed: Uint8Array): Block[] {
   }));
 }
 
+/** Where blocks are in their file, and their checksums. */
+export function rangesOf(blocks: readonly Block[]): FileRange[] {
+  return blocks.map(({ end, crc32: checksum }, index) => ({ from: blocks[index - 1]?.end ?? 0, to: end, crc32: checksum }));
+}
+
 /** The indexes of the blocks that a statement about these zones reads: the row groups that can hold them, and the last one, the footer. */
 export function blocksOfZones(blocks: readonly Block[], zones: ZoneSelection): number[] {
   const footer = blocks.length - 1;
@@ -67,6 +72,16 @@ export function blocksOf(path: string): Block[] {
       blocks.push({ end, lastZone, crc32: checksumOf(file, { from: blocks.at(-1)?.end ?? 0, to: end }) ?? 0 });
     }
     return blocks;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The number of rows of a segment, as its footer says. */
+export function rowsIn(path: string): number {
+  const file = openSync(path, 'r');
+  try {
+    return Number(readFooter(file, path).metadata.num_rows);
   } finally {
     closeSync(file);
   }

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type DataFolder, syncFolder } from '../../data-folder.ts';
+import { JournalFolder } from '../journal/journal-folder.ts';
+
+/**
+ * The files that a repair leaves out. They are moved into a folder `left-out-<time>` of DATA_DIR, in the places that they had there,
+ * because a start removes files that its catalog does not name. Nothing reads that folder.
+ */
+export class LeftOut {
+  readonly #root: string;
+  readonly #folder: string;
+  readonly #catalogFile: string;
+  readonly #journal: string;
+  readonly #segments: string;
+  readonly #paths = new Set<string>();
+  #isMade = false;
+
+  constructor({ root, catalogFile, journal, segments }: DataFolder, nowMs: number) {
+    this.#root = root;
+    this.#catalogFile = catalogFile;
+    this.#journal = journal;
+    this.#segments = segments;
+    this.#folder = join(root, `left-out-${new Date(nowMs).toISOString().replaceAll(':', '-')}`);
+  }
+
+  /** Undefined where nothing was moved. */
+  get folder(): string | undefined {
+    return this.#isMade ? this.#folder : undefined;
+  }
+
+  get size(): number {
+    return this.#paths.size;
+  }
+
+  addSegment(file: string): void {
+    this.#paths.add(join(this.#segments, file));
+  }
+
+  addJournal(number: number): void {
+    for (const name of JournalFolder.namesOf(number)) {
+      const path = join(this.#journal, name);
+      if (existsSync(path)) {
+        this.#paths.add(path);
+      }
+    }
+  }
+
+  /** Moves the files, and then the old catalog with its write-ahead log, which belongs to no other. */
+  async move(): Promise<void> {
+    for (const path of this.#paths) {
+      await this.#moveOne(path);
+    }
+    await this.#sync();
+    for (const suffix of ['-shm', '-wal', '']) {
+      const path = `${this.#catalogFile}${suffix}`;
+      if (existsSync(path)) {
+        await this.#moveOne(path);
+      }
+    }
+    await this.#sync();
+  }
+
+  async #moveOne(path: string): Promise<void> {
+    const target = join(this.#folder, path.slice(this.#root.length + 1));
+    await mkdir(dirname(target), { recursive: true });
+    this.#isMade = true;
+    await rename(path, target);
+  }
+
+  async #sync(): Promise<void> {
+    if (this.#isMade) {
+      const inside = [this.#segments, this.#journal].map((path) => join(this.#folder, basename(path))).filter(existsSync);
+      for (const path of [...inside, this.#folder, this.#segments, this.#journal, this.#root]) {
+        await syncFolder(path);
+      }
+    }
+  }
+}
