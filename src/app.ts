@@ -17,6 +17,7 @@ import type { Edge } from './management/local-plane.ts';
 import { edgeRoutes } from './management/operation-routes.ts';
 import { requestHistory } from './management/program-history.ts';
 import { backupRoutes } from './routes/backup.ts';
+import { checkRoutes } from './routes/check.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { exploreRoutes } from './routes/explore.ts';
 import { exportRoutes } from './routes/export.ts';
@@ -108,6 +109,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   await app.register(kafkaRoutes, { kafka, bodyDeadlineMs });
   await app.register(backupRoutes, { store, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodyDeadlineMs });
+  await app.register(checkRoutes, { store });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0 });
   await app.register(pageRoutes);

@@ -21,10 +21,10 @@ export interface DataFolder {
   readonly deadLetterFile: string;
 }
 
-/** Creates the missing folders. Throws `StoreError` (`folder_unusable`) where that fails. */
-export function prepareDataFolder(dataDir: string): DataFolder {
+/** The paths under a DATA_DIR, whether they are there or not. */
+export function dataFolderAt(dataDir: string): DataFolder {
   const root = resolve(dataDir);
-  const folder: DataFolder = {
+  return {
     root,
     journal: join(root, JOURNAL_FOLDER),
     segments: join(root, 'segments'),
@@ -33,6 +33,12 @@ export function prepareDataFolder(dataDir: string): DataFolder {
     catalogFile: join(root, 'catalog.sqlite'),
     deadLetterFile: join(root, DEAD_LETTER_FILE),
   };
+}
+
+/** Creates the missing folders. Throws `StoreError` (`folder_unusable`) where that fails. */
+export function prepareDataFolder(dataDir: string): DataFolder {
+  const folder = dataFolderAt(dataDir);
+  const { root } = folder;
   try {
     refuseLinks(root);
     for (const path of [folder.journal, folder.segments, folder.links, folder.spill]) {

@@ -178,6 +178,26 @@ export interface FeedPage {
   readonly unreadable: number;
 }
 
+/** What a check of all files tells while it goes on; the summary comes last. */
+export type CheckLine =
+  | { readonly kind: 'progress'; readonly bytes: number; readonly totalBytes: number }
+  | {
+      readonly kind: 'fault';
+      /** Its path in the data folder. */
+      readonly file: string;
+      readonly fault: string;
+      /** At most so many events are lost, or are without their logs; null where that is not known. */
+      readonly events: number | null;
+    }
+  | {
+      readonly kind: 'summary';
+      readonly folder: string;
+      readonly files: number;
+      readonly bytes: number;
+      readonly events: number;
+      readonly faults: number;
+    };
+
 export interface EventStore {
   /**
    * Resolves once the batch is durable **and** searchable. Batches are applied in call order; several may be under way. A rejected append
@@ -224,6 +244,8 @@ export interface EventStore {
   reasonsNotReady(): Promise<readonly string[]>;
   /** Says for people what they have to look at although the store takes in and answers. `/readyz` shows it, too. */
   notes(): readonly string[];
+  /** Reads all files and compares them with their checksums. What comes and goes meanwhile is no fault. Ending the loop ends it. */
+  check(): AsyncGenerator<CheckLine>;
   stats(): Promise<StoreStats>;
   /**
    * Holds the files of one moment, with every event that was acknowledged before. Rejects with `StoreError`: `backup_failed`, `closed`.

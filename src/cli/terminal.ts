@@ -86,7 +86,7 @@ export interface ReadProgress {
   stop(): void;
 }
 
-/** Shows a bar from the first update on if `terminal` is a terminal. */
+/** Shows a bar from an update on until it is stopped, if `terminal` is a terminal. */
 export function startReadProgress(terminal: NodeJS.WriteStream): ReadProgress {
   if (!terminal.isTTY) return { update: () => {}, stop: () => {} };
   const format = 'checked {bar} {percentage}% of {total}, {eta_formatted} left';
@@ -101,6 +101,9 @@ export function startReadProgress(terminal: NodeJS.WriteStream): ReadProgress {
       bar.setTotal(totalBytes);
       bar.update(doneBytes);
     },
-    stop: () => bar.stop(),
+    stop() {
+      if (isShown) bar.stop();
+      isShown = false;
+    },
   };
 }

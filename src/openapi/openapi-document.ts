@@ -1,5 +1,6 @@
 import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
 import { BACKUP_GROUP } from './openapi-backup.ts';
+import { CHECK_GROUP } from './openapi-check.ts';
 import { EXPLORE_GROUP } from './openapi-explore.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
@@ -41,6 +42,7 @@ export const OPENAPI_DOCUMENT = {
     ...KAFKA_GROUP.paths,
     ...OPERATION_PATHS,
     ...BACKUP_GROUP.paths,
+    ...CHECK_GROUP.paths,
     ...PROGRAM_GROUP.paths,
   },
   components: {
@@ -73,6 +75,7 @@ export const OPENAPI_DOCUMENT = {
       ...INGEST_GROUP.schemas,
       ...KAFKA_GROUP.schemas,
       ...BACKUP_GROUP.schemas,
+      ...CHECK_GROUP.schemas,
       ...PROGRAM_GROUP.schemas,
       ProblemDetails: PROBLEM_DETAILS,
       ...NAMED_SCHEMAS,

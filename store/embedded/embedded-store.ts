@@ -5,6 +5,7 @@ import type { FolderCheck } from '../data-folder.ts';
 import {
   type ActiveZone,
   type AppendReceipt,
+  type CheckLine,
   type DeadLetterSelection,
   type EventBatch,
   type EventStore,
@@ -23,6 +24,7 @@ import { exportRows } from './export/export-reader.ts';
 import { EmbeddedPositions, sequenceOf } from './feed/feed-positions.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { ReadPath } from './read-path.ts';
+import { type CheckedParts, checkFiles } from './repair/file-checks.ts';
 import type { Closing } from './runtime/closing.ts';
 import type { BlobFile } from './segment/blob-file.ts';
 import type { DamagedSegment } from './segment/segment.ts';
@@ -37,6 +39,8 @@ export interface StoreParts extends ReadPath, WritePath, Pick<OpenEngine, 'alias
   readonly checkFolder: FolderCheck;
   readonly versions: VersionSet;
   readonly checks: SegmentChecks;
+  /** What a check of all files reads. */
+  readonly checkedParts: () => CheckedParts;
   readonly closing: Closing;
 }
 
@@ -126,6 +130,14 @@ export class EmbeddedStore implements EventStore {
     const { retentionHold, versions, scrub } = this.#parts;
     const notes = [retentionHold.reason, damageNote(versions.damaged), logsNote([...scrub.damagedBlobFiles])];
     return notes.filter((note) => note !== undefined);
+  }
+
+  async *check(): AsyncGenerator<CheckLine> {
+    using reading = this.#parts.readings.begin(undefined);
+    for await (const line of checkFiles(this.#parts.checkedParts())) {
+      reading.signal.throwIfAborted();
+      yield line;
+    }
   }
 
   async stats(): Promise<StoreStats> {

@@ -6,6 +6,7 @@ import { openEngine } from './duckdb/duckdb-engine.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import { SegmentChecks } from './integrity/segment-checks.ts';
 import { openReadPath } from './read-path.ts';
+import { partsUnderCheck } from './repair/running-check.ts';
 import { Closing } from './runtime/closing.ts';
 import type { Segment } from './segment/segment.ts';
 import { containDamage, isJournalDamaged } from './snapshot/damage-containment.ts';
@@ -62,6 +63,7 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
     flushing.now = () => writing.backgroundJobs.flushNow();
     await footers.readNew();
     const checkFolder = folderCheckOf(folder);
+    const checkedParts = () => partsUnderCheck({ folder, catalog, journalFolder, versions, checks });
     return new EmbeddedStore({
       ...engine,
       ...reading,
@@ -71,6 +73,7 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
       storeId: catalog.storeId(),
       epochs: catalog.epochs,
       checkFolder,
+      checkedParts,
       closing,
     });
   } catch (error) {

@@ -32,18 +32,35 @@ async function readBlobFileIndex(file: FileHandle, fileBytes: number): Promise<B
   const tail = await readAt(file, fileBytes - TAIL_BYTES, TAIL_BYTES);
   const metadataAt = fileBytes - TAIL_BYTES - tail.readUInt32LE(0);
   const footer = await readAt(file, metadataAt, fileBytes - metadataAt);
-  const { row_groups: groups } = parquetMetadata(footer);
+  const { row_groups: groups } = metadataIn(footer);
   const indexesAt = Math.min(...groups.map(({ columns: [column] }) => Number(column?.offset_index_offset ?? metadataAt)));
   const indexes = await readAt(file, indexesAt, metadataAt - indexesAt);
+  const { pages, rows } = pagesOfGroups(groups, indexes, indexesAt);
+  const uncompressedBytes = groups.reduce((sum, { total_byte_size: bytes }) => sum + Number(bytes), 0);
+  return { pages, crc32: crc32(footer, crc32(indexes)), rows, uncompressedBytes };
+}
+
+function metadataIn(footer: Buffer): FileMetaData {
+  try {
+    return parquetMetadata(footer);
+  } catch (error) {
+    throw new Error(`its footer cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function pagesOfGroups(groups: FileMetaData['row_groups'], indexes: Buffer, indexesAt: number): { pages: BlobPage[]; rows: number } {
   const view = new DataView(indexes.buffer, indexes.byteOffset, indexes.byteLength);
   let firstRow = 0;
-  const pages = groups.flatMap((group) => {
-    const groupRow = firstRow;
-    firstRow += Number(group.num_rows);
-    return pagesOf(group, view, indexesAt).map((page) => ({ ...page, firstRow: groupRow + page.firstRow }));
-  });
-  const uncompressedBytes = groups.reduce((sum, { total_byte_size: bytes }) => sum + Number(bytes), 0);
-  return { pages, crc32: crc32(footer, crc32(indexes)), rows: firstRow, uncompressedBytes };
+  try {
+    const pages = groups.flatMap((group) => {
+      const groupRow = firstRow;
+      firstRow += Number(group.num_rows);
+      return pagesOf(group, view, indexesAt).map((page) => ({ ...page, firstRow: groupRow + page.firstRow }));
+    });
+    return { pages, rows: firstRow };
+  } catch (error) {
+    throw new Error(`its index cannot be read: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** The CRC-32 of the index and the footer of a blob file. */

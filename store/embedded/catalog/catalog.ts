@@ -269,6 +269,15 @@ export class Catalog {
     await backup(this.#database, file);
   }
 
+  /** What is wrong with the catalog's own file; undefined where nothing is. */
+  fault(): string | undefined {
+    const found = String(this.#database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+    if (found !== 'ok') {
+      return found;
+    }
+    return this.isAsWritten() ? undefined : 'it is not as the last change left it';
+  }
+
   #countFiles(): number {
     const row = this.#database.prepare('SELECT (SELECT count(*) FROM segments) + (SELECT count(*) FROM blob_files) AS files').get();
     return Number(row?.['files']);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
@@ -87,21 +87,39 @@ export async function inspectFolder(
   if (!hasCatalog(folder.catalogFile)) {
     return undefined;
   }
+  return await readingCatalog(folder.catalogFile, async () => {
+    using inspected = inspectCatalog(folder.catalogFile);
+    return inspected.catalog && (await checkFolder(folder, inspected.catalog, segmentsFolder, acceptance));
+  });
+}
+
+/** A catalog that is looked at, until it is disposed. Nobody opens it to write meanwhile. */
+export interface InspectedCatalog extends Disposable {
+  /** Undefined where it is new or older. */
+  readonly catalog: Catalog | undefined;
+}
+
+/** Throws as `inspectCatalogDatabase` does. */
+export function inspectCatalog(file: string): InspectedCatalog {
   // SQLite makes those that are missing, and does not remove them.
-  const besides = ['-shm', '-wal'].map((suffix) => `${folder.catalogFile}${suffix}`).filter((path) => !existsSync(path));
-  try {
-    return await readingCatalog(folder.catalogFile, async () => {
-      const catalog = Catalog.inspect(folder.catalogFile);
-      try {
-        return catalog && (await checkFolder(folder, catalog, segmentsFolder, acceptance));
-      } finally {
-        catalog?.close();
-      }
-    });
-  } finally {
+  const besides = ['-shm', '-wal'].map((suffix) => `${file}${suffix}`).filter((path) => !existsSync(path));
+  const removeBesides = () => {
     for (const path of besides) {
-      await rm(path, { force: true });
+      rmSync(path, { force: true });
     }
+  };
+  try {
+    const catalog = Catalog.inspect(file);
+    return {
+      catalog,
+      [Symbol.dispose]: () => {
+        catalog?.close();
+        removeBesides();
+      },
+    };
+  } catch (error) {
+    removeBesides();
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
 import { blocksOf, changeIn, type FileRange, packBlocks } from '../segment/segment-blocks.ts';
@@ -10,8 +11,8 @@ export interface FileToCheck {
   readonly ranges: readonly FileRange[];
 }
 
-/** Files to check, or a segment whose blocks nobody knows. */
-export type CheckOrder = readonly FileToCheck[] | { readonly blocksOf: string };
+/** Files to check, a segment whose blocks nobody knows, or a file of SQLite. */
+export type CheckOrder = readonly FileToCheck[] | { readonly blocksOf: string } | { readonly sqliteFile: string };
 
 /** What is wrong with each file, undefined where nothing is; or the blocks of the segment, packed. */
 export type CheckResult = (string | undefined)[] | Uint8Array;
@@ -21,13 +22,30 @@ export function startWork(): (order: CheckOrder) => CheckResult {
   return readFiles;
 }
 
-function readFiles(order: CheckOrder): CheckResult {
-  return 'blocksOf' in order ? packBlocks(blocksOf(order.blocksOf)) : order.map(faultOf);
+export function readFiles(order: CheckOrder): CheckResult {
+  if ('blocksOf' in order) {
+    return packBlocks(blocksOf(order.blocksOf));
+  }
+  return 'sqliteFile' in order ? [faultOfSqliteFile(order.sqliteFile)] : order.map(faultOf);
+}
+
+/** Reads a file of SQLite as it is now, also while others write it. */
+function faultOfSqliteFile(path: string): string | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+    return found === 'ok' ? undefined : found;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    database?.close();
+  }
 }
 
 /** The same on the main thread, which does other things after each range. */
 export async function readFilesInTurn(order: CheckOrder): Promise<CheckResult> {
-  if ('blocksOf' in order) {
+  if ('blocksOf' in order || 'sqliteFile' in order) {
     return readFiles(order);
   }
   const faults: (string | undefined)[] = [];

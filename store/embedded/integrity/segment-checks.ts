@@ -109,6 +109,12 @@ export class SegmentChecks {
     return fault;
   }
 
+  /** What is wrong with a file of SQLite; undefined where nothing is. */
+  async faultOfSqliteFile(sqliteFile: string): Promise<string | undefined> {
+    const [fault] = (await this.#slowThread.run({ sqliteFile })) as (string | undefined)[];
+    return fault;
+  }
+
   /** Checks all of a segment once more, on a thread that others go before. */
   async checkInBackground(segment: Segment): Promise<void> {
     const files = this.#blocksIn(segment, [...this.#knownOf(segment).blocks.keys()]);
@@ -276,7 +282,7 @@ function mayBeDamage(error: unknown): boolean {
 }
 
 function isSmall(order: CheckOrder): boolean {
-  return !('blocksOf' in order) && bytesOf(order.flatMap(({ ranges }) => ranges)) < FEW_BYTES;
+  return Array.isArray(order) && bytesOf((order as readonly FileToCheck[]).flatMap(({ ranges }) => ranges)) < FEW_BYTES;
 }
 
 function bytesOf(ranges: readonly FileRange[]): number {

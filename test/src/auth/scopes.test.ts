@@ -22,6 +22,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   backUp: ['admin'],
   rewindKafkaTopic: ['admin'],
   skipKafkaBatch: ['admin'],
+  checkFiles: ['admin'],
   upsertScriptVariable: ['manage'],
   updateApiGuardianSpec: ['manage'],
   addDnsZone: ['manage'],

@@ -1,13 +1,29 @@
-import { rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { CLOSED_PORT_URL } from '../../edge/upstreams.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { eventSeries, NOW, storedIds } from '../../store/embedded/stored-events.ts';
+import { startWhole } from '../management/running-program.ts';
 import { runHere } from './command-run.ts';
+
+/** Five events in a segment. */
+async function filledFolder(): Promise<string> {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  await store.append(canonicalBatch(eventSeries('e', 5, NOW, 1)));
+  await store.flushNow();
+  await store.close();
+  return dataDir;
+}
 
 it.each<[readonly string[], string]>([
   [['--repair', 'a', 'b'], "Unexpected argument 'b'; check takes one DATA_DIR"],
+  [['a', 'b'], "Unexpected argument 'b'; check takes one DATA_DIR"],
+  [['--repair', '--url', 'http://127.0.0.1:1'], '--url is not allowed with --repair'],
+  [['--memory-limit-mb', '512'], '--memory-limit-mb is allowed only with --repair'],
+  [['--url', 'here'], '--url "here" is not allowed; allowed: a URL such as http://127.0.0.1:8080'],
   [['--repare'], "Unknown option '--repare'; did you mean --repair?"],
   [['--repair', '--memory-limit-mb', '1'], '--memory-limit-mb="1" is not allowed; allowed: a whole number 256..1048576'],
 ])('check %j is refused', async (args, message) => {
@@ -17,16 +33,46 @@ it.each<[readonly string[], string]>([
 it.each([
   ['that does not exist', (folder: string) => join(folder, 'none'), /^shieldlog: DATA_DIR: ".*none" does not exist; allowed: the folder/],
   ['that is a file', () => import.meta.filename, /^shieldlog: DATA_DIR: ".*" is no folder; allowed: the folder/],
-])('a folder %s is not repaired', async (_, place, message) => {
-  const { status, stdout, stderr } = await runHere(['check', '--repair', place(temporaryFolder())]);
-  expect([status, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)]);
+])('a folder %s is neither checked nor repaired', async (_, place, message) => {
+  for (const flags of [[], ['--repair']]) {
+    const { status, stdout, stderr } = await runHere(['check', ...flags, place(temporaryFolder())]);
+    expect([status, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)]);
+  }
+});
+
+const WHOLE = /^\/.*: \d+ files, \d+ bytes, 5 events, 0 faults, \d+\.\d seconds\n$/;
+
+it('a check tells faults and a summary, of a folder that no program has open', async () => {
+  const dataDir = await filledFolder();
+  expect(await runHere(['check', dataDir])).toEqual({ status: 0, stdout: expect.stringMatching(WHOLE), stderr: '' });
+  expect(await runHere(['check'], { DATA_DIR: dataDir })).toMatchObject({ status: 0 });
+  const [segment = ''] = readdirSync(join(dataDir, 'segments')).filter((name) => !name.endsWith('-log.parquet'));
+  truncateSync(join(dataDir, 'segments', segment), 100);
+  const { status, stdout, stderr } = await runHere(['check', dataDir]);
+  expect([status, stderr]).toEqual([1, '']);
+  expect(stdout.split('\n')).toEqual([
+    expect.stringMatching(/^segments\/j1-.*\.parquet: it has 100 bytes instead of \d+; of 5 events at most$/),
+    expect.stringMatching(/, 0 events, 1 fault, \d+\.\d seconds$/),
+    '',
+  ]);
+});
+
+it('a check asks the program that has the folder open', async () => {
+  const program = await startWhole();
+  onTestFinished(() => program[Symbol.asyncDispose]());
+  const { dataDir } = program;
+  const online = await runHere(['check', '--url', program.url]);
+  expect(online).toEqual({ status: 0, stdout: expect.stringMatching(/ files, \d+ bytes, 0 events, 0 faults, /), stderr: '' });
+  const asked = new RegExp(`^${dataDir} is in use; the program at ${program.url} is asked\n$`);
+  const inUse = await runHere(['check', dataDir, '--url', program.url]);
+  expect(inUse).toEqual({ status: 0, stdout: expect.stringMatching(`^${dataDir}: \\d+ files, `), stderr: expect.stringMatching(asked) });
+  const nobody = await runHere(['check', dataDir, '--url', CLOSED_PORT_URL]);
+  expect(nobody).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/is asked\nshieldlog: .*127\.0\.0\.1/) });
 });
 
 it('a folder is repaired once its program has ended, and one line says why not before', async () => {
-  const dataDir = temporaryFolder();
+  const dataDir = await filledFolder();
   const store = await storeIn(dataDir);
-  await store.append(canonicalBatch(eventSeries('e', 5, NOW, 1)));
-  await store.flushNow();
   const refused = await runHere(['check', '--repair', dataDir]);
   const inUse = /^shieldlog: DATA_DIR: another shieldlog process is using ".*catalog\.sqlite"; stop it or choose another folder\n$/;
   expect(refused).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(inUse) });

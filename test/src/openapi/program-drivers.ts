@@ -8,6 +8,7 @@ import {
   fromForeignPage,
   JSON_TYPE,
   ofWrongType,
+  unacceptable,
   whileBroken,
   whileStopping,
   withKey,
@@ -18,6 +19,7 @@ import { KEY_OF_ZONE_8 } from './sites.ts';
 const HEALTH: Call = { method: 'GET', path: '/healthz' };
 const READINESS: Call = { method: 'GET', path: '/readyz' };
 const METRICS: Call = { method: 'GET', path: '/metrics' };
+const CHECK: Call = { method: 'GET', path: '/check' };
 const DESCRIPTION: Call = { method: 'GET', path: '/openapi.json' };
 
 const BACKUP: Call = { method: 'POST', path: '/backup', headers: JSON_TYPE, body: '{"files":[]}' };
@@ -50,6 +52,14 @@ export const PROGRAM_DRIVERS: Drivers = {
     415: ofWrongType(BACKUP),
     500: whileBroken(BACKUP),
     503: whileStopping(BACKUP),
+  },
+  checkFiles: {
+    200: answered(CHECK),
+    401: withoutKey(CHECK),
+    403: withKey(KEY_OF_ZONE_8)(CHECK),
+    406: unacceptable(CHECK),
+    500: whileBroken(CHECK),
+    503: whileStopping(CHECK),
   },
   describeInterface: { 200: answered(DESCRIPTION), 403: fromForeignPage(DESCRIPTION), 503: whileStopping(DESCRIPTION) },
 };

@@ -41,7 +41,7 @@ function breakDown({ store, edge, kafka, dataDir }: Site): void {
   store.activeZones = async () => fail();
   store.append = async () => fail();
   store.readFeed = async () => fail();
-  Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail, beginBackup: fail });
+  Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, check: fail, stats: fail, beginBackup: fail });
   Object.assign(kafka, { skip: fail, rewind: fail });
   Object.assign(store.positions, { afterExpiry: fail });
   Object.assign(edge.history.view, { minutes: fail });

@@ -1,0 +1,65 @@
+import { answer, type DescribedGroup, exactly, int64, nullable, ref, text } from './openapi-elements.ts';
+import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+
+const count = (description: string) => ({ ...int64, minimum: 0, description });
+const kind = (name: string) => ({ const: name });
+
+const SUMMARY = { kind: 'summary', folder: '/data', files: 24, bytes: 73_400_320, events: 1_204_000, faults: 0 };
+const FAULT = {
+  kind: 'fault',
+  file: 'segments/c12-mfx0h2k1-0.parquet',
+  fault: 'its bytes from 0 to 65536 are not as they were written',
+  events: 30_000,
+};
+
+/** How the files of the store are checked over HTTP. */
+export const CHECK_GROUP = {
+  paths: {
+    '/check': {
+      get: {
+        operationId: 'checkFiles',
+        tags: ['The program'],
+        summary: 'Read all files of the store, and compare them with their checksums',
+        description:
+          'Answers a line for each file that is read, as it goes on, one for each fault, and a summary at the end: an answer without it ' +
+          'is not whole. Needs a key of all zones with the scope admin.',
+        responses: {
+          200: answer(
+            'Progress, faults, and the summary',
+            'CheckLine',
+            {
+              progress: { summary: 'Some of it is read', value: { kind: 'progress', bytes: 65_536, totalBytes: 73_400_320 } },
+              fault: { summary: 'A file is damaged', value: FAULT },
+              summary: { summary: 'All of it is read', value: SUMMARY },
+            },
+            ['application/x-ndjson'],
+          ),
+          ...problemAnswers('/check', ...KEY_PROBLEMS, 'access.zone_denied', 'access.scope_denied', 'accept.none', 'program.stopping'),
+          ...DEFECT,
+        },
+      },
+    },
+  },
+  schemas: {
+    CheckLine: { oneOf: [ref('CheckProgress'), ref('CheckFault'), ref('CheckSummary')] },
+    CheckProgress: exactly({
+      kind: kind('progress'),
+      bytes: count('That are read'),
+      totalBytes: count('That were there at the beginning'),
+    }),
+    CheckFault: exactly({
+      kind: kind('fault'),
+      file: { ...text, description: 'Its path in DATA_DIR' },
+      fault: { ...text, description: 'What is wrong with it' },
+      events: { ...nullable(count('At most so many are lost, or without their logs')), description: 'null: nothing tells' },
+    }),
+    CheckSummary: exactly({
+      kind: kind('summary'),
+      folder: { ...text, description: 'DATA_DIR' },
+      files: count('That were read'),
+      bytes: count('That were read'),
+      events: count('In the files that are whole'),
+      faults: count('That were found'),
+    }),
+  },
+} as const satisfies DescribedGroup;
