@@ -69,8 +69,8 @@ function toldRepair(repair: Repair): string[] {
         `the catalog is made anew: ${reason}`,
         ...lost.map((file) => `lost: ${file.file}: ${file.fault}; ${eventsLost(file.events)}`),
         ...withoutLogs.map((file) => `damaged: ${file.file}: ${file.fault}; the logs of its events are answered as {}`),
-        `it has ${parts} with ${plural(events, 'event')}`,
-        ...(leftOutFolder === undefined ? [] : [`${plural(leftOut, 'file')} left out, and the old catalog: ${leftOutFolder}`]),
+        `it has ${parts} with at most ${plural(events, 'event')}; the next start finds those that are in two places`,
+        ...(leftOutFolder === undefined ? [] : [`${plural(leftOut, 'file')} left out; moved, with the old catalog, to ${leftOutFolder}`]),
         'Kafka is read from its earliest where no journal has an offset; cursors of the feed from before are refused',
       ];
     }

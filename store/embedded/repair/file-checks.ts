@@ -120,7 +120,11 @@ function journals({ folder, journals: numbers, journalFolder }: CheckedParts): W
   return numbers.map((number) => {
     const names = JournalFolder.namesOf(number);
     const bytes = names.reduce((sum, name) => sum + sizeOf(join(folder.journal, name)), 0);
-    const read = async () => (await journalFolder.read(number))?.eventCount ?? NOT_WHOLE;
+    const read = async (): Promise<Finding> => {
+      const journal = await journalFolder.read(number);
+      // A row of the catalog counts events that are nowhere, or elsewhere.
+      return journal === undefined ? NOT_WHOLE : journal.hasFiles ? journal.eventCount : 0;
+    };
     const atMost = () => journalFolder.countDamaged(number);
     return { file: join(basename(folder.journal), names[0] ?? ''), bytes, part: number, read, atMost };
   });

@@ -2,7 +2,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, trunca
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { checkDataFolder } from '../../../../store/embedded/repair/offline-check.ts';
 import { type Repair, repairFolder } from '../../../../store/embedded/repair/repair.ts';
+import type { CheckLine } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
@@ -178,6 +180,10 @@ test('a flushed journal that came back gets another number, because its own is t
   // Its two files, and a segment all of whose events it has.
   expect(await repaired(dataDir)).toMatchObject({ journals: 1, leftOut: 3 });
   expect(filesIn(dataDir, 'journal')).toEqual(['000000000008.logs', '000000000008.parquet']);
+  const lines: CheckLine[] = [];
+  for await (const line of checkDataFolder(dataDir)) lines.push(line);
+  // Fifty in segments, and eleven in the journal, ten of which are duplicates. Those of a row of the catalog are in no journal.
+  expect(lines.at(-1)).toMatchObject({ kind: 'summary', faults: 0, events: 61 });
   expect(await answered(dataDir)).toEqual({ ids: [...ALL_IDS, 'late'], withoutLog: [], unreadable: 0 });
 });
 
