@@ -3,14 +3,14 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
 import { StoreError, type StoreLogger } from '../../event-store.ts';
-import type { EmptyJournal } from '../journal/empty-journal-table.ts';
 import { endAfter, type Journal } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import type { Closing } from '../runtime/closing.ts';
 import { type CommitInDoubtError, isFull } from '../runtime/sqlite-transaction.ts';
-import { type DamagedSegment, nameOfLost, type UnpublishedSegment } from '../segment/segment.ts';
-import { Catalog, type CatalogProgress } from './catalog.ts';
+import type { DamagedSegment } from '../segment/segment.ts';
+import { Catalog } from './catalog.ts';
 import { CATALOG_REPAIR, hasCatalog, readingCatalog } from './catalog-database.ts';
+import { type FoundJournals, loseJournals, readJournals } from './found-journals.ts';
 
 /** The durable state of a store: its catalog, and the journals of the events that the catalog does not have yet. */
 export interface OpenCatalog {
@@ -254,101 +254,6 @@ export async function faultOf(path: string, bytes: number): Promise<string | und
     return size === bytes ? undefined : `${JSON.stringify(path)} has ${size} bytes instead of ${bytes}`;
   } catch (error) {
     return (error as Error).message;
-  }
-}
-
-interface FoundJournals {
-  /** The numbers of those that are in published segments. */
-  readonly flushed: readonly number[];
-  /** Those that are not, and are as they were written. */
-  readonly whole: readonly Journal[];
-  /** Those before the last whole one that are not as they were written. */
-  readonly damaged: readonly EmptyJournal[];
-  /** The number of the last one where it is not whole. */
-  readonly torn: number | undefined;
-}
-
-/** Throws `StoreError` (`corrupt`) where a journal is missing, or where the catalog does not go on where the journals do. */
-async function readJournals(
-  folder: JournalFolder,
-  { flushedJournal, nextSequence }: Pick<CatalogProgress, 'flushedJournal' | 'nextSequence'>,
-): Promise<FoundJournals> {
-  const numbers = await folder.list();
-  const flushed = numbers.filter((number) => number <= flushedJournal);
-  const lastFlushed = flushed.length === 0 ? undefined : await folder.read(flushed.at(-1) ?? 0);
-  refuseGap(folder, lastFlushed, ({ firstSequence, eventCount }) => firstSequence + BigInt(eventCount) <= nextSequence);
-  const whole: Journal[] = [];
-  const damaged: EmptyJournal[] = [];
-  let sequence = nextSequence;
-  for (const [index, number] of numbers.slice(flushed.length).entries()) {
-    const expected = flushedJournal + index + 1;
-    if (number !== expected) {
-      const what = `${JSON.stringify(folder.path)}: journal ${expected} is missing, journal ${number} is there`;
-      throw new StoreError('corrupt', `${what}; ${CATALOG_REPAIR}`);
-    }
-    const journal = await folder.read(number);
-    if (journal !== undefined) {
-      const before = damaged.at(-1)?.number === number - 1 ? damaged.at(-1) : undefined;
-      refuseGap(folder, journal, ({ firstSequence }) =>
-        before === undefined ? firstSequence === sequence : firstSequence >= before.firstSequence,
-      );
-      if (before !== undefined) {
-        damaged.splice(-1, 1, { ...before, eventCount: Number(journal.firstSequence - before.firstSequence) });
-      }
-      whole.push(journal);
-      sequence = journal.firstSequence + BigInt(journal.eventCount);
-    } else if (number === numbers.at(-1)) {
-      return { flushed, whole, damaged, torn: number };
-    } else {
-      const eventCount = await folder.countDamaged(number);
-      damaged.push({ number, firstSequence: sequence, eventCount, expiredCount: 0, ingestedAtMs: whole.at(-1)?.ingestedAtMs ?? 0 });
-      sequence += BigInt(eventCount);
-    }
-  }
-  return { flushed, whole, damaged, torn: undefined };
-}
-
-/**
- * Notes in the catalog that journals are damaged, whose events are lost, and sets their files aside. Returns the journals without events.
- * Of which zones and times the events were nobody knows.
- */
-async function loseJournals(
-  damaged: readonly EmptyJournal[],
-  catalog: Catalog,
-  folder: JournalFolder,
-  { now, logger }: Pick<OpenCatalogOptions, 'now' | 'logger'>,
-): Promise<Journal[]> {
-  const fault = 'the files of a journal are not as they were written';
-  const lost = damaged.filter(({ eventCount }) => eventCount > 0);
-  const add = lost.map(({ number, firstSequence, eventCount }): UnpublishedSegment => {
-    const extent = {
-      minTimestamp: 0,
-      maxTimestamp: now(),
-      minSequence: firstSequence,
-      maxSequence: firstSequence + BigInt(eventCount) - 1n,
-    };
-    return { file: nameOfLost(number), rows: eventCount, bytes: 0, ...extent, zoneRows: new Map(), damage: fault };
-  });
-  if (damaged.length > 0) {
-    catalog.apply({ add, remove: [], emptyJournals: damaged });
-  }
-  const journals: Journal[] = [];
-  for (const { number, eventCount } of damaged) {
-    const files = await folder.setAside(number, now());
-    logger.error(
-      { journal: number, events: eventCount, folder: folder.path, files },
-      `${fault}: its events are lost, and its files set aside`,
-    );
-    const journal = await folder.read(number);
-    journals.push(...(journal === undefined ? [] : [journal]));
-  }
-  return journals;
-}
-
-function refuseGap(folder: JournalFolder, journal: Journal | undefined, fits: (journal: Journal) => boolean): void {
-  if (journal !== undefined && !fits(journal)) {
-    const what = `${JSON.stringify(folder.path)}: journal ${journal.number} does not fit to what the catalog says is flushed`;
-    throw new StoreError('corrupt', `${what}; ${CATALOG_REPAIR}`);
   }
 }
 

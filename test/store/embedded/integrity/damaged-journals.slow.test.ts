@@ -34,7 +34,7 @@ const DAMAGE: Readonly<Record<string, (dataDir: string, number: number) => void>
 test.each(Object.keys(DAMAGE))(
   'a start goes on without journals whose %s, counts their events, and takes them when they are sent again',
   async (name) => {
-    for (const numbers of [[1], [2], [1, 2], [2, 3]]) {
+    for (const numbers of [[1], [2], [1, 2, 3], [2, 3]]) {
       const dataDir = temporaryFolder();
       const store = await storeIn(dataDir);
       for (const events of SERIES) await store.append(canonicalBatch(events));
@@ -58,6 +58,22 @@ test.each(Object.keys(DAMAGE))(
     }
   },
 );
+
+test('damaged journals in front of a last one that is not whole count by their logs, and what comes next is there once', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  for (const events of SERIES) await store.append(canonicalBatch(events));
+  await store.close();
+  for (const number of [2, 3, 4]) DAMAGE['events were changed']?.(dataDir, number);
+  const again = await storeIn(dataDir);
+  expect(await storedIds(again)).toEqual(idsOf(SERIES[0] ?? []).toReversed());
+  // The last one may never have been acknowledged.
+  expect(again.unreadableEvents([7], ALL_TIMES)).toBe(20);
+  await again.append(canonicalBatch(SERIES.flat()));
+  await again.flushNow();
+  expect((await storedIds(again)).toSorted()).toEqual(idsOf(SERIES.flat()).toSorted());
+  expect((await wholeFeed(again, { limit: 7 })).map(({ logId }) => logId).toSorted()).toEqual(idsOf(SERIES.flat()).toSorted());
+});
 
 test('a journal that is damaged after its batch was acknowledged is left out at the flush, and no other one', async () => {
   const dataDir = temporaryFolder();
