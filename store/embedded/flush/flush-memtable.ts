@@ -73,7 +73,7 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
  */
 async function lostParts(
   parts: readonly GrowingSegment[],
-  { checks, journals, now, logger }: FlushOptions,
+  { checks, journals, logger }: FlushOptions,
 ): Promise<Map<GrowingSegment, string>> {
   const lost = new Map<GrowingSegment, string>();
   for (const part of parts) {
@@ -84,8 +84,9 @@ async function lostParts(
         throw new Error(fault);
       }
       lost.set(part, fault);
-      for (const { number } of part.journals) {
-        await journals.copyAside(number, now());
+      for (const { number, atMs } of part.journals) {
+        // Under the same names at each attempt of the flush.
+        await journals.copyAside(number, atMs);
         logger.error({ journal: number, events: part.events, fault }, 'a journal is damaged: its events are lost, and its files set aside');
       }
     }

@@ -148,8 +148,8 @@ export class JournalFolder {
   }
 
   /** Keeps a copy of the files of a journal that is damaged, under names under which nothing reads them. */
-  async copyAside(number: number, nowMs: number): Promise<void> {
-    await this.#damaged.copyAside(namesOf([number]), nowMs);
+  async copyAside(number: number, atMs: number): Promise<void> {
+    await this.#damaged.copyAside(namesOf([number]), atMs);
     await syncFolder(this.path);
   }
 
