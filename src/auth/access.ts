@@ -97,6 +97,12 @@ export function requireZone(caller: Pick<Caller, 'opensZone'>, zoneId: number): 
   if (!caller.opensZone(zoneId)) throw new RequestProblem('access.zone_denied', `The access key does not open shield zone ${zoneId}`);
 }
 
+/** Throws RequestProblem `access.zone_denied` where the caller's key opens some zones only. */
+export function requireEveryZone(caller: Pick<Caller, 'opensEveryZone'>): void {
+  if (caller.opensEveryZone) return;
+  throw new RequestProblem('access.zone_denied', 'The access key does not open every shield zone; allowed: a key of the zones *');
+}
+
 /** Throws RequestProblem `access.scope_denied` where the caller's key lacks the scope. */
 export function requireScope(caller: Pick<Caller, 'hasScope'>, scope: Scope): void {
   if (!caller.hasScope(scope)) throw new RequestProblem('access.scope_denied', `The access key does not have the scope "${scope}"`);

@@ -11,7 +11,7 @@ import { DeliveryError } from '../sinks/sink.ts';
 import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
 import type { Program } from './search/program-requests.ts';
 import { programOf } from './search/search-options.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, DEFAULT_URL } from './server-flags.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from './server-flags.ts';
 import { printable, startReadProgress } from './terminal.ts';
 
 /** A large file may take its time on a slow disk. */
@@ -134,7 +134,7 @@ function eventsAffected(events: number | null): string {
 /** The lines of a program that runs. Throws DeliveryError. */
 async function* linesOfProgram({ url: base, accessKey, client }: Program): AsyncGenerator<CheckLine> {
   try {
-    const url = new URL(`${base.pathname.replace(/\/$/, '')}/check`, base);
+    const url = addressIn(base, '/check');
     const headers = { accept: CHECK_TYPE, ...(accessKey === null ? {} : { accesskey: accessKey }) };
     const { status, headers: answered, body } = await client.open({ method: 'GET', url, headers, signal: NEVER, silenceMs: SILENCE_MS });
     const lines = createInterface({ input: Readable.from(body), crlfDelay: Number.POSITIVE_INFINITY });

@@ -4,7 +4,7 @@ import { DeliveryError } from '../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
 import { pointInTime } from './flag-values.ts';
 import { programOf } from './search/search-options.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, DEFAULT_URL } from './server-flags.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from './server-flags.ts';
 
 const HELP = `Usage: shieldlog kafka skip TOPIC PARTITION OFFSET [flags]
        shieldlog kafka rewind --topic TOPIC --since TIME [flags]
@@ -98,7 +98,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const { flags, positionals } = parseCommandLine(args, ['url', ...ACCESS_KEY_FLAGS, 'ca', 'to', 'topic', 'since']);
   const { path, body, told } = errandOf(positionals, flags);
   const { url: base, accessKey, client } = programOf(flags, io.env);
-  const url = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
+  const url = addressIn(base, path);
   const headers = { 'content-type': 'application/json', ...(accessKey === null ? {} : { accesskey: accessKey }) };
   const limits = { signal: new AbortController().signal, silenceMs: SILENCE_MS, maxAnswerBytes: MAX_ANSWER_BYTES };
   try {

@@ -13,6 +13,11 @@ export function serverUrlOf(text: string | undefined): URL {
   return url;
 }
 
+/** The address of a path, with its query, of a program that may be served under a path of its own. */
+export function addressIn(program: URL, path: string): URL {
+  return new URL(`${program.pathname.replace(/\/$/, '')}${path}`, program);
+}
+
 /** A client's secret, with the name of the setting that holds it for messages; null where none is set. Throws UsageError. */
 export function clientSecret(
   name: string,

@@ -10,10 +10,10 @@ import { BODY, ErrorList } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readList, readObject, readText } from '../../query/request/wire-readers.ts';
 import { copyDatabase } from '../../store/embedded/backup/database-copy.ts';
 import type { BackupFile, EventStore, StoreBackup } from '../../store/event-store.ts';
-import { callerOf } from '../auth/access.ts';
+import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
 import { ClientHungUp } from '../http/interruption.ts';
-import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
+import { asStoreProblem, invalidRequest } from '../http/problem.ts';
 import { bytesOf, takeWholeBodies } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
 import { BACKUP_TYPE, MAX_BACKUP_FILES } from '../openapi/openapi-backup.ts';
@@ -54,9 +54,7 @@ function readBackupRequest(body: Uint8Array): ReadonlyMap<string, number> {
 
 /** A backup has the events of all zones, and all secrets of the control plane. */
 async function validateCall(request: FastifyRequest): Promise<void> {
-  if (!callerOf(request).opensEveryZone) {
-    throw new RequestProblem('access.zone_denied', 'The access key does not open every shield zone; allowed: a key of the zones *');
-  }
+  requireEveryZone(callerOf(request));
   readQuery(request.query, {});
   requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
   requirePlainBody(request.headers['content-encoding']);

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CheckLine, EventStore } from '../../store/event-store.ts';
-import { callerOf } from '../auth/access.ts';
+import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
-import { asStoreProblem, RequestProblem } from '../http/problem.ts';
+import { asStoreProblem } from '../http/problem.ts';
 
 export interface CheckRoutesOptions {
   readonly store: Pick<EventStore, 'check'>;
@@ -13,9 +13,7 @@ const NDJSON = 'application/x-ndjson';
 
 /** A file may hold the events of any zone. */
 async function validateCall(request: FastifyRequest): Promise<void> {
-  if (!callerOf(request).opensEveryZone) {
-    throw new RequestProblem('access.zone_denied', 'The access key does not open every shield zone; allowed: a key of the zones *');
-  }
+  requireEveryZone(callerOf(request));
   negotiateAnswer(request.headers.accept, [NDJSON]);
 }
 

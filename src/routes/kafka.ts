@@ -6,7 +6,7 @@ import type { JsonLimits, JsonValue } from '../../query/exact-json.ts';
 import { INT32, INT64 } from '../../query/integer-ranges.ts';
 import { BODY, ErrorList } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readObject, readText } from '../../query/request/wire-readers.ts';
-import { callerOf } from '../auth/access.ts';
+import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
 import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
 import { bytesOf, takeWholeBodies } from '../http/request-body.ts';
@@ -67,9 +67,7 @@ function readRewindRequest(body: Uint8Array): RewindRequest {
 
 /** A batch, and a topic, may hold the events of any zone. */
 async function validateCall(request: FastifyRequest): Promise<void> {
-  if (!callerOf(request).opensEveryZone) {
-    throw new RequestProblem('access.zone_denied', 'The access key does not open every shield zone; allowed: a key of the zones *');
-  }
+  requireEveryZone(callerOf(request));
   readQuery(request.query, {});
   requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
   requirePlainBody(request.headers['content-encoding']);

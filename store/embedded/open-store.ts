@@ -51,7 +51,9 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
     };
     const checks: SegmentChecks = new SegmentChecks({ segmentsFolder: folder.segments, contain, containJournals });
     closing.add('the threads that check files', () => checks.close());
-    await returnWholeSegments({ runner: await engine.connect(), aliases: engine.aliases, checks, catalog, versions, now, logger });
+    if (versions.damaged.length > 0) {
+      await returnWholeSegments({ runner: await engine.connect(), aliases: engine.aliases, checks, catalog, versions, now, logger });
+    }
     const faults = new Map(durable.missing.map(({ segment, fault }) => [segment.id, fault]));
     for (const segment of versions.segments.filter(({ id }) => faults.has(id))) {
       contain(segment, faults.get(segment.id) ?? '');

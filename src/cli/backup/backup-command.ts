@@ -1,9 +1,8 @@
-import { refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
-import type { Program } from '../search/program-requests.ts';
+import { type Program, refusalOf } from '../search/program-requests.ts';
 import { programOf } from '../search/search-options.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, DEFAULT_URL } from '../server-flags.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from '../server-flags.ts';
 import { printable, startByteProgress } from '../terminal.ts';
 import { BackupAnswer } from './backup-answer.ts';
 import { BackupFolder } from './backup-folder.ts';
@@ -30,7 +29,6 @@ const NEEDS = 'backup needs DIR, the folder of the backup';
 
 /** The program flushes and copies its databases before it answers. */
 const SILENCE_MS = 600_000;
-const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 interface Copied {
   readonly files: number;
@@ -42,20 +40,13 @@ interface Copied {
 
 /** Asks for what the folder lacks. Throws DeliveryError. */
 async function ask({ url: base, accessKey, client }: Program, folder: BackupFolder): Promise<BackupAnswer> {
-  const url = new URL(`${base.pathname.replace(/\/$/, '')}/backup`, base);
+  const url = addressIn(base, '/backup');
   const headers = { 'content-type': 'application/json', ...(accessKey === null ? {} : { accesskey: accessKey }) };
   const body = Buffer.from(JSON.stringify({ files: await folder.files() }));
   const { signal } = new AbortController();
   const answer = await client.open({ method: 'POST', url, headers, body, signal, silenceMs: SILENCE_MS });
   if (answer.status === 200) return new BackupAnswer(answer.body, base.origin);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer.body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_REFUSAL_BYTES) break;
-  }
-  throw refusedAnswer(base.origin, { status: answer.status, headers: answer.headers, body: Buffer.concat(chunks) }, Date.now());
+  throw await refusalOf(base.origin, answer);
 }
 
 /** Writes what is sent into the folder, and puts it in place. Throws DeliveryError and CommandFailed. */

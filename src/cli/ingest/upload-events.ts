@@ -8,6 +8,7 @@ import { shownValue } from '../../../query/request/request-errors.ts';
 import { isWithoutTls, tlsFault } from '../../sinks/connections.ts';
 import { isRetriable, retryAfterMs } from '../../sinks/http-exchange.ts';
 import { CommandFailed } from '../command.ts';
+import { addressIn } from '../server-flags.ts';
 
 /** Detects a file's compression from its first bytes, with which no JSON begins. A file's name may be wrong, or there may be none. */
 export function detectEncoding(first: Uint8Array): Encoding {
@@ -93,7 +94,7 @@ function headersOf({ accessKey, encoding, areLines }: Upload): Record<string, st
 function openRequest(upload: Upload): ClientRequest {
   const { url, source, areLines } = upload;
   const query = `source=${source}${areLines === true ? '&form=lines' : ''}`;
-  const target = new URL(`${url.pathname.replace(/\/$/, '')}/ingest/events?${query}`, url);
+  const target = addressIn(url, `/ingest/events?${query}`);
   return open[url.protocol === 'https:' ? 'https:' : 'http:'](target, headersOf(upload));
 }
 

@@ -3,6 +3,7 @@ import { isLoopbackHost } from '../../config/loopback.ts';
 import { type HttpClient, type HttpStream, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { CommandFailed, type UsageError } from '../command.ts';
+import { addressIn } from '../server-flags.ts';
 import { type FlagsOfFields, refusedRequest } from './search-line-errors.ts';
 
 /** A running program, as a command asks it. */
@@ -71,7 +72,7 @@ export function questionTo(
   { url, zone, accessKey }: Pick<Program, 'url' | 'zone' | 'accessKey'>,
   { operation, query = {}, accept }: Pick<ProgramRequest, 'operation' | 'query' | 'accept'>,
 ): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
-  const target = new URL(`${url.pathname.replace(/\/$/, '')}/shield/event-logs/${zone}/${operation}`, url);
+  const target = addressIn(url, `/shield/event-logs/${zone}/${operation}`);
   target.search = new URLSearchParams(query).toString();
   const headers = {
     accept,
@@ -85,7 +86,8 @@ export function questionTo(
 /** A refusal is short; the rest of a longer one is not read. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
-async function refusalOf(request: string, { status, headers, body }: HttpStream): Promise<ProgramRefusal> {
+/** The error of an answer other than that asked for. `request` names it in the message. */
+export async function refusalOf(request: string, { status, headers, body }: HttpStream): Promise<ProgramRefusal> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {

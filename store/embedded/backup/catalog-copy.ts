@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasItsState, markAsBackup } from '../catalog/row-checksums.ts';
+import { damageIn } from '../runtime/sqlite-transaction.ts';
 
 /** A file of the segments folder, as a copy of the catalog names it. */
 export interface NamedFile {
@@ -39,10 +40,9 @@ export async function copyCatalog(catalog: Pick<Catalog, 'copyTo'>, to: string):
 function prepareCopy(path: string): CatalogCopy {
   const database = new DatabaseSync(path);
   try {
-    const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
-    if (found !== 'ok' || !hasItsState(database)) {
-      const what = found === 'ok' ? 'its progress is not as it was written' : found;
-      throw new StoreError('corrupt', `the copy of the catalog is damaged: ${what}`);
+    const fault = damageIn(database) ?? (hasItsState(database) ? undefined : 'its progress is not as it was written');
+    if (fault !== undefined) {
+      throw new StoreError('corrupt', `the copy of the catalog is damaged: ${fault}`);
     }
     database.exec('PRAGMA journal_mode = DELETE; DELETE FROM empty_journals');
     markAsBackup(database);

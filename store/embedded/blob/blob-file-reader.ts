@@ -201,11 +201,17 @@ async function pagesIn(file: FileHandle, blobFile: BlobFile): Promise<readonly B
   if (known !== undefined) {
     return known;
   }
-  const { pages, crc32: checksum } = await readBlobFileIndex(file, blobFile.bytes);
-  if (blobFile.indexCrc32 !== undefined && blobFile.indexCrc32 !== checksum) {
+  const pages = await checkedPages(file, blobFile);
+  INDEXES.set(blobFile, pages);
+  return pages;
+}
+
+/** Rejects where the index is not as it was written. */
+async function checkedPages(file: FileHandle, { bytes, indexCrc32 }: BlobFile): Promise<readonly BlobPage[]> {
+  const { pages, crc32: checksum } = await readBlobFileIndex(file, bytes);
+  if (indexCrc32 !== undefined && indexCrc32 !== checksum) {
     throw new Error('its index is not as it was written');
   }
-  INDEXES.set(blobFile, pages);
   return pages;
 }
 
@@ -264,11 +270,7 @@ export async function checkBlobFile(path: string, blobFile: BlobFile): Promise<s
   const fault = await orFault(async () => {
     const file = await open(path, 'r');
     try {
-      const { pages, crc32: checksum } = await readBlobFileIndex(file, blobFile.bytes);
-      if (blobFile.indexCrc32 !== undefined && blobFile.indexCrc32 !== checksum) {
-        throw new Error('its index is not as it was written');
-      }
-      for (const page of pages) {
+      for (const page of await checkedPages(file, blobFile)) {
         await readBody(file, page);
       }
     } finally {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
 import { StoreError } from '../../event-store.ts';
 import { hasEmptyJournals } from '../journal/empty-journal-table.ts';
-import { inTransaction, isDamage, isSqliteError } from '../runtime/sqlite-transaction.ts';
+import { damageIn, inTransaction, isDamage, isSqliteError } from '../runtime/sqlite-transaction.ts';
 import { MIGRATIONS, OLDEST_VERSION } from './migrations.ts';
 import { writeStateChecksum } from './row-checksums.ts';
 
@@ -121,10 +121,9 @@ function lostCatalog(file: string): StoreError {
   return new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
 }
 
-/** SQLite reads many damaged pages without an error. */
 function refuseDamaged(database: DatabaseSync, file: string): void {
-  const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
-  if (found !== 'ok') {
+  const found = damageIn(database);
+  if (found !== undefined) {
     throw damagedCatalog(file, found);
   }
 }

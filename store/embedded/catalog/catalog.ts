@@ -1,7 +1,7 @@
 import { backup, type DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type SourceOffset, StoreError } from '../../event-store.ts';
 import { type EmptyJournal, EmptyJournalTable } from '../journal/empty-journal-table.ts';
-import { CommitInDoubtError, inTransaction } from '../runtime/sqlite-transaction.ts';
+import { CommitInDoubtError, damageIn, inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
 import { CATALOG_REPAIR, type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
@@ -91,21 +91,21 @@ export class Catalog {
 
   /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
   segments(): Segment[] {
-    return this.#readSegments('TRUE');
+    return this.#readSegments();
   }
 
-  #readSegments(condition: 'TRUE' | 'id = ?', ...ids: readonly number[]): Segment[] {
+  /** All of them, or the one with this id. */
+  #readSegments(...ids: readonly [] | readonly [id: number]): Segment[] {
+    const [isWanted, isOfWanted] = ids.length === 0 ? ['TRUE', 'TRUE'] : ['id = ?', 'segment_id = ?'];
     const zones = new Map<number, Map<number, number>>();
-    const zoneRows = this.#database.prepare(
-      `SELECT segment_id, zone_id, rows FROM segment_zones WHERE ${condition.replace('id', 'segment_id')}`,
-    );
+    const zoneRows = this.#database.prepare(`SELECT segment_id, zone_id, rows FROM segment_zones WHERE ${isOfWanted}`);
     for (const row of zoneRows.all(...ids)) {
       const segmentId = Number(row['segment_id']);
       const rows = zones.get(segmentId) ?? new Map<number, number>();
       rows.set(Number(row['zone_id']), Number(row['rows']));
       zones.set(segmentId, rows);
     }
-    const statement = this.#database.prepare(`SELECT * FROM segments WHERE ${condition} ORDER BY id`);
+    const statement = this.#database.prepare(`SELECT * FROM segments WHERE ${isWanted} ORDER BY id`);
     statement.setReadBigInts(true);
     return statement.all(...ids).map((row) => {
       const segment: Segment = {
@@ -128,9 +128,15 @@ export class Catalog {
 
   /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
   blobFiles(): BlobFile[] {
-    const statement = this.#database.prepare('SELECT * FROM blob_files ORDER BY number');
+    return this.#readBlobFiles();
+  }
+
+  /** All of them, or the one with this number. */
+  #readBlobFiles(...numbers: readonly [] | readonly [number: number]): BlobFile[] {
+    const isWanted = numbers.length === 0 ? 'TRUE' : 'number = ?';
+    const statement = this.#database.prepare(`SELECT * FROM blob_files WHERE ${isWanted} ORDER BY number`);
     statement.setReadBigInts(true);
-    return statement.all().map((row) => {
+    return statement.all(...numbers).map((row) => {
       const blobFile: BlobFile = {
         number: Number(row['number']),
         file: String(row['file']),
@@ -161,7 +167,7 @@ export class Catalog {
   /** Notes what was found out about a blob file. One that is gone meanwhile is no error. */
   noteBlobFile({ number }: Pick<BlobFile, 'number'>, found: { readonly indexCrc32?: number; readonly damage: string | undefined }): void {
     this.#change(() => {
-      for (const blobFile of this.blobFiles().filter((one) => one.number === number)) {
+      for (const blobFile of this.#readBlobFiles(number)) {
         const { damage: before, ...rest } = blobFile;
         const { damage = null, indexCrc32 = blobFile.indexCrc32 ?? null } = found;
         const amended = { ...rest, ...(indexCrc32 === null ? {} : { indexCrc32 }), ...(damage === null ? {} : { damage }) };
@@ -173,7 +179,7 @@ export class Catalog {
 
   #amendSegment(id: number, amend: (segment: Segment) => Segment): void {
     this.#change(() => {
-      for (const segment of this.#readSegments('id = ?', id).map(amend)) {
+      for (const segment of this.#readSegments(id).map(amend)) {
         const { blocks = null, damage = null } = segment;
         this.#amend.run(blocks, damage, segmentChecksum(segment), id);
       }
@@ -271,11 +277,7 @@ export class Catalog {
 
   /** What is wrong with the catalog's own file; undefined where nothing is. */
   fault(): string | undefined {
-    const found = String(this.#database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
-    if (found !== 'ok') {
-      return found;
-    }
-    return this.isAsWritten() ? undefined : 'it is not as the last change left it';
+    return damageIn(this.#database) ?? (this.isAsWritten() ? undefined : 'it is not as the last change left it');
   }
 
   #countFiles(): number {

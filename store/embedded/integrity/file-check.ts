@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
+import { damageIn } from '../runtime/sqlite-transaction.ts';
 import { blocksOf, changeIn, type FileRange, packBlocks } from '../segment/segment-blocks.ts';
 
 /** Ranges of a file to compare with their checksums. */
@@ -34,8 +35,7 @@ function faultOfSqliteFile(path: string): string | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly: true });
-    const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
-    return found === 'ok' ? undefined : found;
+    return damageIn(database);
   } catch (error) {
     return (error as Error).message;
   } finally {

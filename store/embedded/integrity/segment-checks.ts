@@ -149,17 +149,21 @@ export class SegmentChecks {
 
   /** Carries out work that reads what `check` returned; once more where it fails and a segment turns out to be damaged. */
   async reading<T>(signal: AbortSignal | undefined, work: (check: CheckSegments) => Promise<T>): Promise<T> {
-    return await this.#repeat(this.attempt.bind(this, signal), work);
+    return await this.#repeat(work, signal, this.#options.containJournals);
   }
 
   /** The same for a load, during which no journal can be contained. */
   async readingInLoad<T>(work: (check: CheckSegments) => Promise<T>): Promise<T> {
-    return await this.#repeat(() => this.#attempt(undefined, async () => false), work);
+    return await this.#repeat(work, undefined, async () => false);
   }
 
-  async #repeat<T>(begin: () => ReadingAttempt, work: (check: CheckSegments) => Promise<T>): Promise<T> {
+  async #repeat<T>(
+    work: (check: CheckSegments) => Promise<T>,
+    signal: AbortSignal | undefined,
+    containJournals: () => Promise<boolean>,
+  ): Promise<T> {
     for (;;) {
-      const attempt = begin();
+      const attempt = this.attempt(signal, containJournals);
       try {
         return await work(attempt.check);
       } catch (error) {
@@ -171,11 +175,7 @@ export class SegmentChecks {
   }
 
   /** An attempt to read segments, which `signal` ends. */
-  attempt(signal: AbortSignal | undefined): ReadingAttempt {
-    return this.#attempt(signal, this.#options.containJournals);
-  }
-
-  #attempt(signal: AbortSignal | undefined, containJournals: () => Promise<boolean>): ReadingAttempt {
+  attempt(signal: AbortSignal | undefined, containJournals = this.#options.containJournals): ReadingAttempt {
     const read: (readonly [segments: readonly Segment[], zones: ZoneSelection])[] = [];
     return {
       check: async (segments, zones) => {
@@ -282,7 +282,8 @@ function mayBeDamage(error: unknown): boolean {
 }
 
 function isSmall(order: CheckOrder): boolean {
-  return Array.isArray(order) && bytesOf((order as readonly FileToCheck[]).flatMap(({ ranges }) => ranges)) < FEW_BYTES;
+  const isOfFiles = !('blocksOf' in order || 'sqliteFile' in order);
+  return isOfFiles && bytesOf(order.flatMap(({ ranges }) => ranges)) < FEW_BYTES;
 }
 
 function bytesOf(ranges: readonly FileRange[]): number {

@@ -69,3 +69,9 @@ function codeOf(error: unknown): number {
 export function isSqliteError(error: unknown): error is Error & { readonly errcode: number } {
   return error instanceof Error && 'errcode' in error;
 }
+
+/** What SQLite finds wrong with a whole database; undefined where nothing is. It reads many damaged pages without an error. */
+export function damageIn(database: DatabaseSync): string | undefined {
+  const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  return found === 'ok' ? undefined : found;
+}
