@@ -29,6 +29,9 @@ import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
 import { tailRoutes } from './routes/tail.ts';
+import { FairQueue } from './scheduling/fair-queue.ts';
+import { registerQueueMetrics } from './scheduling/queue-metrics.ts';
+import { ScheduledReads } from './scheduling/scheduled-reads.ts';
 import type { TailLimits } from './tail/tail-limits.ts';
 
 export type AppConfig = Pick<
@@ -51,6 +54,8 @@ export interface AppOptions {
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
+  /** The reads of the store. Default: in a queue of their own. */
+  readonly reads?: ScheduledReads;
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
   /** Absent: the management operations are not served. */
@@ -64,6 +69,7 @@ export interface AppOptions {
 /** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
+  const { reads = new ScheduledReads(store, new FairQueue()) } = options;
   const { maxConnections } = config;
   const connections = {
     maxConnections,
@@ -83,6 +89,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: answerError,
   });
   const metrics = createMetrics({ store, kafka });
+  registerQueueMetrics(metrics.registry, reads.queue);
   const answers = new AnswerMemory(answerMemoryBytes(config.memoryLimitMb));
   const searches = new SearchAnswers({ metrics, queryDeadlineMs: config.queryDeadlineMs, answers });
   const { retentionMs, ingestMaxMb } = config;
@@ -92,15 +99,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(stopping);
   await app.register(access, { keys: config.accessKeys });
   await app.register(everyLocalhost, { host: config.host, connections });
-  await app.register(healthRoutes, { store, kafka, planeNotes: () => edge?.notes() ?? [], isStopping: () => app.isStopping() });
+  await app.register(healthRoutes, {
+    store,
+    kafka,
+    queue: reads.queue,
+    planeNotes: () => edge?.notes() ?? [],
+    isStopping: () => app.isStopping(),
+  });
   await app.register(metricsRoutes, { metrics });
-  await app.register(searchRoutes, { store, searches, now, bodyDeadlineMs });
-  await app.register(exploreRoutes, { store, searches, now, bodyDeadlineMs });
+  await app.register(searchRoutes, { store, reads, searches, now, bodyDeadlineMs });
+  await app.register(exploreRoutes, { store, reads, searches, now, bodyDeadlineMs });
   const { exportDeadlineMs, exportIdleMs } = config;
-  await app.register(exportRoutes, { store, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
+  await app.register(exportRoutes, { store, reads, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });
   await app.register(feedRoutes, {
     store,
+    reads,
     metrics,
     queryDeadlineMs: config.queryDeadlineMs,
     pageMemoryBytes: pageMemoryBytes(config.memoryLimitMb),

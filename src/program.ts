@@ -9,6 +9,8 @@ import type { Config } from './config/config.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
 import { startEdge } from './management/local-plane.ts';
+import { FairQueue } from './scheduling/fair-queue.ts';
+import { ScheduledReads } from './scheduling/scheduled-reads.ts';
 import { STOP_LIMITS, type StopStep, stopAll } from './stop-all.ts';
 
 /** The running program: store, sources and HTTP interface. */
@@ -58,6 +60,9 @@ function stopOfApp(app: FastifyInstance): StopStep {
   };
 }
 
+/** The flow of the searches that the control plane makes for all callers. No key has a name with a blank. */
+const CONTROL_PLANE = 'control plane';
+
 const BYTES_PER_MB = 1024 * 1024;
 
 /** Opens the store, starts the sources and listens. Throws StoreError or ListenError; parts that were started before are stopped again. */
@@ -81,9 +86,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
     const kafka = startKafka(options, store);
     if (kafka !== null) users.push({ name: () => 'the Kafka source', stop: () => kafka.stop() });
-    const edge = await startEdge({ store, config, now, logger });
+    const reads = new ScheduledReads(store, new FairQueue());
+    const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });
     planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
-    const app = await buildApp({ store, config, now, logger, kafka, edge });
+    const app = await buildApp({ store, reads, config, now, logger, kafka, edge });
     users.push(stopOfApp(app));
     const address = await listen(app, config);
     // The demonstration comes last, because its work competes with the start.

@@ -213,16 +213,18 @@ export interface EventStore {
   activeZones(window: TimeWindow, zones: ZoneSelection, options?: SearchOptions): Promise<readonly ActiveZone[]>;
   /**
    * Every event that matches the plan's zone, window and condition at the first request for events: some thousand at a time, newest first,
-   * then by `logId`. The files that they are in stay until the iteration ends, or the signal aborts it with its reason. A slow reader
-   * delays no search.
+   * then by `logId`. Each request for more is one read of the store, and between two of them nothing is read. The files that the events are
+   * in stay until the iteration ends, or the signal aborts it with its reason.
    */
-  readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<readonly EventRow[]>;
+  readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<Iterable<EventRow>>;
   /**
    * One page of the events in the order in which they became visible. Rejects with `StoreError` (`overloaded`) where memory is short or too
    * many readers wait; the same request may succeed a little later.
    */
   readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
   readonly positions: FeedPositions;
+  /** The most events of the zones that a read of the window may have to look at. */
+  mostEvents(zones: ZoneSelection, window: TimeWindow): number;
   /**
    * The most events of the zones in the window that cannot be read, because a file of the store is damaged or missing; 0 almost always. An
    * answer that was given before may lack so many.

@@ -7,13 +7,15 @@ import { RequestProblem } from '../http/problem.ts';
 
 /** The rights of a caller. */
 export interface Caller {
+  /** The name of its key; null without one. */
+  readonly keyName: string | null;
   opensZone(zoneId: number): boolean;
   readonly opensEveryZone: boolean;
   readonly zones: AccessKey['zones'];
   hasScope(scope: Scope): boolean;
 }
 
-const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, zones: 'all', hasScope: () => true };
+const ANYBODY: Caller = { keyName: null, opensZone: () => true, opensEveryZone: true, zones: 'all', hasScope: () => true };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,8 +44,14 @@ function presentedKey({ headers }: FastifyRequest): string {
 function callerWith(keys: readonly AccessKey[], presented: string): Caller | null {
   const key = findAccessKey(keys, presented);
   if (key === undefined) return null;
-  const { zones, scopes } = key;
-  return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: zones === 'all', zones, hasScope: (scope) => scopes.has(scope) };
+  const { name, zones, scopes } = key;
+  return {
+    keyName: name,
+    opensZone: (zoneId) => opensZone(key, zoneId),
+    opensEveryZone: zones === 'all',
+    zones,
+    hasScope: (scope) => scopes.has(scope),
+  };
 }
 
 function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
@@ -90,6 +98,11 @@ function refuseForeignPages(request: FastifyRequest): void {
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error(`${request.method} ${request.routeOptions.url} asks for its caller but needs no key`);
   return request.caller;
+}
+
+/** The flow of a request in the queue between callers: its key, and without keys its address. */
+export function flowOf(request: FastifyRequest): string {
+  return callerOf(request).keyName ?? request.ip;
 }
 
 /** Throws RequestProblem `access.zone_denied` where the caller's key does not open the zone. */

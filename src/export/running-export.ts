@@ -8,7 +8,7 @@ import type { ExportOutcome } from './export-slots.ts';
 export interface ExportOrder {
   readonly format: ExportFormat;
   /** Reads all rows until the signal aborts. */
-  readonly read: (signal: AbortSignal) => AsyncIterable<readonly EventRow[]>;
+  readonly read: (signal: AbortSignal) => AsyncIterable<Iterable<EventRow>>;
   readonly response: ServerResponse;
   /** The whole export may take so long. */
   readonly deadlineMs: number;
@@ -44,10 +44,10 @@ export async function beginExport(order: ExportOrder): Promise<Readable> {
     const reason = signal.aborted ? signal.reason : error;
     onEnd(outcomeOf(reason), reason);
   };
-  const rows = read(signal)[Symbol.asyncIterator]();
+  const pieces = read(signal)[Symbol.asyncIterator]();
   try {
-    const first = await rows.next();
-    const text = Readable.from(exportText(format, first, rows, onRows), { objectMode: false });
+    const first = await pieces.next();
+    const text = Readable.from(exportText(format, first, pieces, onRows), { objectMode: false });
     watchReader(response, idleMs, cut);
     text.once('error', cut);
     whenBothClosed(text, response, () => end(null));
@@ -58,27 +58,47 @@ export async function beginExport(order: ExportOrder): Promise<Readable> {
   }
 }
 
+/** So many rows are written at a time, which takes a millisecond or so. */
+const ROWS_AT_ONCE = 256;
+
 /**
- * Yields the text of an export, some hundred rows at a time. `first` is the first result of the iterator `rest`: it is read before anything
- * is sent, so that a failure at the start can be answered.
+ * Yields the text of an export, some hundred rows at a time, and reads each piece while the one before it is written. `first` is the first
+ * result of the iterator `rest`: it is read before anything is sent, so that a failure at the start can be answered.
  */
 async function* exportText(
   format: ExportFormat,
-  first: IteratorResult<readonly EventRow[]>,
-  rest: AsyncIterator<readonly EventRow[]>,
+  first: IteratorResult<Iterable<EventRow>>,
+  rest: AsyncIterator<Iterable<EventRow>>,
   onRows: (count: number) => void,
 ): AsyncGenerator<Buffer, void, void> {
+  let next: Promise<IteratorResult<Iterable<EventRow>>> | undefined;
   try {
     if (format.header !== '') yield Buffer.from(format.header);
-    for (let part = first; part.done !== true; part = await rest.next()) {
-      let text = '';
-      for (const row of part.value) text += format.writeRow(row);
-      onRows(part.value.length);
-      yield Buffer.from(text);
+    for (let piece = first; piece.done !== true; piece = await next) {
+      next = rest.next();
+      // It is awaited when this piece is written, or never.
+      next.catch(() => {});
+      yield* textOf(format, piece.value, onRows);
     }
   } finally {
+    await Promise.allSettled([next]);
     await rest.return?.();
   }
+}
+
+function* textOf(format: ExportFormat, rows: Iterable<EventRow>, onRows: (count: number) => void): Generator<Buffer, void, void> {
+  let [text, count] = ['', 0];
+  for (const row of rows) {
+    text += format.writeRow(row);
+    count += 1;
+    if (count < ROWS_AT_ONCE) continue;
+    onRows(count);
+    yield Buffer.from(text);
+    [text, count] = ['', 0];
+  }
+  if (count === 0) return;
+  onRows(count);
+  yield Buffer.from(text);
 }
 
 /** The reason of an abort when the client stopped reading. */

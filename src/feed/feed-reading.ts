@@ -4,10 +4,12 @@ import { asReadProblem, RequestProblem } from '../http/problem.ts';
 import type { WrittenPiece } from './format-threads.ts';
 import type { Held, PageMemory } from './page-memory.ts';
 
-export type FeedStore = Pick<EventStore, 'readFeed' | 'onEvents' | 'positions'>;
+export type FeedStore = Pick<EventStore, 'onEvents' | 'positions'>;
 
 export interface FeedReading {
   readonly store: FeedStore;
+  /** Those of the caller. */
+  readonly reads: Pick<EventStore, 'readFeed'>;
   readonly zones: FeedRequest['zones'];
   /** How long one page may take in the store. */
   readonly deadlineMs: number;
@@ -46,13 +48,12 @@ function bytesOf(lines: readonly FeedLine[]): number {
  * may expire in between. Throws RequestProblem where the page cannot be read now.
  */
 export async function readPage(position: FeedPosition, limit: number, reading: FeedReading): Promise<HeldPage | null> {
-  const { store, zones, deadlineMs, hungUp, memory } = reading;
+  const { store, reads, zones, deadlineMs, hungUp, memory } = reading;
   let page: Held<PageContent> | undefined;
   try {
     page = await memory.reserve<PageContent>(Math.min(MAX_PAGE_BYTES, limit * EVENT_BYTES), hungUp);
     using deadline = new Deadline(deadlineMs, hungUp);
-    const read = store.readFeed({ zones, after: position, limit }, { signal: deadline.signal });
-    const { lines, ...facts } = await deadline.orAborted(read);
+    const { lines, ...facts } = await reads.readFeed({ zones, after: position, limit }, { signal: deadline.signal });
     page.keep({ lines }, bytesOf(lines));
     const hasExpired = (await store.positions.afterExpiry(zones, position)) !== undefined;
     // An empty page needs no memory.

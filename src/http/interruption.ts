@@ -22,23 +22,6 @@ export class Deadline implements Disposable {
     this.signal = AbortSignal.any([outer, timeUp.signal]);
   }
 
-  /**
-   * Settles as `work`, which takes the signal, or rejects with the signal's reason at once: DuckDB looks for an interruption only between
-   * two chunks of rows, which may be seconds apart for a filter with hundreds of wildcards.
-   */
-  async orAborted<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this;
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    try {
-      return await Promise.race([work, aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
   }

@@ -24,6 +24,7 @@ export const PROBLEMS = {
   'feed.cursor_ahead': { status: 416, title: 'The cursor is ahead of the feed' },
   'feed.cursor_expired': { status: 416, title: 'Events behind the cursor are past the retention' },
   'expect.unsupported': { status: 417, title: 'The expectation cannot be met' },
+  'caller.busy': { status: 429, title: 'Too many requests of this caller wait' },
   'header.too_large': { status: 431, title: 'The request headers are too large' },
   'search.deadline': { status: 503, title: 'The search took too long' },
   'store.append_failed': { status: 503, title: 'The events could not be stored' },
@@ -96,6 +97,7 @@ const STATUS_DEFINITIONS: Readonly<Record<number, string>> = {
   415: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16',
   416: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.17',
   417: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.18',
+  429: 'https://www.rfc-editor.org/rfc/rfc6585#section-4',
   431: 'https://www.rfc-editor.org/rfc/rfc6585#section-5',
   503: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4',
 };

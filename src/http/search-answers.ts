@@ -41,7 +41,7 @@ export class SearchAnswers {
     let outcome: Outcome = 'answered';
     using deadline = new Deadline(queryDeadlineMs, hangUpSignal(response));
     try {
-      return await deadline.orAborted(search(deadline.signal));
+      return await search(deadline.signal);
     } catch (error) {
       outcome = outcomeOf(error);
       throw asReadProblem(error, 'The search was interrupted', 'ask for a smaller window or add filters');

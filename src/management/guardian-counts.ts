@@ -5,6 +5,7 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
 import { type EventStore, StoreError } from '../../store/event-store.ts';
 import { Deadline, DeadlinePassed } from '../http/interruption.ts';
+import { RequestProblem } from '../http/problem.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 28;
@@ -47,7 +48,8 @@ interface GuardianCountsOptions {
 
 /** What the caller may try again becomes EdgeError 503; any other error stays what it is. */
 function asRefusal(error: unknown): unknown {
-  const isBusy = error instanceof StoreError && error.code === 'overloaded';
+  const isMany = error instanceof RequestProblem && error.errorKey === 'caller.busy';
+  const isBusy = isMany || (error instanceof StoreError && error.code === 'overloaded');
   if (!isBusy && !(error instanceof DeadlinePassed)) return error;
   return new EdgeError(503, isBusy ? 'metrics.busy' : 'metrics.deadline', `The events could not be counted: ${error.message}`, {
     headers: { 'retry-after': '5' },
@@ -74,7 +76,7 @@ export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOpt
   for (let pageIndex = 0, total = 1; pageIndex * PAGE_SIZE < total; pageIndex += 1) {
     const plan = planOf(zoneId, fromMs, pageIndex);
     using deadline = new Deadline(deadlineMs, new AbortController().signal);
-    const result = await deadline.orAborted(store.search(plan, { signal: deadline.signal })).catch((error: unknown) => {
+    const result = await store.search(plan, { signal: deadline.signal }).catch((error: unknown) => {
       throw asRefusal(error);
     });
     if (result.kind !== 'groups') throw new Error('a search for groups was answered with rows');

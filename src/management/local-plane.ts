@@ -16,7 +16,7 @@ const CHALLENGE_DEADLINE_MS = 10_000;
 
 interface EdgeOptions {
   readonly config: Pick<Config, 'dataDir' | 'queryDeadlineMs' | 'challengeResolverUrl'>;
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, 'search'>;
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;

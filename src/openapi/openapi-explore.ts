@@ -288,6 +288,7 @@ export const EXPLORE_GROUP = {
             'request.invalid',
             ...KEY_PROBLEMS,
             'accept.none',
+            'caller.busy',
             'search.deadline',
             'store.busy',
             'program.stopping',

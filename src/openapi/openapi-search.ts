@@ -218,6 +218,7 @@ export const SEARCH_PROBLEMS = [
   'request.timeout',
   'body.too_large',
   'body.unsupported_type',
+  'caller.busy',
   'search.deadline',
   'store.busy',
   'program.stopping',

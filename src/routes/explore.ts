@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { callerOf } from '../auth/access.ts';
+import { callerOf, flowOf } from '../auth/access.ts';
 import { openedZones, requestedZones } from '../auth/requested-zones.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { activeZonesJson, exploreResponseJson } from '../http/explore-response.ts';
@@ -10,13 +10,15 @@ import { compiled } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { queryWindow } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
+import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
 }
 
 export interface ExploreRoutesOptions {
-  readonly store: Pick<EventStore, 'explore' | 'activeZones' | 'unreadableEvents'>;
+  readonly store: Pick<EventStore, 'unreadableEvents'>;
+  readonly reads: Pick<ScheduledReads, 'of'>;
   readonly searches: SearchAnswers;
   readonly now: () => number;
   /** How long the whole body may take to arrive. */
@@ -28,7 +30,7 @@ export interface ExploreRoutesOptions {
  * /shield/event-logs/zones` for the zones that have events.
  */
 export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutesOptions): Promise<void> {
-  const { store, searches, now, bodyDeadlineMs } = options;
+  const { store, reads, searches, now, bodyDeadlineMs } = options;
 
   takeWholeBodies(app, bodyDeadlineMs);
 
@@ -49,7 +51,7 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
     async (request, reply) => {
       const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
       const plan = compiled(() => compileExplore(bytesOf(request), { zones, nowMs: now() }));
-      const result = await searches.read('explore', reply.raw, (signal) => store.explore(plan, { signal }));
+      const result = await searches.read('explore', reply.raw, (signal) => reads.of(flowOf(request)).explore(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(zones, plan.search.window));
       return searches.send(request, reply, exploreResponseJson(result, plan));
     },
@@ -58,7 +60,7 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
   app.get('/shield/event-logs/zones', { onRequest: validateAccept }, async (request, reply) => {
     const window = queryWindow(request.query, now());
     const zones = openedZones(callerOf(request));
-    const active = await searches.read('zones', reply.raw, (signal) => store.activeZones(window, zones, { signal }));
+    const active = await searches.read('zones', reply.raw, (signal) => reads.of(flowOf(request)).activeZones(window, zones, { signal }));
     markIncomplete(reply, store.unreadableEvents(zones, window));
     return searches.send(request, reply, activeZonesJson(active));
   });

@@ -3,7 +3,7 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
 import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { callerOf } from '../auth/access.ts';
+import { callerOf, flowOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
 import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { createExportMetrics, type ExportOutcome, ExportSlots } from '../export/export-slots.ts';
@@ -14,6 +14,7 @@ import type { Metrics } from '../http/metrics.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { oneOf, readQuery } from '../http/request-parameters.ts';
+import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -21,7 +22,8 @@ interface ZonePath {
 }
 
 export interface ExportRoutesOptions {
-  readonly store: Pick<EventStore, 'readAll' | 'unreadableEvents'>;
+  readonly store: Pick<EventStore, 'unreadableEvents'>;
+  readonly reads: Pick<ScheduledReads, 'of'>;
   readonly metrics: Pick<Metrics, 'registry'>;
   readonly now: () => number;
   /** How long the whole body may take to arrive. */
@@ -33,12 +35,12 @@ export interface ExportRoutesOptions {
 
 /** The matching rows. An error is thrown as the caller's problem, because no byte may have been sent yet. */
 async function* matchingRows(
-  store: ExportRoutesOptions['store'],
+  reads: Pick<EventStore, 'readAll'>,
   plan: SearchPlan,
   signal: AbortSignal,
-): AsyncGenerator<readonly EventRow[]> {
+): AsyncGenerator<Iterable<EventRow>> {
   try {
-    yield* store.readAll(plan, { signal });
+    yield* reads.readAll(plan, { signal });
   } catch (error) {
     throw asReadProblem(error, 'The export was interrupted before its first byte', 'ask for a smaller window or add filters');
   }
@@ -62,7 +64,7 @@ function logEnd({ log }: FastifyRequest, outcome: ExportOutcome, reason: unknown
 
 /** `POST /shield/event-logs/{shieldZoneId}/export`: all rows of one zone, a list of zones or `all`, as CSV or NDJSON. */
 export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOptions): Promise<void> {
-  const { store, metrics, now, bodyDeadlineMs, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
+  const { store, reads, metrics, now, bodyDeadlineMs, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
   const slots = new ExportSlots();
   const counts = createExportMetrics(metrics.registry, slots);
 
@@ -92,7 +94,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
         if (reply.raw.headersSent) logEnd(request, outcome, reason);
       };
       const onRows = (count: number): void => counts.events.inc({ format: format.name }, count);
-      const read = (signal: AbortSignal) => matchingRows(store, plan, signal);
+      const read = (signal: AbortSignal) => matchingRows(reads.of(flowOf(request)), plan, signal);
       const text = await beginExport({ format, read, response: reply.raw, deadlineMs, idleMs, onRows, onEnd });
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       const headers = {

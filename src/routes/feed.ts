@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../auth/access.ts';
+import { callerOf, flowOf } from '../auth/access.ts';
 import { requestedZones } from '../auth/requested-zones.ts';
 import { feedAnswer } from '../feed/feed-answer.ts';
 import { awaitPage, expiredCursor, type FeedReading, type FeedStore } from '../feed/feed-reading.ts';
@@ -13,6 +13,7 @@ import { encodeStream, negotiateAnswer, negotiateEncoding } from '../http/conten
 import { ClientHungUp, hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { RequestProblem } from '../http/problem.ts';
+import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -20,6 +21,7 @@ interface ZonePath {
 
 export interface FeedRoutesOptions {
   readonly store: FeedStore;
+  readonly reads: Pick<ScheduledReads, 'of'>;
   readonly metrics: Pick<Metrics, 'feedEvents' | 'registry'>;
   /** How long a page may take in the store. */
   readonly queryDeadlineMs: number;
@@ -47,7 +49,7 @@ function takeSlot(slots: FeedSlots, { raw, log }: FastifyReply, quietMs: number)
 
 /** `GET /shield/event-logs/{shieldZoneId}/feed`: events in the order in which they were taken in. */
 export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOptions): Promise<void> {
-  const { store, metrics, queryDeadlineMs, idleMs = FEED_IDLE_MS } = options;
+  const { store, reads, metrics, queryDeadlineMs, idleMs = FEED_IDLE_MS } = options;
   const slots = new FeedSlots();
   registerFeedMetrics(metrics.registry, slots);
   const memory = new PageMemory(options.pageMemoryBytes ?? PAGE_MEMORY_BYTES);
@@ -72,7 +74,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
       // The time until bytes are ready does not count as the reader's.
       const slot = takeSlot(slots, reply, waitMs + queryDeadlineMs + idleMs);
       const hungUp = hangUpSignal(reply.raw);
-      const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp, memory };
+      const reading: FeedReading = { store, reads: reads.of(flowOf(request)), zones, deadlineMs: queryDeadlineMs, hungUp, memory };
       const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: slot.wait }, reading);
       slot.read();
       if (firstPage === null) throw await expiredCursor(position, reading);

@@ -4,10 +4,12 @@ import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { Caller } from '../auth/access.ts';
 import type { Metrics } from '../http/metrics.ts';
+import type { FairQueue } from '../scheduling/fair-queue.ts';
 
 interface HealthRoutesOptions {
   readonly store: EventStore;
   readonly kafka: KafkaSource | null;
+  readonly queue: Pick<FairQueue, 'leftOver'>;
   /** Says for people what they have to look at in the control plane. */
   readonly planeNotes: () => readonly string[];
   readonly isStopping: () => boolean;
@@ -20,12 +22,18 @@ interface Reason {
   readonly text: string;
 }
 
+/** So many reads that go on after their interrupt are worth a look. */
+const NOTED_LEFT_OVER = 2;
+
 /** What people have to look at although the program serves and takes in events. */
-function notes({ store, kafka, planeNotes }: HealthRoutesOptions): readonly Reason[] {
+function notes({ store, kafka, queue, planeNotes }: HealthRoutesOptions): readonly Reason[] {
   const blocked = kafka?.blocked() ?? [];
   return [
     ...store.notes().map((note) => ({ code: 'store.note', text: `store: ${note}` })),
     ...planeNotes().map((note) => ({ code: 'control_plane.note', text: `control plane: ${note}` })),
+    ...(queue.leftOver < NOTED_LEFT_OVER
+      ? []
+      : [{ code: 'reads.left_over', text: `${queue.leftOver} reads go on after they were interrupted` }]),
     ...blocked.map((place) => ({ code: 'kafka.blocked', text: `kafka: ${explainBlock(place)}` })),
   ];
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { callerOf, requireZone } from '../auth/access.ts';
+import { callerOf, flowOf, requireZone } from '../auth/access.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
@@ -9,13 +9,15 @@ import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-bod
 import { parseZoneId } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 import { searchResponseJson } from '../http/search-response.ts';
+import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
 }
 
 export interface SearchRoutesOptions {
-  readonly store: Pick<EventStore, 'search' | 'unreadableEvents'>;
+  readonly store: Pick<EventStore, 'unreadableEvents'>;
+  readonly reads: Pick<ScheduledReads, 'of'>;
   readonly searches: SearchAnswers;
   readonly now: () => number;
   /** How long the whole body may take to arrive. */
@@ -24,7 +26,7 @@ export interface SearchRoutesOptions {
 
 /** `POST /shield/event-logs/{shieldZoneId}/search`, operation 1. */
 export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOptions): Promise<void> {
-  const { store, searches, now, bodyDeadlineMs } = options;
+  const { store, reads, searches, now, bodyDeadlineMs } = options;
 
   takeWholeBodies(app, bodyDeadlineMs);
 
@@ -41,7 +43,7 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
     async (request, reply) => {
       const zoneId = parseZoneId(request.params.shieldZoneId);
       const plan = compiled(() => compileSearch(bytesOf(request), { zoneId, nowMs: now() }));
-      const result = await searches.read(plan.output.kind, reply.raw, (signal) => store.search(plan, { signal }));
+      const result = await searches.read(plan.output.kind, reply.raw, (signal) => reads.of(flowOf(request)).search(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       return searches.send(request, reply, searchResponseJson(result, plan.page));
     },

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, type Registry } from 'prom-client';
-import { type FeedPage, type FeedPosition, StoreError, type StoreLogger } from '../../store/event-store.ts';
+import { type EventStore, type FeedPage, type FeedPosition, StoreError, type StoreLogger } from '../../store/event-store.ts';
 import { SerialQueue } from '../../work/serial-queue.ts';
-import type { FeedStore } from '../feed/feed-reading.ts';
 import { levelRead } from '../http/metrics.ts';
 import { heartbeatFrame } from './tail-frames.ts';
 import { collectFrames, type PageReading, WatcherPage, zonesOf } from './tail-page.ts';
@@ -10,7 +9,7 @@ import type { TailWatcher } from './tail-watcher.ts';
 import { WorkSlices } from './tail-work.ts';
 
 export interface TailHubOptions {
-  readonly store: FeedStore;
+  readonly store: Pick<EventStore, 'readFeed' | 'onEvents' | 'positions'>;
   readonly logger: Pick<StoreLogger, 'warn'>;
   readonly heartbeatMs: number;
   /** The characters that matching may look through in a second, for all tails together. */

@@ -74,7 +74,7 @@ export class EmbeddedStore implements EventStore {
     return await this.#parts.search.activeZones(window, zones, reading.signal);
   }
 
-  readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncIterable<readonly EventRow[]> {
+  readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncIterable<Iterable<EventRow>> {
     return exportRows(plan, this.#parts, signal);
   }
 
@@ -84,6 +84,10 @@ export class EmbeddedStore implements EventStore {
     const { lines, more, lastSequence } = page;
     const unreadable = this.#parts.versions.unreadableBetween(zones, sequenceOf(after) + 1n, lastSequence);
     return { lines, more, unreadable, end: this.positions.advance(after, { sequence: lastSequence }) };
+  }
+
+  mostEvents(zones: ZoneSelection, window: TimeWindow): number {
+    return this.#parts.versions.mostEvents(zones, window);
   }
 
   unreadableEvents(zones: ZoneSelection, window: TimeWindow): number {

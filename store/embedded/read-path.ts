@@ -15,12 +15,9 @@ import type { PartRemover } from './snapshot/part-remover.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
 
-/** More searches at the same time would only share the same cores. */
-export const CONCURRENT_SEARCHES = 4;
-/** Further searches that wait are refused with `overloaded`. */
-export const WAITING_SEARCHES = 256;
-/** Pages of the feed that are read at the same time, and windows that are prepared. */
-const CONCURRENT_FEEDS = 4;
+/** Connections that are kept for searches and exports, and for the feed. Callers who read more at a time have others opened. */
+const SEARCH_CONNECTIONS = 6;
+const FEED_CONNECTIONS = 3;
 
 /** The parts of a store that answer searches and read the feed. */
 export interface ReadPath {
@@ -44,7 +41,7 @@ export async function openReadPath(
   { cachesCounts = true, groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), maxKept, valueCountLimits }: StoreTuning,
   closing: Closing,
 ): Promise<ReadPath> {
-  const searchers = await engine.pool(CONCURRENT_SEARCHES, WAITING_SEARCHES, { remembersFooters: true });
+  const searchers = await engine.pool(SEARCH_CONNECTIONS, { remembersFooters: true });
   const { aliases, threads } = engine;
   const dropTable = (name: string) => remover.dropTable(name);
   const groups = new GroupByCache({ ...groupByCacheLimits, versions, dropTable, dropped: () => remover.idle() });
@@ -61,7 +58,7 @@ export async function openReadPath(
     valueCountLimits,
     maxKept,
   });
-  const connections = await engine.pool(CONCURRENT_FEEDS, WAITING_SEARCHES);
+  const connections = await engine.pool(FEED_CONNECTIONS);
   const feed = new FeedPages({
     versions,
     aliases,

@@ -5,6 +5,8 @@ import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/fee
 import { FeedSlots, MAX_READERS, MAX_WAITING } from '../../src/feed/feed-slots.ts';
 import { PageMemory, pageMemoryBytes } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
+import { FairQueue } from '../../src/scheduling/fair-queue.ts';
+import { ScheduledReads } from '../../src/scheduling/scheduled-reads.ts';
 import { MAX_EPOCHS } from '../../store/embedded/catalog/epoch-table.ts';
 import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
 import { alteredStore } from '../broker/altered-store.ts';
@@ -27,8 +29,10 @@ const feed = (query: string) => ask(app, `/shield/event-logs/7/feed?${query}`);
 function pageWithin(ms: number): Promise<string> {
   const isSlow = ms > 100;
   const changes = isSlow ? { readFeed: () => new Promise<never>(() => undefined) } : {};
+  const store = alteredStore(app.store, changes);
   const reading = {
-    store: alteredStore(app.store, changes),
+    store,
+    reads: new ScheduledReads(store, new FairQueue()).of('a caller'),
     zones: [7],
     deadlineMs: isSlow ? 100 : 60_000,
     hungUp: new AbortController().signal,

@@ -4,12 +4,8 @@ import { INT32 } from '../../query/integer-ranges.ts';
 import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { answerMemoryBytes } from '../../src/http/answer-memory.ts';
-import { asStoreProblem } from '../../src/http/problem.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
-import { ConnectionPool } from '../../store/embedded/duckdb/connection-pool.ts';
-import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
-import { CONCURRENT_SEARCHES, WAITING_SEARCHES } from '../../store/embedded/read-path.ts';
-import { temporaryFolder } from '../fixtures/temporary-store.ts';
+import { FairQueue, MAX_WAITING, MAX_WAITING_BYTES, SEATS } from '../../src/scheduling/fair-queue.ts';
 import { eventLine, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
@@ -45,21 +41,14 @@ async function countedIn(length: (body: ReturnType<typeof JSON.parse>) => number
   return length(body) === most ? 'ok' : `taken as ${length(body)}`;
 }
 
-/** `callers` that come while others have every connection of the searches; what the first refusal is. */
-async function waitedFor(callers: number): Promise<string> {
-  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
-  const pool = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
+/** So many more requests of a caller than can run at a time; what the first refusal is. */
+async function waitedFor(requests: number): Promise<string> {
+  const queue = new FairQueue();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const hold = async () => {
-    using _connection = await pool.acquire().catch((error) => Promise.reject(asStoreProblem(error)));
-    await released;
-  };
-  const held = Array.from({ length: CONCURRENT_SEARCHES + callers }, hold);
+  const read = { flow: 'a caller', isLight: false, bytes: 0, isRefusable: true, signal: new AbortController().signal };
+  const all = Array.from({ length: SEATS + requests }, () => queue.run(read, () => released));
   release();
-  const outcome = await refusalOf(() => Promise.all(held));
-  pool.close();
-  engine.closeSync();
-  return outcome;
+  return await refusalOf(() => Promise.all(all));
 }
 
 describeLimits('Search', import.meta.filename, {
@@ -150,5 +139,9 @@ describeLimits('Search', import.meta.filename, {
     is: milliseconds(loadConfig({}).queryDeadlineMs),
     elsewhere: 'a search > past its deadline is interrupted and answered 503 with Retry-After: %s',
   },
-  'searches that wait while others run': { is: count(WAITING_SEARCHES), ask: waitedFor },
+  'requests of one caller that wait while others run': { is: count(MAX_WAITING), ask: waitedFor },
+  'bytes of the conditions of requests of one caller that wait': {
+    is: bytes(MAX_WAITING_BYTES),
+    elsewhere: 'waiting > reads whose conditions are long are refused earlier, but one of any length may wait',
+  },
 });

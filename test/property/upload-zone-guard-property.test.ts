@@ -15,7 +15,13 @@ import { propertyRuns } from '../random/property-runs.ts';
 import { damage, damaged } from './damaged-bytes.ts';
 
 /** A key of zone 1. */
-const CALLER: Caller = { opensZone: (zone) => zone === 1, opensEveryZone: false, zones: new Set([1]), hasScope: () => true };
+const CALLER: Caller = {
+  keyName: 'one',
+  opensZone: (zone) => zone === 1,
+  opensEveryZone: false,
+  zones: new Set([1]),
+  hasScope: () => true,
+};
 const LATER = { ...RULES, now: () => NOW + 2 * HOUR };
 
 /** Texts before an event: byte order marks, blanks, and texts that only look like them. */

@@ -87,6 +87,7 @@ function FailureNotice({ failure }: FailureNoticeProps) {
 const TITLES: Readonly<Record<string, string>> = {
   'connection.lost': 'No connection',
   'search.deadline': 'The search took too long',
+  'caller.busy': 'Too many requests with this key wait',
   'store.busy': 'The program is busy',
   'program.stopping': 'The program is stopping',
   'access.zone_denied': 'Not with this key',

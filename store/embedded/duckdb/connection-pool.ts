@@ -1,109 +1,93 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { StoreError, storeClosed } from '../../event-store.ts';
+import { storeClosed } from '../../event-store.ts';
 import { type StatementErrors, StatementRunner } from './statement-runner.ts';
-
-interface Waiter {
-  readonly resolve: (connection: DuckDBConnection) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** A connection of a pool, which is free for the next caller once it is disposed. */
 export interface HeldConnection extends Disposable {
   readonly runner: StatementRunner;
 }
 
+export interface ConnectionPoolOptions {
+  /** So many connections are kept while nobody uses them. */
+  readonly kept: number;
+  /** Words the errors of statements. */
+  readonly errors?: StatementErrors;
+  /** Is done with each connection first. */
+  readonly prepare?: (connection: DuckDBConnection) => Promise<void>;
+}
+
 /**
- * A fixed number of DuckDB connections, each running one statement at a time (a second one would interrupt the first).
- * A caller who finds none free waits in turn; past `maxWaiting` a caller is refused with `StoreError` (`overloaded`).
- *
- * A connection whose statement was interrupted is free again once DuckDB has let go of it, which is after the current block of rows. The
- * pool does not open another one meanwhile: the statement still holds its memory, the engine's threads and one of Node's few, which the
- * journal needs as well, so clients that ask and hang up could take them all.
+ * DuckDB connections, each running one statement at a time (a second one would interrupt the first). Nobody waits for one: callers say how
+ * many reads run at the same time. A connection whose statement was interrupted is held until DuckDB has let go of it, which is after the
+ * current block of rows; whoever comes meanwhile gets another one.
  */
 export class ConnectionPool {
-  readonly #connections: readonly DuckDBConnection[];
-  readonly #idle: DuckDBConnection[];
-  readonly #waiting: Waiter[] = [];
-  readonly #maxWaiting: number;
-  readonly #errors: StatementErrors | undefined;
+  readonly #instance: DuckDBInstance;
+  readonly #options: ConnectionPoolOptions;
+  readonly #idle: DuckDBConnection[] = [];
+  #held = 0;
+  #isClosed = false;
 
-  private constructor(connections: readonly DuckDBConnection[], maxWaiting: number, errors: StatementErrors | undefined) {
-    this.#connections = connections;
-    this.#idle = [...connections];
-    this.#errors = errors;
-    this.#maxWaiting = maxWaiting;
+  private constructor(instance: DuckDBInstance, options: ConnectionPoolOptions) {
+    this.#instance = instance;
+    this.#options = options;
   }
 
-  /** `prepare` is done with each of the connections first. `errors` words the errors of statements. */
-  static async open(
-    instance: DuckDBInstance,
-    size: number,
-    maxWaiting: number,
-    errors?: StatementErrors,
-    prepare: (connection: DuckDBConnection) => Promise<void> = () => Promise.resolve(),
-  ): Promise<ConnectionPool> {
-    const connections = await Promise.all(Array.from({ length: size }, () => instance.connect()));
-    await Promise.all(connections.map(prepare));
-    return new ConnectionPool(connections, maxWaiting, errors);
+  static async open(instance: DuckDBInstance, options: ConnectionPoolOptions): Promise<ConnectionPool> {
+    const pool = new ConnectionPool(instance, options);
+    pool.#idle.push(...(await Promise.all(Array.from({ length: options.kept }, () => pool.#connect()))));
+    return pool;
   }
 
-  /** Waits for a connection. `signal` ends the waiting, and each statement of the runner. */
+  /** Takes a connection that nobody uses, or opens one. `signal` interrupts each statement of the runner. */
   async acquire(signal?: AbortSignal): Promise<HeldConnection> {
-    return this.#held(await this.#idleConnection(signal), signal);
-  }
-
-  /** Takes a connection that nobody uses, if there is one. */
-  acquireIdle(signal?: AbortSignal): HeldConnection | undefined {
-    const connection = this.#idle.pop();
-    return connection && this.#held(connection, signal);
-  }
-
-  close(): void {
-    for (const waiter of this.#waiting.splice(0)) {
-      waiter.reject(storeClosed());
+    signal?.throwIfAborted();
+    if (this.#isClosed) {
+      throw storeClosed();
     }
-    for (const connection of this.#connections) {
+    this.#held += 1;
+    try {
+      return this.#hold(this.#idle.pop() ?? (await this.#connect()), signal);
+    } catch (error) {
+      this.#held -= 1;
+      throw error;
+    }
+  }
+
+  /** Takes a connection that nobody uses, while fewer are held than are kept. */
+  acquireIdle(signal?: AbortSignal): HeldConnection | undefined {
+    const connection = this.#held < this.#options.kept ? this.#idle.pop() : undefined;
+    if (connection === undefined) {
+      return undefined;
+    }
+    this.#held += 1;
+    return this.#hold(connection, signal);
+  }
+
+  /** Closes the connections, those that are held when they are given back. */
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#idle.splice(0)) {
       connection.closeSync();
     }
   }
 
-  #held(connection: DuckDBConnection, signal?: AbortSignal): HeldConnection {
-    return { runner: new StatementRunner(connection, this.#errors, signal), [Symbol.dispose]: () => this.#handOver(connection) };
+  #hold(connection: DuckDBConnection, signal?: AbortSignal): HeldConnection {
+    return { runner: new StatementRunner(connection, this.#options.errors, signal), [Symbol.dispose]: () => this.#giveBack(connection) };
   }
 
-  #handOver(connection: DuckDBConnection): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) {
-      this.#idle.push(connection);
+  #giveBack(connection: DuckDBConnection): void {
+    this.#held -= 1;
+    if (this.#isClosed || this.#idle.length >= this.#options.kept) {
+      connection.closeSync();
     } else {
-      next.resolve(connection);
+      this.#idle.push(connection);
     }
   }
 
-  async #idleConnection(signal?: AbortSignal): Promise<DuckDBConnection> {
-    signal?.throwIfAborted();
-    const idle = this.#idle.pop();
-    if (idle !== undefined) {
-      return idle;
-    }
-    if (this.#waiting.length >= this.#maxWaiting) {
-      throw new StoreError('overloaded', `${this.#waiting.length} searches are waiting already; try again later`);
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<DuckDBConnection>();
-    const waiter: Waiter = { resolve, reject };
-    const giveUp = () => {
-      const index = this.#waiting.indexOf(waiter);
-      if (index >= 0) {
-        this.#waiting.splice(index, 1);
-        reject(signal?.reason);
-      }
-    };
-    this.#waiting.push(waiter);
-    signal?.addEventListener('abort', giveUp, { once: true });
-    try {
-      return await promise;
-    } finally {
-      signal?.removeEventListener('abort', giveUp);
-    }
+  async #connect(): Promise<DuckDBConnection> {
+    const connection = await this.#instance.connect();
+    await this.#options.prepare?.(connection);
+    return connection;
   }
 }

@@ -59,8 +59,8 @@ export interface OpenEngine {
   readonly threads: ThreadPolicy;
   /** Opens a connection, which runs one statement at a time. */
   connect(): Promise<StatementRunner>;
-  /** Opens connections for `size` readers at a time; past `maxWaiting` others are refused. */
-  pool(size: number, maxWaiting: number, options?: { readonly remembersFooters: boolean }): Promise<ConnectionPool>;
+  /** Opens a pool that keeps so many connections. */
+  pool(kept: number, options?: { readonly remembersFooters: boolean }): Promise<ConnectionPool>;
 }
 
 export interface OpenEngineOptions {
@@ -98,8 +98,8 @@ export async function openEngine(options: OpenEngineOptions, closing: Closing): 
     aliases,
     threads,
     connect,
-    async pool(size, maxWaiting, { remembersFooters } = { remembersFooters: false }) {
-      const pool = await ConnectionPool.open(instance, size, maxWaiting, errors, remembersFooters ? rememberFooters : undefined);
+    async pool(kept, { remembersFooters } = { remembersFooters: false }) {
+      const pool = await ConnectionPool.open(instance, { kept, errors, ...(remembersFooters ? { prepare: rememberFooters } : {}) });
       closing.add('the connections of DuckDB', () => pool.close());
       return pool;
     },

@@ -74,6 +74,14 @@ export class VersionSet {
     return this.#damaged;
   }
 
+  /** The most events of the zones that lie in the parts of the window. */
+  mostEvents(zones: ZoneSelection, { fromMs, toMs }: TimeWindow): number {
+    const isAsked = ({ zones: own }: GrowingSegment) => zones === 'all' || zones.some((zone) => own.has(zone));
+    const segments = this.#segments.filter((segment) => overlaps(segment, fromMs, toMs));
+    const growing = this.#growingSegments.filter((part) => overlaps(part, fromMs, toMs) && isAsked(part));
+    return segments.reduce((sum, segment) => sum + rowsOfZones(segment, zones), 0) + growing.reduce((sum, { events }) => sum + events, 0);
+  }
+
   /** The most events of the zones in the window that cannot be read. */
   unreadableEvents(zones: ZoneSelection, { fromMs, toMs }: TimeWindow): number {
     return this.#unreadable(zones, (segment) => overlaps(segment, fromMs, toMs));

@@ -86,7 +86,8 @@ async function eventsIn(store: EventStore, fromMs: number, toMs: number): Promis
       output: { kind: 'rows' },
     } as const;
     const rows: string[] = [];
-    for await (const some of store.readAll(plan)) rows.push(...some.map((row) => JSON.stringify([row.timestamp, row.logId, row.fields])));
+    for await (const some of store.readAll(plan))
+      rows.push(...[...some].map((row) => JSON.stringify([row.timestamp, row.logId, row.fields])));
     found.set(zoneId, rows);
   }
   return found;

@@ -15,7 +15,12 @@ async function servedFeed(store: OpenStore): Promise<string> {
   const app = fastify();
   onTestFinished(() => app.close());
   await app.register(access, { keys: [] });
-  await app.register(feedRoutes, { store, metrics: createMetrics({ store, kafka: null }), queryDeadlineMs: 600_000 });
+  await app.register(feedRoutes, {
+    store,
+    reads: { of: () => store },
+    metrics: createMetrics({ store, kafka: null }),
+    queryDeadlineMs: 600_000,
+  });
   return await app.listen({ host: '127.0.0.1', port: 0 });
 }
 

@@ -67,7 +67,13 @@ test('a client that keeps its answer and reads nothing of it loses its slot', as
   onTestFinished(() => impatient.close());
   const metrics = createMetrics({ store: app.store, kafka: null });
   await impatient.register(access, { keys: [] });
-  await impatient.register(feedRoutes, { store: app.store, metrics, queryDeadlineMs: 2_000, idleMs: 1_000 });
+  await impatient.register(feedRoutes, {
+    store: app.store,
+    reads: { of: () => app.store },
+    metrics,
+    queryDeadlineMs: 2_000,
+    idleMs: 1_000,
+  });
   impatient.get('/metrics', () => metrics.registry.metrics());
   const url = await impatient.listen({ host: '127.0.0.1', port: 0 });
   const response = await fetch(`${url}/shield/event-logs/7/feed`, { headers: { 'accept-encoding': 'identity' } });

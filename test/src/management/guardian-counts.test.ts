@@ -1,7 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SearchResult } from '../../../query/plan/search-result.ts';
 import { guardianDays } from '../../../src/management/guardian-counts.ts';
-import { CONCURRENT_SEARCHES, WAITING_SEARCHES } from '../../../store/embedded/read-path.ts';
+import { FairQueue, LIGHT_SEATS, MAX_WAITING, SEATS } from '../../../src/scheduling/fair-queue.ts';
+import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
+import { alteredStore } from '../../broker/altered-store.ts';
 import { eventLine, ingest, startApp } from '../running-app.ts';
 
 const DAY_MS = 86_400_000;
@@ -35,17 +37,21 @@ describe('the days of API Guardian', () => {
   });
 
   test('are given up past the deadline, for the caller to try again', async () => {
+    const app = await startApp();
+    onTestFinished(() => app.stop());
     const search = (): Promise<SearchResult> => new Promise(() => {});
-    const counted = guardianDays({ store: { search }, now: Date.now, deadlineMs: 5 }, 7);
+    const reads = new ScheduledReads(alteredStore(app.store, { search }), new FairQueue());
+    const counted = guardianDays({ store: reads.of('all'), now: Date.now, deadlineMs: 5 }, 7);
     await expect(counted).rejects.toMatchObject({ status: 503, key: 'metrics.deadline', headers: { 'retry-after': '5' } });
   });
 
   test('are given up where too many searches wait, for the caller to try again', async () => {
     const app = await startApp();
     onTestFinished(() => app.stop());
-    const counting = { store: app.store, now: Date.now, deadlineMs: 100_000 };
-    // All of them ask for a connection before the first one is free again.
-    const most = CONCURRENT_SEARCHES + WAITING_SEARCHES;
+    const reads = new ScheduledReads(app.store, new FairQueue());
+    const counting = { store: reads.of('all'), now: Date.now, deadlineMs: 100_000 };
+    // All of them ask for a seat before the first one is free again.
+    const most = SEATS + LIGHT_SEATS + MAX_WAITING;
     const all = await Promise.allSettled(Array.from({ length: most + 1 }, () => guardianDays(counting, 7)));
     const refused = all.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toMatchObject([{ status: 503, key: 'metrics.busy', headers: { 'retry-after': '5' } }]);

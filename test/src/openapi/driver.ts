@@ -37,6 +37,7 @@ export const ofWrongType = sentTo('open', { 'content-type': 'text/csv' });
 export const withoutKey = sentTo('keyed');
 export const withKey = (accesskey: string): Ways => sentTo('keyed', { accesskey });
 export const whileBroken = sentTo('broken');
+export const whileCrowded = sentTo('crowded');
 export const whileUnreachable = sentTo('unreachable');
 export const whileDeaf = sentTo('deaf');
 export const whileStopping: Ways = (call) => (sites) => askWhileStopping(sites.open, forSite(sites.open, call));

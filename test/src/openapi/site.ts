@@ -8,6 +8,8 @@ import type { KafkaSource } from '../../../ingest/kafka/kafka-source.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { type Edge, startEdge } from '../../../src/management/local-plane.ts';
+import { FairQueue } from '../../../src/scheduling/fair-queue.ts';
+import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
 import { type OpenStore, openStore } from '../../../store/embedded/open-store.ts';
 import { waitingSource } from '../waiting-source.ts';
 import { type Addressed, type Call, type DrivenAnswer, send } from './driven-answer.ts';
@@ -18,6 +20,7 @@ export interface Site extends Addressed {
   readonly store: OpenStore;
   readonly edge: Edge;
   readonly kafka: KafkaSource;
+  readonly queue: FairQueue;
   readonly dataDir: string;
   /** Tokens of its database. */
   readonly tokens: { readonly full: string; readonly readOnly: string };
@@ -48,7 +51,9 @@ export async function startSite(env: Readonly<Record<string, string>> = {}, now:
   const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now, logger });
   const edge = await startEdge({ store, config, now: Date.now, logger });
   const kafka = waitingSource();
-  const app = await buildApp({ store, config, now: Date.now, logger, kafka, edge, bodyDeadlineMs: BODY_DEADLINE_MS });
+  const queue = new FairQueue();
+  const reads = new ScheduledReads(store, queue);
+  const app = await buildApp({ store, reads, config, now: Date.now, logger, kafka, edge, bodyDeadlineMs: BODY_DEADLINE_MS });
   const url = await listening(app);
   const stop = async (): Promise<void> => {
     app.server.closeAllConnections();
@@ -57,7 +62,7 @@ export async function startSite(env: Readonly<Record<string, string>> = {}, now:
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { app, store, edge, kafka, dataDir, tokens: newTokens(dataDir), url, stop };
+  return { app, store, edge, kafka, queue, dataDir, tokens: newTokens(dataDir), url, stop };
 }
 
 /** Asks a second app over the site's store and control plane, one that has begun to stop and is not done with it. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { LIGHT_SEATS, MAX_WAITING, SEATS } from '../../../src/scheduling/fair-queue.ts';
 import { CLOSED_PORT_URL } from '../../edge/upstreams.ts';
 import { startDeafListener } from './deaf-listener.ts';
 import { type ForgetfulSite, startForgetfulSite } from './forgetful-site.ts';
@@ -13,6 +14,8 @@ export interface Sites {
   readonly keyed: Site;
   /** Its store and its control plane's state are broken. */
   readonly broken: Site;
+  /** As many requests of this machine wait as may. */
+  readonly crowded: Site;
   /** Its upstreams refuse connections. */
   readonly unreachable: Site;
   /** Its upstreams let nobody in, and do not say so. */
@@ -51,18 +54,26 @@ function breakDown({ store, edge, kafka, dataDir }: Site): void {
   db.close();
 }
 
+/** Fills the queue of the callers on 127.0.0.1 with reads that never end. */
+function crowd({ queue }: Site): void {
+  const read = { flow: '127.0.0.1', isLight: true, bytes: 0, isRefusable: true, signal: new AbortController().signal };
+  for (let count = 0; count < SEATS + LIGHT_SEATS + MAX_WAITING; count += 1) void queue.run(read, () => new Promise<never>(() => {}));
+}
+
 export async function startSites(): Promise<Sites> {
   const deafUpstream = await startDeafListener();
   const open = await startSite();
   const keyed = await startSite({ HOST: '0.0.0.0', ACCESS_KEYS: `eight:${KEY_OF_ZONE_8}:8,manager:${KEY_WITHOUT_SCOPE}:*:manage` });
   const broken = await startSite();
+  const crowded = await startSite();
   const unreachable = await startSite(upstreamsAt(CLOSED_PORT_URL));
   const deaf = await startSite(upstreamsAt(deafUpstream.url));
   const forgetful = await startForgetfulSite();
   breakDown(broken);
+  crowd(crowded);
   const stop = async (): Promise<void> => {
-    for (const site of [open, keyed, broken, unreachable, deaf, forgetful]) await site.stop();
+    for (const site of [open, keyed, broken, crowded, unreachable, deaf, forgetful]) await site.stop();
     await deafUpstream.stop();
   };
-  return { open, keyed, broken, unreachable, deaf, forgetful, stop };
+  return { open, keyed, broken, crowded, unreachable, deaf, forgetful, stop };
 }

@@ -94,8 +94,8 @@ describe('an export under way', () => {
     await ingest(app, eventLine({ logId: 'a' }));
     const { readAll } = app.store;
     app.store.readAll = async function* (plan, options) {
-      const parts: (readonly EventRow[])[] = [];
-      for await (const part of readAll.call(app.store, plan)) parts.push(part);
+      const parts: EventRow[][] = [];
+      for await (const part of readAll.call(app.store, plan)) parts.push([...part]);
       while (options?.signal?.aborted === false) yield* parts;
       options?.signal?.throwIfAborted();
     };

@@ -3,122 +3,82 @@ import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-poo
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
-async function poolOf(size: number, maxWaiting: number): Promise<ConnectionPool> {
+async function poolOf(kept: number) {
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
-  const pool = await ConnectionPool.open(engine, size, maxWaiting);
+  const prepared: object[] = [];
+  const pool = await ConnectionPool.open(engine, { kept, prepare: async (connection) => void prepared.push(connection) });
   onTestFinished(() => {
     pool.close();
     engine.closeSync();
   });
-  return pool;
+  return { pool, prepared };
 }
 
-/** Takes a connection, adds `name` to `order`, and keeps the connection until `letGo` is called. */
-function hold(pool: ConnectionPool, name: string, order: string[], signal?: AbortSignal) {
-  const { promise, resolve: letGo } = Promise.withResolvers<void>();
-  const work = async () => {
-    using _connection = await pool.acquire(signal);
-    order.push(name);
-    await promise;
-  };
-  return { held: work(), letGo };
-}
+const ONE = { text: 'SELECT 1', params: [] };
 
-test('who finds no connection free gets one in turn, and no more are used than there are', async () => {
-  const pool = await poolOf(2, 10);
-  const order: string[] = [];
-  const all = ['a', 'b', 'c', 'd'].map((name) => hold(pool, name, order));
-  await expect.poll(() => order).toEqual(['a', 'b']);
-  all[1]?.letGo();
-  await all[1]?.held;
-  await expect.poll(() => order).toEqual(['a', 'b', 'c']);
-  for (const { letGo } of all) {
-    letGo();
-  }
-  await Promise.all(all.map(({ held }) => held));
-  expect(order).toEqual(['a', 'b', 'c', 'd']);
+test('each caller has a connection of its own at once, and no more than the kept ones stay open', async () => {
+  const { pool, prepared } = await poolOf(2);
+  expect(prepared).toHaveLength(2);
+  const held = await Promise.all(Array.from({ length: 5 }, () => pool.acquire()));
+  expect(prepared).toHaveLength(5);
+  expect(await Promise.all(held.map(({ runner }) => runner.run(ONE)))).toEqual(Array.from({ length: 5 }, () => [[1]]));
+  for (const one of held) one[Symbol.dispose]();
+  const again = await Promise.all(Array.from({ length: 3 }, () => pool.acquire()));
+  expect(prepared).toHaveLength(6);
+  for (const one of again) one[Symbol.dispose]();
 });
 
-test('past the number that may wait a caller is refused, and who gives up waiting makes room', async () => {
-  const pool = await poolOf(1, 1);
-  const order: string[] = [];
-  const giveUp = new AbortController();
-  const reason = new Error('given up');
-  const first = hold(pool, 'first', order);
-  const waiting = hold(pool, 'waiting', order, giveUp.signal);
-  await expect(hold(pool, 'refused', order).held).rejects.toMatchObject({
-    code: 'overloaded',
-    message: expect.stringContaining('1 searches'),
-  });
-  giveUp.abort(reason);
-  await expect(waiting.held).rejects.toBe(reason);
-  const last = hold(pool, 'last', order);
-  first.letGo();
-  last.letGo();
-  await Promise.all([first.held, last.held]);
-  expect(order).toEqual(['first', 'last']);
-});
-
-test('a connection that nobody uses can be taken without waiting, and is used again', async () => {
-  const pool = await poolOf(1, 1);
-  const order: string[] = [];
-  const idle = pool.acquireIdle();
-  expect(await idle?.runner.run({ text: 'SELECT 1', params: [] })).toEqual([[1]]);
+test('a further connection is there for who can do without while fewer are held than are kept', async () => {
+  const { pool } = await poolOf(2);
+  const [first, second] = [await pool.acquire(), pool.acquireIdle()];
+  expect(await second?.runner.run(ONE)).toEqual([[1]]);
   expect(pool.acquireIdle()).toBeUndefined();
-  const waiting = hold(pool, 'waiting', order);
-  expect(order).toEqual([]);
-  idle?.[Symbol.dispose]();
-  await expect.poll(() => order).toEqual(['waiting']);
-  waiting.letGo();
-  await waiting.held;
+  const third = await pool.acquire();
+  first[Symbol.dispose]();
+  // One is idle now, but others are as many as are kept.
+  expect(pool.acquireIdle()).toBeUndefined();
+  third[Symbol.dispose]();
+  const last = pool.acquireIdle();
+  expect(await last?.runner.run(ONE)).toEqual([[1]]);
+  for (const one of [second, last]) one?.[Symbol.dispose]();
 });
 
 test('a connection whose work has failed is used again', async () => {
-  const pool = await poolOf(1, 1);
+  const { pool, prepared } = await poolOf(1);
   const work = async (text: string) => {
     using connection = await pool.acquire();
     return await connection.runner.run({ text, params: [] });
   };
   await expect(work('SELECT nothing')).rejects.toThrow('nothing');
   expect(await work('SELECT 1')).toEqual([[1]]);
+  expect(prepared).toHaveLength(1);
 });
 
-test('a search that was interrupted keeps its connection until the engine has let go of it, and the next one runs then', async () => {
-  const pool = await poolOf(1, 1);
+test('a statement that was interrupted holds its connection until the engine has let go of it, and others run meanwhile', async () => {
+  const { pool } = await poolOf(1);
   const interrupting = new AbortController();
   const reason = new Error('the deadline has passed');
-  const ends: string[] = [];
   const begun = Promise.withResolvers<void>();
   const runSlow = async () => {
     using connection = await pool.acquire(interrupting.signal);
     const endless = { text: 'SELECT count(*) FROM range(1000000000000) AS a (n) WHERE hash(n) = 1', params: [] };
     const running = connection.runner.run(endless);
     begun.resolve();
-    await running.finally(() => ends.push('interrupted'));
+    await running;
   };
-  const runNext = async () => {
-    using connection = await pool.acquire();
-    ends.push('next');
-    return await connection.runner.run({ text: 'SELECT 2', params: [] });
-  };
-  const [slow, next] = [runSlow(), runNext()];
+  const slow = runSlow();
   await begun.promise;
+  using next = await pool.acquire();
+  expect(await next.runner.run(ONE)).toEqual([[1]]);
   interrupting.abort(reason);
   await expect(slow).rejects.toBe(reason);
-  expect(await next).toEqual([[2]]);
-  expect(ends).toEqual(['interrupted', 'next']);
 });
 
-test('a pool that closes turns away who waits', async () => {
-  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
-  onTestFinished(() => engine.closeSync());
-  const pool = await ConnectionPool.open(engine, 1, 1);
-  const order: string[] = [];
-  const first = hold(pool, 'first', order);
-  const waiting = hold(pool, 'waiting', order);
-  const turnedAway = expect(waiting.held).rejects.toMatchObject({ code: 'closed' });
+test('a pool that is closed turns callers away, and closes what is given back', async () => {
+  const { pool } = await poolOf(1);
+  const held = await pool.acquire();
   pool.close();
-  await turnedAway;
-  first.letGo();
-  await first.held;
+  await expect(pool.acquire()).rejects.toMatchObject({ code: 'closed' });
+  held[Symbol.dispose]();
+  await expect(held.runner.run(ONE)).rejects.toThrow();
 });

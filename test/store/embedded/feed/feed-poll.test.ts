@@ -10,11 +10,12 @@ import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
 import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { event, NOW } from '../stored-events.ts';
 
-/** A reader without a connection. */
+/** A reader whose connections are closed. */
 async function readerWithoutDuckdb(versions: VersionSet): Promise<FeedPages> {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder() });
   onTestFinished(() => engine.closeSync());
-  const connections = await ConnectionPool.open(engine, 0, 0);
+  const connections = await ConnectionPool.open(engine, { kept: 0 });
+  connections.close();
   return new FeedPages({
     versions,
     aliases: pathAliases('/nowhere'),
@@ -38,7 +39,7 @@ test('a poll with nothing new for its zones needs no DuckDB, and moves on behind
   expect(await poll([8], 0n)).toEqual({ lines: [], lastSequence: 10n, more: false });
   versions.advance(15n, [8]);
   expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 14n, more: false });
-  for (const zones of [[8], [7, 8], 'all'] as const) await expect(poll(zones, 10n)).rejects.toMatchObject({ code: 'overloaded' });
+  for (const zones of [[8], [7, 8], 'all'] as const) await expect(poll(zones, 10n)).rejects.toMatchObject({ code: 'closed' });
 });
 
 test('who listens is told soon after events are visible, until it stops', async () => {

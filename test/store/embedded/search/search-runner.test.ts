@@ -70,8 +70,8 @@ test('a search that runs out of memory is refused, and the next one is answered'
   expect(await storedIds(store)).toHaveLength(EVENTS.length + 1);
 });
 
-/** A runner over a store without events, on so many connections, whose clock stands still until the test moves it. */
-async function runnerUnderTest(connections: number, groups?: GroupCache) {
+/** A runner over a store without events, whose clock stands still until the test moves it. */
+async function runnerUnderTest(groups?: GroupCache) {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder(), threads: 4 });
   const [settings, looking] = [await engine.connect(), await engine.connect()];
   const clock = { ms: 0 };
@@ -85,7 +85,7 @@ async function runnerUnderTest(connections: number, groups?: GroupCache) {
   });
   onTestFinished(() => threads.stop());
   const versions = new VersionSet({ segments: [], blobFiles: [] }, 1n, () => undefined);
-  const pool = await ConnectionPool.open(engine, connections, 0);
+  const pool = await ConnectionPool.open(engine, { kept: 1 });
   const runner = new SearchRunner({
     versions,
     aliases: pathAliases('/nowhere'),
@@ -97,15 +97,16 @@ async function runnerUnderTest(connections: number, groups?: GroupCache) {
     pages: undefined,
     groups,
   });
-  return { runner, threads, clock, threadsOfAQuery: async () => Number((await looking.runAndReadAll(THREADS)).getRows()[0]?.[0]) };
+  return { runner, pool, threads, clock, threadsOfAQuery: async () => Number((await looking.runAndReadAll(THREADS)).getRows()[0]?.[0]) };
 }
 
 const THREADS = "SELECT current_setting('threads')";
 const { signal } = new AbortController();
 
 test('a search that is refused counts as over: bulk loads take the cores back', async () => {
-  const { runner, threads, clock, threadsOfAQuery } = await runnerUnderTest(0);
-  await expect(runner.search(rowsPlan(), signal)).rejects.toMatchObject({ code: 'overloaded' });
+  const { runner, pool, threads, clock, threadsOfAQuery } = await runnerUnderTest();
+  pool.close();
+  await expect(runner.search(rowsPlan(), signal)).rejects.toMatchObject({ code: 'closed' });
   clock.ms += 60_000;
   const loading = () => {
     threads.load(4_000);
@@ -133,14 +134,14 @@ function cacheWithoutMemory() {
 
 test('a group search that runs out of memory evicts the cache, and is made without it', async () => {
   const { groups, steps } = cacheWithoutMemory();
-  const { runner } = await runnerUnderTest(1, groups);
+  const { runner } = await runnerUnderTest(groups);
   expect(await runner.search(rowsPlan({ output: BY_COUNTRY }), signal)).toEqual({ kind: 'groups', groups: [], total: 0 });
   expect(steps).toEqual(['find', 'evict all']);
 });
 
 test('a row search asks nothing of the cache of groups', async () => {
   const { groups, steps } = cacheWithoutMemory();
-  const { runner } = await runnerUnderTest(1, groups);
+  const { runner } = await runnerUnderTest(groups);
   expect(await runner.search(rowsPlan(), signal)).toEqual({ kind: 'rows', rows: [], total: 0 });
   expect(steps).toEqual([]);
 });

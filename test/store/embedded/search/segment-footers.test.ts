@@ -11,7 +11,7 @@ import { twoSegments } from '../compaction/two-segments.ts';
 async function footersOfTwo(memoryLimitMb = 256) {
   const { versions, segments, options } = await twoSegments();
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
-  const connections = await ConnectionPool.open(engine, 1, 1, options.aliases, rememberFooters);
+  const connections = await ConnectionPool.open(engine, { kept: 1, errors: options.aliases, prepare: rememberFooters });
   const looking = await engine.connect();
   onTestFinished(() => {
     connections.close();
