@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Agent } from 'undici';
+import { eventually } from '../fixtures/eventually.ts';
+import { programEnv } from '../fixtures/program-env.ts';
+import { DefectLog } from '../property/raw-bytes/defect-log.ts';
+import type { ProbeReply, ProbeRequest, Readings } from './probe.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const PROBE = fileURLToPath(new URL('./probe.ts', import.meta.url));
+
+export interface ProgramOptions {
+  /** How many access keys there are, each of which opens all zones. */
+  readonly keys: number;
+  readonly deadlineMs: number | undefined;
+}
+
+export const keyOf = (caller: number): string => `key-of-caller-${String(caller).padStart(6, '0')}`;
+
+/** The real program in a process of its own, with the settings that it has by itself, and with a probe in it. */
+export class MeasuredProgram {
+  readonly #child: ChildProcess;
+  readonly #dataDir: string;
+  readonly #log = new DefectLog();
+  readonly #waiting = new Map<number, PromiseWithResolvers<Readings>>();
+  readonly agent = new Agent({ pipelining: 0, headersTimeout: 600_000, bodyTimeout: 600_000 });
+  #asked = 0;
+
+  private constructor({ keys, deadlineMs }: ProgramOptions) {
+    this.#dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-bounded-'));
+    const env = {
+      ...programEnv(),
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: this.#dataDir,
+      ACCESS_KEYS: Array.from({ length: keys }, (_, caller) => `caller${caller}:${keyOf(caller)}:*`).join(','),
+      ...(deadlineMs === undefined ? {} : { QUERY_DEADLINE_MS: String(deadlineMs) }),
+    };
+    const child = spawn(process.execPath, ['--import', PROBE, MAIN, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#log.add(text));
+    child.on('message', (reply: ProbeReply) => {
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
+      if ('error' in reply) waiting?.reject(new Error(reply.error));
+      else waiting?.resolve(reply.readings);
+    });
+    child.once('exit', () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error(this.#end() ?? ''));
+    });
+    this.#child = child;
+  }
+
+  static async start(options: ProgramOptions): Promise<MeasuredProgram> {
+    const program = new MeasuredProgram(options);
+    await eventually('the program is ready', async () => {
+      program.requireRunning();
+      return program.#log.address !== undefined && (await fetch(`${program.address}/readyz`)).ok;
+    });
+    return program;
+  }
+
+  get address(): string {
+    return this.#log.address ?? '';
+  }
+
+  /** Begins a new measurement. */
+  async reset(): Promise<void> {
+    await this.#ask('reset');
+  }
+
+  read(): Promise<Readings> {
+    return this.#ask('read');
+  }
+
+  async flush(): Promise<void> {
+    await this.#ask('flush');
+  }
+
+  async compact(): Promise<void> {
+    await this.#ask('compact');
+  }
+
+  /** Throws with its log where it has ended. */
+  requireRunning(): void {
+    const end = this.#end();
+    if (end !== null) throw new Error(end);
+  }
+
+  /** Lines of its log that tell of a defect; each is told once. */
+  defects(): readonly string[] {
+    return this.#log.take();
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'close');
+    const isRunning = this.#child.exitCode === null && this.#child.signalCode === null;
+    this.#child.kill('SIGKILL');
+    if (isRunning) await ended;
+    await this.agent.destroy();
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+
+  #end(): string | null {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) return null;
+    return `the program has ended with ${exitCode ?? signalCode}: ${this.#log.takeAll().join('\n')}`;
+  }
+
+  #ask(ask: ProbeRequest['ask']): Promise<Readings> {
+    this.requireRunning();
+    this.#asked += 1;
+    const waiting = Promise.withResolvers<Readings>();
+    this.#waiting.set(this.#asked, waiting);
+    this.#child.send({ id: this.#asked, ask } satisfies ProbeRequest);
+    return waiting.promise;
+  }
+}
