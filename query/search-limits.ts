@@ -10,17 +10,19 @@ export const SEARCH_LIMITS = {
   /** Alternatives of all clauses together. */
   allAlternatives: 5_000,
   /**
-   * Alternatives of all clauses together whose operation searches within texts. Each reads every text again, and DuckDB is not interrupted
-   * within a block of rows.
+   * Terms of `query` and alternatives of operations that search within texts, all together. Each reads every text again, and DuckDB is not
+   * interrupted within a block of rows.
    */
-  searchedTexts: 500,
+  searchedTexts: 128,
+  /** Bytes of one of these in UTF-8: where text and needle are repetitive, DuckDB compares all of the needle at each place. */
+  searchedTextBytes: 1_024,
+  /** Bytes of all of these together. */
+  allSearchedBytes: 16 * 1_024,
   /** Terms and phrases of `query`. */
   terms: 64,
   /** Runs of stars in one wildcard. */
   starRuns: 256,
-  /** Runs of stars in all wildcards together: the text between each two is searched for in every event. */
-  allStarRuns: 8_192,
-  /** UTF-16 units of `query` and of one alternative. */
+  /** UTF-16 units of `query` and of one alternative of any operation. */
   textLength: 65_536,
   /** Brackets and braces open at the same time; a valid request needs five. */
   jsonDepth: 32,

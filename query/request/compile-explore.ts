@@ -39,7 +39,7 @@ function plannedSelection(request: SelectionRequest, window: TimeWindow | undefi
   if (from !== undefined && to !== undefined && to <= from) {
     errors.add(propertyPath(path, 'to'), `must be greater than from (${from}), not ${to}`);
   }
-  const where = requestPredicate({ query: '', filters, exclude }, errors);
+  const where = requestPredicate({ terms: [], filters, exclude }, errors);
   if (window === undefined) return null;
   const fromMs = from === undefined ? window.fromMs : within(from, window);
   const toMs = to === undefined ? window.toMs : within(to, window);

@@ -3,10 +3,11 @@ import type { JsonObject, JsonValue } from '../exact-json.ts';
 import { INT64, type IntegerRange } from '../integer-ranges.ts';
 import type { FacetOrder, FacetRequest, HistogramRequest } from '../plan/explore-plan.ts';
 import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
-import { type ClauseList, type RequestConditions, readClauses, readQueryText, refuseCostly } from './request-conditions.ts';
+import { type ClauseList, type RequestConditions, readClauses, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
 import { type RequestOutput, readOutput } from './search-request.ts';
+import { refuseCostly } from './shared-limits.ts';
 import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsExploreRequest with each field valid by itself; undefined where it was not. */
@@ -53,7 +54,7 @@ export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreR
     return undefined;
   }
   const window = readWindow(fields, errors);
-  const query = readQueryText(fields, errors);
+  const terms = readTerms(fields, errors);
   const filters = readClauses(fields, BODY, 'filters', errors);
   const exclude = readClauses(fields, BODY, 'exclude', errors);
   const output = readOutput(fields, GROUP_DIMENSIONS, errors);
@@ -61,8 +62,8 @@ export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreR
   const hasSelection = (fields.get('selection') ?? null) !== null;
   const facets = readFacets(fields.get('facets') ?? null, 'facets', hasSelection, errors);
   const selection = readSelection(fields.get('selection') ?? null, 'selection', errors);
-  refuseCostly([filters, exclude, ...(selection === null ? [] : [selection.filters, selection.exclude])], errors);
-  return { ...window, query, filters, exclude, ...output, histogram, facets, selection };
+  refuseCostly(terms, [filters, exclude, ...(selection === null ? [] : [selection.filters, selection.exclude])], errors);
+  return { ...window, terms, filters, exclude, ...output, histogram, facets, selection };
 }
 
 function readHistogram(value: JsonValue, path: string, errors: ErrorList): HistogramRequest | null {

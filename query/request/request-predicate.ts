@@ -4,17 +4,12 @@ import { readAddress, readCidr } from '../cidr.ts';
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, ruleOf } from '../event-fields.ts';
 import { FILTER_OPS } from '../filter-ops.ts';
 import type { Predicate } from '../plan/search-plan.ts';
-import { queryTerms } from '../query-terms.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
-import { type FilterClause, type RequestConditions, starRunsIn, wildcardParts } from './request-conditions.ts';
+import type { FilterClause, RequestConditions } from './request-conditions.ts';
 import { type ErrorList, shownValue } from './request-errors.ts';
 
 /** The predicate of the conditions of a request. Adds to the errors what makes no sense for the operation of a clause. */
-export function requestPredicate({ query, filters, exclude }: RequestConditions, errors: ErrorList): Predicate {
-  const terms = queryTerms(query ?? '');
-  if (terms.length > SEARCH_LIMITS.terms) {
-    errors.add('query', `must have at most ${SEARCH_LIMITS.terms} terms, not ${terms.length}: ${shownValue(query)}`);
-  }
+export function requestPredicate({ terms, filters, exclude }: RequestConditions, errors: ErrorList): Predicate {
   return allOf([
     ...terms.map(termPredicate),
     ...filters.clauses.map((clause) => filterPredicate(clause, errors)),
@@ -100,11 +95,16 @@ function applyOpRules({ path, field, op, alternatives }: FilterClause, errors: E
 
 function refuseManyStars({ alternatives }: FilterClause, errors: ErrorList): void {
   for (const { text, path } of alternatives) {
-    const starRuns = starRunsIn(text);
+    const starRuns = wildcardParts(text).length - 1;
     if (starRuns > SEARCH_LIMITS.starRuns) {
       errors.add(path, `must have at most ${SEARCH_LIMITS.starRuns} stars with text between them, not ${starRuns}: ${shownValue(text)}`);
     }
   }
+}
+
+/** The literal runs between the stars; stars in a row are one, so that `a**b` is `['a','b']` and `***` is `['','']`. */
+export function wildcardParts(pattern: string): readonly string[] {
+  return pattern.split(/\*+/);
 }
 
 function equals(column: Dimension, values: readonly string[]): Predicate {

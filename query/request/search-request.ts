@@ -2,9 +2,10 @@ import { DIMENSIONS, type GroupDimension } from '../event-fields.ts';
 import type { JsonObject, JsonValue } from '../exact-json.ts';
 import { INT32, type IntegerRange } from '../integer-ranges.ts';
 import { DEFAULT_PAGE_SIZE } from '../search-limits.ts';
-import { type RequestConditions, readClauses, readQueryText, refuseCostly } from './request-conditions.ts';
+import { type RequestConditions, readClauses, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
+import { refuseCostly } from './shared-limits.ts';
 import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsSearchRequest with each field valid by itself; undefined where it was not. */
@@ -31,10 +32,10 @@ export function readSearchRequest(body: JsonValue, errors: ErrorList): SearchReq
     return undefined;
   }
   const window = readWindow(fields, errors);
-  const query = readQueryText(fields, errors);
+  const terms = readTerms(fields, errors);
   const filters = readClauses(fields, BODY, 'filters', errors);
-  refuseCostly([filters], errors);
-  return { ...window, query, filters, exclude: { path: 'exclude', clauses: [] }, ...readOutput(fields, DIMENSIONS, errors) };
+  refuseCostly(terms, [filters], errors);
+  return { ...window, terms, filters, exclude: { path: 'exclude', clauses: [] }, ...readOutput(fields, DIMENSIONS, errors) };
 }
 
 /** Reads what is wanted of the events, which may be grouped by the given dimensions. */

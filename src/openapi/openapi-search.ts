@@ -31,6 +31,12 @@ const ADDRESSES = DIMENSIONS.filter((name) => ruleOf(name) === 'address');
 
 const listed = (names: readonly string[], word: string) => names.join(', ').replace(/, (\w+)$/, ` ${word} $1`);
 
+/** The operations that search within texts. */
+const SEARCHING = listed(filterOpsThat('searchesTexts'), 'and');
+
+/** What JSON Schema can say of the values of these: it counts characters, not bytes. */
+const SEARCHED_VALUES = { maxItems: SEARCH_LIMITS.searchedTexts, items: { maxLength: SEARCH_LIMITS.searchedTextBytes } };
+
 /** A condition that filters with this op must fulfil. */
 const onlyWith = (op: string, properties: object) => ({ anyOf: [{ properties: { op: { not: { const: op } } } }, { properties }] });
 
@@ -52,13 +58,16 @@ const SEARCH_SCHEMAS = {
       query: {
         type: ['string', 'null'],
         maxLength: SEARCH_LIMITS.textLength,
-        description: `At most ${SEARCH_LIMITS.terms} terms, which must all occur in ${listed(FREE_TEXT_FIELDS, 'or')}; "…" keeps a phrase`,
+        description:
+          `At most ${SEARCH_LIMITS.terms} terms of ${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes each, which must all occur in ` +
+          `${listed(FREE_TEXT_FIELDS, 'or')}; "…" keeps a phrase`,
       },
       filters: {
         ...nullable({ ...list(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
         description:
-          `All must match. At most ${shownCount(SEARCH_LIMITS.allAlternatives)} values in all of them together, ` +
-          `${SEARCH_LIMITS.searchedTexts} in those for ${listed(filterOpsThat('searchesTexts'), 'and')}`,
+          `All must match. At most ${shownCount(SEARCH_LIMITS.allAlternatives)} values in all of them together; the terms of query and ` +
+          `the values of ${SEARCHING} together at most ${SEARCH_LIMITS.searchedTexts}, with ` +
+          `${shownCount(SEARCH_LIMITS.allSearchedBytes)} bytes in UTF-8`,
       },
       groupBy: nullable({ ...list({ enum: DIMENSIONS }), uniqueItems: true }),
       buckets: {
@@ -81,7 +90,7 @@ const SEARCH_SCHEMAS = {
         enum: Object.keys(FILTER_OPS),
         description:
           `cidr only on ${listed(ADDRESSES, 'and')}; in wildcard, * is any run of characters, at most ${SEARCH_LIMITS.starRuns} with ` +
-          `text between them, and ${shownCount(SEARCH_LIMITS.allStarRuns)} in all filters together`,
+          'text between them',
       },
       value: {
         ...list(searchedText),
@@ -89,11 +98,13 @@ const SEARCH_SCHEMAS = {
         maxItems: SEARCH_LIMITS.alternatives,
         description:
           'Alternatives: one must match. For cidr an IPv4 or IPv6 address, with or without the length of a prefix; an IPv6 range ' +
-          'matches no IPv4 address, but for ranges inside ::ffff:0:0/96',
+          `matches no IPv4 address, but for ranges inside ::ffff:0:0/96. For ${SEARCHING} at most ` +
+          `${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes in UTF-8 each`,
       },
     },
     allOf: [
       ...filterOpsThat('onAddresses').map((op) => onlyWith(op, { field: { enum: ADDRESSES } })),
+      ...filterOpsThat('searchesTexts').map((op) => onlyWith(op, { value: SEARCHED_VALUES })),
       ...filterOpsThat('refusesEmpty').map((op) => onlyWith(op, { value: { items: { minLength: 1 } } })),
     ],
   },

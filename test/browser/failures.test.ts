@@ -176,7 +176,7 @@ describe('nothing found', () => {
   });
 
   test('for a very long condition stays inside of the window', async () => {
-    const { page } = await openPage(`columns=logId&q=${'nowhere'.repeat(300)}`, WITH_KEY);
+    const { page } = await openPage(`columns=logId&q=${'nowhere'.repeat(146)}`, WITH_KEY);
     await expect.poll(() => notice(page).textContent()).toContain('No event in all zones in the last 12 hours meets the condition.');
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: /^Remove nowhere/ }).click();

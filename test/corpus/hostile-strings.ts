@@ -85,8 +85,14 @@ export const HOSTILE_STRINGS: readonly { readonly name: string; readonly text: s
   { name: 'commas', text: 'a,b,,c' },
   { name: 'nearly an address', text: '1.2.3.4.' },
   { name: 'nearly a range', text: '10.0.0.0/33' },
+  { name: 'a kilobyte of a letter', text: 'a'.repeat(1_020) },
+  { name: 'a kilobyte and another end', text: `${'a'.repeat(1_019)}b` },
+  { name: 'a kilobyte of emoji', text: '🦆'.repeat(255) },
   { name: 'eight kilobytes of a letter', text: 'a'.repeat(8192) },
   { name: 'eight kilobytes and another end', text: `${'a'.repeat(8191)}b` },
   { name: 'eight kilobytes of emoji', text: '🦆'.repeat(2048) },
   { name: 'eight kilobytes of escapes', text: "\\%_'".repeat(2048) },
 ];
+
+/** Those that may be looked for within texts, which have at most 1,024 bytes, also with stars around. */
+export const SEARCHED_HOSTILE_STRINGS = HOSTILE_STRINGS.filter(({ text }) => Buffer.byteLength(text) <= 1_020);

@@ -28,10 +28,13 @@ function partsOf(all: number, most: number): number[] {
 }
 
 /** Asks with a quarter of the clauses in each list. */
-async function askedInAll(clauses: readonly { readonly op: string; readonly value: readonly string[] }[]): Promise<string> {
+async function askedInAll(
+  clauses: readonly { readonly op: string; readonly value: readonly string[] }[],
+  query: string | null = null,
+): Promise<string> {
   const named = clauses.map((clause) => ({ field: 'url', ...clause }));
   const [filters = [], exclude = [], selected = [], others = []] = [0, 1, 2, 3].map((list) => named.filter((_, at) => at % 4 === list));
-  return asked({ filters, exclude, selection: { filters: selected, exclude: others } });
+  return asked({ query, filters, exclude, selection: { filters: selected, exclude: others } });
 }
 
 /** What the answer has where `most` are wanted, of more that there are. */
@@ -47,15 +50,21 @@ describeLimits('Explorer', import.meta.filename, {
     is: count(SEARCH_LIMITS.allAlternatives),
     ask: (size) => askedInAll(partsOf(size, 500).map((part) => ({ op: 'in', value: times(part, 'x') }))),
   },
-  'values of all of them for `contains` and `wildcard`': {
+  'words and phrases of `query` and values of all of them for `contains` and `wildcard`': {
     is: count(SEARCH_LIMITS.searchedTexts),
     ask: (size) =>
-      askedInAll(partsOf(size, 100).map((part, at) => ({ op: at % 2 === 0 ? 'contains' : 'wildcard', value: times(part, 'x') }))),
+      askedInAll(
+        partsOf(size - 2, 20).map((part, at) => ({ op: at % 2 === 0 ? 'contains' : 'wildcard', value: times(part, 'x') })),
+        'two words',
+      ),
   },
-  'runs of stars in all their wildcards': {
-    is: count(SEARCH_LIMITS.allStarRuns),
-    ask: (runs) =>
-      askedInAll(partsOf(runs, SEARCH_LIMITS.starRuns).map((part) => ({ op: 'wildcard', value: [times(part, '*').join('a')] }))),
+  'bytes of all of these': {
+    is: bytes(SEARCH_LIMITS.allSearchedBytes),
+    ask: (size) =>
+      askedInAll(
+        partsOf(size - 3, SEARCH_LIMITS.searchedTextBytes).map((part) => ({ op: 'wildcard', value: ['x'.repeat(part)] })),
+        'é b',
+      ),
   },
   '`pageSize`': {
     is: count(MAX_PER_ANSWER),

@@ -22,10 +22,13 @@ function partsOf(all: number, most: number): number[] {
 }
 
 /** Asks with half of the clauses in each list. */
-async function askedInBoth(clauses: readonly { readonly op: string; readonly value: readonly string[] }[]): Promise<string> {
+async function askedInBoth(
+  clauses: readonly { readonly op: string; readonly value: readonly string[] }[],
+  query: string | null = null,
+): Promise<string> {
   const named = clauses.map((clause) => ({ field: 'url', ...clause }));
   const half = Math.floor(named.length / 2);
-  const body = lastHour({ filters: named.slice(0, half), exclude: named.slice(half) });
+  const body = lastHour({ query, filters: named.slice(0, half), exclude: named.slice(half) });
   return outcomeOf(
     await ask(app, '/shield/event-logs/7/export', { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
   );
@@ -49,14 +52,21 @@ describeLimits('Export', import.meta.filename, {
     is: count(SEARCH_LIMITS.allAlternatives),
     ask: (size) => askedInBoth(partsOf(size, 500).map((part) => ({ op: 'in', value: times(part, 'x') }))),
   },
-  'values of all of them for `contains` and `wildcard`': {
+  'words and phrases of `query` and values of all of them for `contains` and `wildcard`': {
     is: count(SEARCH_LIMITS.searchedTexts),
-    ask: (size) => askedInBoth(partsOf(size, 100).map((part, at) => ({ op: at === 0 ? 'contains' : 'wildcard', value: times(part, 'x') }))),
+    ask: (size) =>
+      askedInBoth(
+        partsOf(size - 2, 40).map((part, at) => ({ op: at === 0 ? 'contains' : 'wildcard', value: times(part, 'x') })),
+        'two words',
+      ),
   },
-  'runs of stars in all their wildcards': {
-    is: count(SEARCH_LIMITS.allStarRuns),
-    ask: (runs) =>
-      askedInBoth(partsOf(runs, SEARCH_LIMITS.starRuns).map((part) => ({ op: 'wildcard', value: [times(part, '*').join('a')] }))),
+  'bytes of all of these': {
+    is: bytes(SEARCH_LIMITS.allSearchedBytes),
+    ask: (size) =>
+      askedInBoth(
+        partsOf(size - 3, SEARCH_LIMITS.searchedTextBytes).map((part) => ({ op: 'wildcard', value: ['x'.repeat(part)] })),
+        'é b',
+      ),
   },
   'exports at a time': {
     is: count(EXPORTS_AT_ONCE),

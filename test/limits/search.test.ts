@@ -33,7 +33,12 @@ function filters(op: string, all: readonly string[], most: number): object {
   return { filters: parts.map((part) => filter(op, part)) };
 }
 
-const stars = (runs: number): string => times(runs, '*').join('a');
+/** So many bytes in texts of at most as many as one may have, of two bytes a letter but for the last of an odd number. */
+function textsOf(size: number): string[] {
+  const most = SEARCH_LIMITS.searchedTextBytes;
+  const sizes = Array.from({ length: Math.ceil(size / most) }, (_, part) => Math.min(most, size - part * most));
+  return sizes.map((each) => 'é'.repeat(each / 2) + 'x'.repeat(each % 2));
+}
 
 /** How many of them the answer has, where those that were asked for are more. */
 async function countedIn(length: (body: ReturnType<typeof JSON.parse>) => number, most: number, rest: object): Promise<string> {
@@ -83,23 +88,34 @@ describeLimits('Search', import.meta.filename, {
     is: count(SEARCH_LIMITS.allAlternatives),
     ask: (size) => asked(filters('in', times(size, 'x'), SEARCH_LIMITS.alternatives)),
   },
-  'values of all `contains` and `wildcard` filters': {
+  'words and phrases of `query` and values of `contains` and `wildcard`': {
     is: count(SEARCH_LIMITS.searchedTexts),
-    ask: (size) => asked(filters('contains', times(size, 'x'), SEARCH_LIMITS.alternatives)),
+    ask: (size) => asked({ query: 'two words', filters: [filter('contains', ['x']), filter('wildcard', times(size - 3, 'x'))] }),
+  },
+  'bytes of one of these': {
+    is: bytes(SEARCH_LIMITS.searchedTextBytes),
+    ask: async (size) => {
+      const text = textsOf(size).join('');
+      const outcomes = [
+        await asked({ query: `word "${text}"` }),
+        await asked({ filters: [filter('contains', ['x', text])] }),
+        await asked({ filters: [filter('wildcard', [text])] }),
+      ];
+      return [...new Set(outcomes)].join();
+    },
+  },
+  'bytes of all of these': {
+    is: bytes(SEARCH_LIMITS.allSearchedBytes),
+    ask: (size) => {
+      const [word = '', ...values] = textsOf(size);
+      return asked({ query: word, ...filters('wildcard', values, 4) });
+    },
   },
   'runs of stars in one wildcard': {
     is: count(SEARCH_LIMITS.starRuns),
-    ask: (runs) => asked({ filters: [filter('wildcard', [stars(runs)])] }),
+    ask: (runs) => asked({ filters: [filter('wildcard', [times(runs, '*').join('a')])] }),
   },
-  'runs of stars in all wildcards': {
-    is: count(SEARCH_LIMITS.allStarRuns),
-    ask: (runs) => {
-      const each = SEARCH_LIMITS.starRuns;
-      const whole = times(Math.floor(runs / each), stars(each));
-      return asked(filters('wildcard', runs % each === 0 ? whole : [...whole, stars(runs % each)], SEARCH_LIMITS.alternatives));
-    },
-  },
-  'UTF-16 units of `query`': { is: count(SEARCH_LIMITS.textLength), ask: (size) => asked({ query: 'x'.repeat(size) }) },
+  'UTF-16 units of `query`': { is: count(SEARCH_LIMITS.textLength), ask: (size) => asked({ query: 'x'.padEnd(size) }) },
   'UTF-16 units of one value': {
     is: count(SEARCH_LIMITS.textLength),
     ask: (size) => asked({ filters: [filter('eq', ['x'.repeat(size)])] }),

@@ -48,6 +48,7 @@ export function matchesQuery(event: OracleEvent, query: string | null | undefine
   );
 }
 
-const queryTerms = remembered((query: string): readonly string[] =>
+/** The words and phrases of a query, some of them twice. */
+export const queryTerms = remembered((query: string): readonly string[] =>
   Array.from(query.matchAll(/"([^"]*)"|([^\s"]+)/g), ([, phrase, word]) => phrase ?? word ?? '').filter((term) => term !== ''),
 );

@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv';
 import type { OracleExploreRequest, OracleSelection } from './explore-oracle.ts';
 import { toRange } from './match-address.ts';
-import { ORACLE_OPS, type OracleFilter } from './match-event.ts';
-import type { OracleRequest } from './search-oracle.ts';
+import { ORACLE_OPS, type OracleFilter, queryTerms } from './match-event.ts';
+import type { OracleMatch, OracleRequest } from './search-oracle.ts';
 
 const DIMENSIONS = ['feature', 'ruleId', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'];
 const INT32 = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
@@ -83,12 +83,12 @@ const hasExploreShape = ajv.compile<OracleExploreRequest>(EXPLORE_REQUEST);
 
 /** Whether the search has to take this body, rather than answer 400. */
 export function isValidRequest(body: unknown, nowMs: number): boolean {
-  return hasShape(body) && isWindow(body, nowMs) && (body.filters ?? []).every(isSensible);
+  return hasShape(body) && isWindow(body, nowMs) && (body.filters ?? []).every(isSensible) && isBounded(body);
 }
 
 /** Whether the explorer has to take this body, rather than answer 400. */
 export function isValidExplore(body: unknown, nowMs: number): boolean {
-  if (!hasExploreShape(body) || !isWindow(body, nowMs)) {
+  if (!hasExploreShape(body) || !isWindow(body, nowMs) || !isBounded(body, body.selection ?? {})) {
     return false;
   }
   const { filters, exclude, facets, selection } = body;
@@ -100,6 +100,18 @@ export function isValidExplore(body: unknown, nowMs: number): boolean {
 
 function isWindow({ from, to }: OracleRequest, nowMs: number): boolean {
   return to > from && from >= nowMs - 72 * 3_600_000 - 60_000 && to <= nowMs + 60_000;
+}
+
+/** The bytes of each text that is searched for within others: the different words of a query, and what values have to contain. */
+export function searchedBytes({ query, filters, exclude }: OracleMatch): readonly number[] {
+  const values = [...(filters ?? []), ...(exclude ?? [])].filter(({ op }) => op === 'contains' || op === 'wildcard');
+  return [...new Set(queryTerms(query ?? '')), ...values.flatMap(({ value }) => value)].map((text) => Buffer.byteLength(text));
+}
+
+/** What is searched for is not more than may be. */
+function isBounded(...matches: readonly OracleMatch[]): boolean {
+  const lengths = matches.flatMap(searchedBytes);
+  return lengths.length <= 128 && lengths.every((length) => length <= 1_024) && lengths.reduce((a, b) => a + b, 0) <= 16_384;
 }
 
 /** It says something, and does not end before it begins. */

@@ -4,11 +4,19 @@ import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../query/event-fields.ts';
 import { toAddress } from '../oracle/match-address.ts';
 import { ORACLE_OPS, type OracleFilter } from '../oracle/match-event.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
+import { searchedBytes } from '../oracle/request-check.ts';
 import type { OracleMatch, OracleRequest } from '../oracle/search-oracle.ts';
 import { ZONES } from './arbitrary-event.ts';
 import { anyText, hostileText } from './value-pools.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** Bytes of a text that is searched for within others. */
+const MAX_SEARCHED_BYTES = 1_024;
+/** Half of what all of them may have, because some tests make one request of two. */
+const MAX_ALL_SEARCHED_BYTES = 8 * 1_024;
+
+const isBounded = (match: OracleMatch): boolean => searchedBytes(match).reduce((a, b) => a + b, 0) <= MAX_ALL_SEARCHED_BYTES;
 
 type Window = readonly [from: number, to: number];
 
@@ -38,7 +46,7 @@ export function arbitraryRequest(
 export function arbitraryMatch(events: readonly OracleEvent[]): fc.Arbitrary<OracleMatch> {
   const ofOne = <T>(drawn: (events: readonly OracleEvent[]) => fc.Arbitrary<T>) =>
     fc.constantFrom(...events).chain((event) => drawn([event]));
-  return fc.record({
+  const match = fc.record({
     query: fc.oneof({ arbitrary: fc.constantFrom(null, ''), weight: 3 }, { arbitrary: ofOne(queries), weight: 1 }),
     filters: fc.oneof({ arbitrary: fc.constantFrom(null, []), weight: 2 }, { arbitrary: ofOne(clauseLists), weight: 1 }),
     exclude: fc.oneof(
@@ -46,6 +54,7 @@ export function arbitraryMatch(events: readonly OracleEvent[]): fc.Arbitrary<Ora
       { arbitrary: ofOne((event) => fc.array(filters(event), { minLength: 1, maxLength: 3 })), weight: 6 },
     ),
   });
+  return match.filter(isBounded);
 }
 
 function clauseLists(events: readonly OracleEvent[]): fc.Arbitrary<OracleFilter[]> {
@@ -69,7 +78,8 @@ function bodies(events: readonly OracleEvent[], window: fc.Arbitrary<Window>): f
       },
       { requiredKeys: ['window'] },
     )
-    .map(({ window: [from, to], ...rest }): OracleRequest => ({ from, to, ...rest }));
+    .map(({ window: [from, to], ...rest }): OracleRequest => ({ from, to, ...rest }))
+    .filter(isBounded);
 }
 
 /** The whole retention, a whole number of hours, or bounds that lie exactly on events, where being included or not shows. */
@@ -91,7 +101,7 @@ function queries(events: readonly OracleEvent[]): fc.Arbitrary<string> {
   const pieces = fc.oneof(hostileText, ...searched.map((name) => piecesOf(events, name)));
   const piece = fc
     .oneof({ arbitrary: pieces, weight: 5 }, { arbitrary: hostileText, weight: 1 }, { arbitrary: anyText, weight: 1 })
-    .map((text) => text.replaceAll('"', ''));
+    .map((text) => cutNeedle(text.replaceAll('"', '')));
   const word = piece.map((text) => text.replaceAll(/\s/g, ''));
   const phrase = piece.filter((text) => text.trim() !== '').map((text) => `"${text}"`);
   return fc
@@ -121,9 +131,13 @@ function alternative(events: readonly OracleEvent[], field: string, op: string):
     case 'cidr':
       return ranges(events);
     case 'contains':
-      return perhapsWithAs(fc.oneof(piece, piece, piece, whole, hostileText, anyText), field).filter((text) => text !== '');
+      return perhapsWithAs(fc.oneof(piece, piece, piece, whole, hostileText, anyText), field)
+        .map(cutNeedle)
+        .filter((text) => text !== '');
     case 'wildcard':
-      return perhapsWithAs(fc.oneof({ arbitrary: patterns(whole), weight: 4 }, { arbitrary: patterns(hostileText), weight: 1 }), field);
+      return perhapsWithAs(fc.oneof({ arbitrary: patterns(whole), weight: 4 }, { arbitrary: patterns(hostileText), weight: 1 }), field).map(
+        cutNeedle,
+      );
     default:
       return fc.oneof(
         { arbitrary: respelled(whole, field), weight: 4 },
@@ -131,6 +145,18 @@ function alternative(events: readonly OracleEvent[], field: string, op: string):
         { arbitrary: hostileText, weight: 1 },
       );
   }
+}
+
+/** The text, or of one that is too long to be searched for its last letters, as many as may be. */
+function cutNeedle(text: string): string {
+  const letters = Array.from(text);
+  let length = Buffer.byteLength(text);
+  let cut = 0;
+  while (length > MAX_SEARCHED_BYTES) {
+    length -= Buffer.byteLength(letters[cut] ?? '');
+    cut += 1;
+  }
+  return cut === 0 ? text : letters.slice(cut).join('');
 }
 
 /** Numbers of autonomous systems are written with and without `AS`. */
@@ -143,15 +169,19 @@ function valuesOf(events: readonly OracleEvent[], field: string): fc.Arbitrary<s
   return values.length === 0 ? hostileText : fc.constantFrom(...new Set(values));
 }
 
+/** Mostly a few letters, at times all that there are. */
+const lengths = fc.oneof(
+  { arbitrary: fc.integer({ min: 1, max: 12 }), weight: 15 },
+  { arbitrary: fc.constant(Number.POSITIVE_INFINITY), weight: 1 },
+);
+
 /** A run of whole characters of a value, in its own or another case. */
 function piecesOf(events: readonly OracleEvent[], field: string): fc.Arbitrary<string> {
-  return fc
-    .tuple(valuesOf(events, field), fc.nat({ max: 30 }), fc.integer({ min: 1, max: 12 }), otherCase)
-    .map(([value, start, length, change]) => {
-      const letters = Array.from(value);
-      const first = letters.length === 0 ? 0 : start % letters.length;
-      return change(letters.slice(first, first + length).join(''));
-    });
+  return fc.tuple(valuesOf(events, field), fc.nat({ max: 30 }), lengths, otherCase).map(([value, start, length, change]) => {
+    const letters = Array.from(value);
+    const first = letters.length === 0 ? 0 : start % letters.length;
+    return change(letters.slice(first, first + length).join(''));
+  });
 }
 
 const otherCase = fc.constantFrom<(text: string) => string>(

@@ -43,6 +43,7 @@ const HOSTILE_TEXTS: readonly string[] = [
   '1e999',
   '=cmd()',
   'x'.repeat(300),
+  'Éa'.repeat(500),
 ];
 
 /** Few values each, so that random events share them and random requests hit them. Two dimensions also share some with each other. */

@@ -19,7 +19,14 @@ export function largeSearches(nowMs: number): fc.Arbitrary<Readonly<Record<strin
         list(count, (index) => `${'*a'.repeat(250)}*${index}`),
       ),
     ),
-    fc.constantFrom(499, 500, 501).map((count) =>
+    fc.tuple(fc.constantFrom(15, 16, 17), fc.constantFrom(1_023, 1_024, 1_025)).map(([count, length]) =>
+      clause(
+        'contains',
+        'url',
+        list(count, (index) => String.fromCharCode(97 + index).padStart(length, 'a')),
+      ),
+    ),
+    fc.constantFrom(127, 128, 129).map((count) =>
       clause(
         'contains',
         'url',

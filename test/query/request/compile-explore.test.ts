@@ -171,12 +171,25 @@ describe('a question of the explorer', () => {
         message: 'must have at most 100 clauses together with those of filters, exclude, selection.filters, not 101',
       },
     ]);
-    const texts = clause('ua', 'contains', ...times(300, 'x'));
-    expect(faults({ filters: [texts], selection: { filters: [texts] } })).toEqual([
+    const texts = clause('ua', 'contains', ...times(63, 'x'));
+    expect(faults({ query: 'two words', filters: [texts], selection: { filters: [texts] } })).toEqual([]);
+    expect(faults({ query: 'three more words', filters: [texts], selection: { filters: [texts] } })).toEqual([
       {
         field: 'selection.filters',
-        message: 'must have at most 500 values in all its contains and wildcard clauses together with those of filters, exclude, not 600',
+        message: 'must have at most 128 words of query and values of contains and wildcard together with those of query, filters, not 129',
       },
+    ]);
+    const long = [clause('ua', 'wildcard', ...times(4, 'x'.repeat(1_024)))];
+    expect(faults({ query: 'x', filters: long, exclude: long, selection: { filters: long, exclude: long } })).toEqual([
+      {
+        field: 'selection.exclude',
+        message:
+          'must have at most 16384 bytes in words of query and values of contains and wildcard together with those of query, filters, ' +
+          'exclude, selection.filters, not 16385',
+      },
+    ]);
+    expect(faults({ selection: { exclude: [clause('ua', 'contains', 'x', 'x'.repeat(1_025))] } })).toEqual([
+      { field: 'selection.exclude[0].value[1]', message: expect.stringContaining('must have at most 1024 bytes, not 1025: "xxx') },
     ]);
   });
 });

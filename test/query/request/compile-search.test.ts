@@ -233,20 +233,28 @@ describe('a search that is compiled', () => {
     });
 
     it('takes 256 stars in a wildcard, and any number of them side by side', () => {
-      const value = ['a*'.repeat(256), '*'.repeat(60_000)];
+      const value = ['a*'.repeat(256), '*'.repeat(1024)];
       expect(compileWith({ filters: [{ field: 'url', op: 'wildcard', value }] }).where).toMatchObject({
         of: [{ parts: { length: 257 } }, { parts: ['', ''] }],
       });
     });
 
-    it('takes 8,192 stars in all wildcards', () => {
-      const value = Array.from({ length: 32 }, (_, index) => `${'a*'.repeat(256)}${index}`);
-      expect(compileWith({ filters: [{ field: 'url', op: 'wildcard', value }] }).where).toMatchObject({ of: { length: 32 } });
+    it('takes 128 texts to look for, words among them, of which those that are repeated count once', () => {
+      const value = Array.from({ length: 126 }, (_, index) => `${index}`);
+      const where = compileWith({ query: 'two words '.repeat(100), filters: [{ field: 'url', op: 'contains', value }] }).where;
+      expect(where).toMatchObject({ of: [{}, {}, { of: { length: 126 } }] });
     });
 
-    it('takes texts of 65,536 characters', () => {
-      const long = 'x'.repeat(65_536);
-      expect(compileWith({ query: long, filters: [{ field: 'url', op: 'contains', value: [long] }] }).where).toMatchObject({ kind: 'all' });
+    it('takes 1,024 bytes in each of them, and 16,384 in all', () => {
+      const word = 'é'.repeat(512);
+      const value = Array.from({ length: 15 }, (_, index) => `${String(index).padStart(2, '0')}${'x'.repeat(1022)}`);
+      const where = compileWith({ query: `"${word}"`, filters: [{ field: 'url', op: 'wildcard', value }] }).where;
+      expect(where).toMatchObject({ of: [{ of: { length: FREE_TEXT_FIELDS.length } }, { of: { length: 15 } }] });
+    });
+
+    it('takes a query and other values of 65,536 characters', () => {
+      const filters = [{ field: 'url', op: 'in', value: ['x'.repeat(65_536)] }];
+      expect(compileWith({ query: 'x'.padStart(65_536), filters }).where).toMatchObject({ kind: 'all' });
     });
   });
 });

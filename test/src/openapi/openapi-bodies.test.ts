@@ -29,8 +29,8 @@ describe('the document and the program agree on whether a search may hold', () =
     ['a pageSize below int32', { pageSize: -2_147_483_649 }, false],
     ['buckets past int32', { buckets: 2_147_483_648 }, false],
     ['half a bucket', { buckets: 0.5 }, false],
-    ['a query of 65,536 characters', { query: 'x'.repeat(65_536) }, true],
-    ['a query of 65,537 characters', { query: 'x'.repeat(65_537) }, false],
+    ['a query of 65,536 characters', { query: 'x'.padEnd(65_536) }, true],
+    ['a query of 65,537 characters', { query: 'x'.padEnd(65_537) }, false],
     ['no filters', { filters: [] }, true],
     ['100 filters', { filters: times(100, filter()) }, true],
     ['101 filters', { filters: times(101, filter()) }, false],
@@ -44,6 +44,12 @@ describe('the document and the program agree on whether a search may hold', () =
     ['1,001 values', { filters: [filter({ value: times(1001, 'x') })] }, false],
     ['a value of 65,536 characters', { filters: [filter({ value: ['x'.repeat(65_536)] })] }, true],
     ['a value of 65,537 characters', { filters: [filter({ value: ['x'.repeat(65_537)] })] }, false],
+    ['a text of 1,024 characters to contain', { filters: [filter({ op: 'contains', value: ['x'.repeat(1024)] })] }, true],
+    ['a text of 1,025 characters to contain', { filters: [filter({ op: 'contains', value: ['x'.repeat(1025)] })] }, false],
+    ['a wildcard of 1,024 characters', { filters: [filter({ op: 'wildcard', value: ['*'.repeat(1024)] })] }, true],
+    ['a wildcard of 1,025 characters', { filters: [filter({ op: 'wildcard', value: ['*'.repeat(1025)] })] }, false],
+    ['128 texts to contain', { filters: [filter({ op: 'contains', value: times(128, 'x') })] }, true],
+    ['129 texts to contain', { filters: [filter({ op: 'contains', value: times(129, 'x') })] }, false],
     ['an empty value', { filters: [filter({ value: [''] })] }, true],
     ['an empty value to contain', { filters: [filter({ op: 'contains', value: [''] })] }, false],
     ['a number as value', { filters: [filter({ value: [5] })] }, false],
@@ -62,12 +68,12 @@ describe('the document and the program agree on whether a search may hold', () =
 
   // Descriptions say what JSON Schema cannot.
   const { query, filters } = OPENAPI_DOCUMENT.components.schemas.EventLogsSearchRequest.properties;
-  const { op } = OPENAPI_DOCUMENT.components.schemas.EventLogsFilter.properties;
+  const { op, value } = OPENAPI_DOCUMENT.components.schemas.EventLogsFilter.properties;
   test.each([
     [
       'terms',
       query.description,
-      'At most 64 terms',
+      'At most 64 terms of 1,024 bytes each',
       64,
       (count: number) => ({
         query: times(count, 0)
@@ -85,11 +91,36 @@ describe('the document and the program agree on whether a search may hold', () =
     [
       'values to search for in texts',
       filters.description,
-      '500 in those for contains and wildcard',
-      500,
+      'the terms of query and the values of contains and wildcard together at most 128',
+      128,
       (count: number) => ({
-        filters: [filter({ op: 'contains', value: times(250, 'x') }), filter({ op: 'wildcard', value: times(count - 250, '*x') })],
+        query: 'word',
+        filters: [filter({ op: 'contains', value: times(64, 'x') }), filter({ op: 'wildcard', value: times(count - 65, '*x') })],
       }),
+    ],
+    [
+      'bytes to search for in texts',
+      filters.description,
+      'with 16,384 bytes in UTF-8',
+      16_384,
+      (count: number) => ({
+        query: 'é'.repeat(512),
+        filters: [filter({ op: 'contains', value: [...times(14, 'é'.repeat(512)), 'x'.repeat(1_022), 'x'.repeat(count - 16_382)] })],
+      }),
+    ],
+    [
+      'bytes of a text to search for',
+      value.description,
+      'For contains and wildcard at most 1,024 bytes in UTF-8 each',
+      1_024,
+      (count: number) => ({ filters: [filter({ op: 'wildcard', value: [`${'é'.repeat(500)}${'x'.repeat(count - 1_000)}`] })] }),
+    ],
+    [
+      'bytes of a term',
+      query.description,
+      'of 1,024 bytes each',
+      1_024,
+      (count: number) => ({ query: `${'é'.repeat(500)}${'x'.repeat(count - 1_000)}` }),
     ],
     [
       'stars',

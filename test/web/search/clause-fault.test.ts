@@ -23,7 +23,22 @@ function isTaken(clause: unknown): boolean {
 
 describe('a clause that is typed', () => {
   test('is refused exactly where the program would refuse it', () => {
-    const part = fc.constantFrom('10.0.0.0', '/8', '/33', '::1', '2001:db8::', '/128', '/129', '', '*', 'a', ' ', '1.2.3', '%eth0');
+    const part = fc.constantFrom(
+      '10.0.0.0',
+      '/8',
+      '/33',
+      '::1',
+      '2001:db8::',
+      '/128',
+      '/129',
+      '',
+      '*',
+      'a',
+      ' ',
+      '1.2.3',
+      '%eth0',
+      'é'.repeat(512),
+    );
     const value = fc.array(part, { maxLength: 3 }).map((parts) => parts.join(''));
     assertProperty(
       fc.property(
@@ -58,6 +73,9 @@ describe('a line that is entered', () => {
     ['a value that is quoted in part', 'login ip:"300.1.1".1/8', 9],
     ['a value with an escaped character', 'ip:192.0.2.0/24,300\\.1.1.1/8', 16],
     ['one that excludes', 'ip:192.0.2.0/24 -ip:192.0.2.0/99', 20],
+    ['a text that is too long to contain', `url:~a,${'é'.repeat(513)}`, 7],
+    ['a wildcard of too many bytes', `login ua:${'é'.repeat(512)}*`, 9],
+    ['too many texts to contain', `x url:~${Array(129).fill('a').join(',')}`, 2],
     ['a clause with too many values', `x country:${Array(1001).fill('NL').join(',')}`, 2],
   ])('is told the place of %s', (_what, line, position) => {
     expect(checkedLine(line)).toEqual({ position, fault: expect.stringMatching(new RegExp(`^character ${position + 1}: `)) });
