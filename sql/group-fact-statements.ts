@@ -15,22 +15,71 @@ export interface GroupPage {
 
 /**
  * Phase two: the facts about the groups of one page, in one pass over their events. Columns: those of {@link factRows}. `place` is the
- * index of the group in `keys`, or the only key itself (marked text) if {@link isDirect}: then nothing has to be joined.
+ * index of the group in `keys`, or the only key itself (marked text) if {@link isDirect}: then nothing has to be joined. At most one row
+ * more than {@link MAX_FACTS} allows.
  */
 export function groupDetailStatement(
+  plan: SearchPlan,
+  output: GroupsOutput,
+  page: GroupPage,
+  events: SqlFragment,
+  dialect: Dialect,
+): SqlStatement {
+  const source = factsOfPage(plan, output, page, events, dialect);
+  return renderSql(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${limited(factRows(source, dialect))}`, dialect);
+}
+
+/** The same with countries and asns counted apart, which are fewer than their pairs where groups have many events. */
+export function groupOriginStatement(
+  plan: SearchPlan,
+  output: GroupsOutput,
+  page: GroupPage,
+  events: SqlFragment,
+  dialect: Dialect,
+): SqlStatement {
+  const source = factsOfPage(plan, output, page, events, dialect);
+  const { origin } = DETAIL_ROWS;
+  const counted = (name: 'country' | 'asn', noCountry: SqlFragment, noAsn: SqlFragment) =>
+    sql`SELECT place, absent, ${noCountry}"country", ${noAsn}"asn", NULL AS action, NULL AS feature, NULL AS "ruleId", sum(events)::BIGINT AS events,
+      NULL AS "firstSeen", NULL AS "lastSeen" FROM pairs WHERE absent = ${int32(origin)} GROUP BY place, absent, ${column(name)}`;
+  const apart = sql`SELECT * FROM pairs WHERE absent <> ${int32(origin)}`;
+  return renderSql(
+    sql`WITH pairs AS MATERIALIZED (${factsSql(source)}), facts AS MATERIALIZED (${apart}
+    UNION ALL BY NAME ${counted('country', NO_SQL, sql`NULL AS `)} UNION ALL BY NAME ${counted('asn', sql`NULL AS `, NO_SQL)})
+    ${limited(factRows(source, dialect))}`,
+    dialect,
+  );
+}
+
+/** The same for groups with many or long values, of which the engine makes the texts of the contexts: see {@link finishedRows}. */
+export function groupContextStatement(
+  plan: SearchPlan,
+  output: GroupsOutput,
+  page: GroupPage,
+  events: SqlFragment,
+  dialect: Dialect,
+): SqlStatement {
+  const source = factsOfPage(plan, output, page, events, dialect);
+  return renderSql(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${finishedRows(source, dialect)}`, dialect);
+}
+
+function limited(rows: SqlFragment): SqlFragment {
+  return sql`SELECT * FROM (${rows}) AS about LIMIT ${int32(MAX_FACTS.rows + 1)}`;
+}
+
+function factsOfPage(
   plan: SearchPlan,
   output: GroupsOutput,
   { keys, isWhole }: GroupPage,
   events: SqlFragment,
   dialect: Dialect,
-): SqlStatement {
+): FactsSource {
   const groups = isDirect(output, isWhole)
     ? { from: column(dimensionColumn(output.by[0] as GroupDimension)), join: NO_SQL, place: markText(trusted("coalesce(place, '')")) }
     : { from: trusted('position'), join: sql` JOIN ${wantedKeys(output.by, keys)}`, place: trusted('place') };
   const matching = sql`(SELECT ${groups.from} AS place${FACT_COLUMNS}${bucketColumn(plan, output, dialect)}
     FROM ${events}${groups.join} WHERE ${matchSql(plan, plan.window, dialect)}) AS matching`;
-  const source = { output, matching, place: groups.place };
-  return renderSql(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${factRows(source, dialect)}`, dialect);
+  return { output, matching, place: groups.place };
 }
 
 /** Whether the `place` of {@link groupDetailStatement} is the key itself: the page has all groups of one dimension. */
@@ -65,7 +114,7 @@ export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, event
   return renderSql(
     sql`WITH found AS MATERIALIZED (${found}), counted AS MATERIALIZED (${counted}), page AS MATERIALIZED (${ranked}),
       facts AS MATERIALIZED (${factsSql(source)})
-      SELECT *, ${noKeys} FROM (${factRows(source, dialect)}) AS about
+      SELECT *, ${noKeys} FROM (${limited(factRows(source, dialect))}) AS about
       UNION ALL
       SELECT place, ${int32(PAGE_ROWS.key)}, NULL, NULL, NULL, NULL, events, NULL, NULL, NULL, ${markedKeys(output)} FROM page
       UNION ALL
@@ -100,6 +149,15 @@ interface FactsSource {
   readonly place: SqlFragment;
 }
 
+/**
+ * The most rows that {@link factRows} gives, and the most bytes of one of their texts and lists. Where groups have more or longer values,
+ * {@link groupContextStatement} is to be asked instead.
+ */
+export const MAX_FACTS = { rows: 20_000, textBytes: 1_024, listBytes: 16 * 1024 };
+
+/** Stands for a text or a list that is too long. Texts begin with a dot, and lists with a bracket. */
+export const TOO_LONG = '-';
+
 /** Counts the events by bucket, origin, verdict and rule, in one pass. */
 function factsSql({ output, matching }: FactsSource): SqlFragment {
   const [bucket, bucketSet] = output.buckets > 0 ? [sql`bucket, `, sql`, (place, bucket)`] : [NO_SQL, NO_SQL];
@@ -120,9 +178,17 @@ export const DETAIL_ROWS = {
   rules: 0b110,
 } as const;
 
+/** The kinds of the rows of {@link groupContextStatement} whose `listed` is a text of the context (marked; no row: there is no value). */
+export const FINISHED_ROWS = {
+  country: -3,
+  asn: -4,
+  features: -5,
+  ruleIds: -6,
+} as const;
+
 /**
  * Selects the rows about every group from the relation `facts`. Columns: place, absent ({@link DETAIL_ROWS}), country, asn, action, feature
- * (marked text; NULL: the events that lack it), events, firstSeen, lastSeen, listed.
+ * (marked text; NULL: the events that lack it; or {@link TOO_LONG}), events, firstSeen, lastSeen, listed.
  */
 function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment {
   const values = [column('country'), column('asn'), dialect.fold(column('action')), column('feature')];
@@ -131,9 +197,52 @@ function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment
     output.buckets > 0
       ? [sql`${int32(DETAIL_ROWS.rules)}, ${int32(DETAIL_ROWS.buckets)}`, sql`coalesce(${column('ruleId')}, bucket || ':' || events)`]
       : [int32(DETAIL_ROWS.rules), column('ruleId')];
-  return sql`SELECT ${place} AS place, absent, ${joinSql(values.map(markText))}, events, "firstSeen", "lastSeen", NULL AS listed
+  const tooLong = sql`'${trusted(TOO_LONG)}'`;
+  const textOf = (value: SqlFragment) =>
+    sql`CASE WHEN strlen(${value}) > ${int32(MAX_FACTS.textBytes)} THEN ${tooLong} ELSE ${markText(value)} END`;
+  const list = sql`CASE WHEN sum(strlen(${column('ruleId')})) > ${int32(MAX_FACTS.listBytes)} THEN ${tooLong}
+      ELSE ${dialect.listOf(listed)} END`;
+  return sql`SELECT ${place} AS place, absent, ${joinSql(values.map(textOf))}, events, "firstSeen", "lastSeen", NULL AS listed
     FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)})
     UNION ALL
-    SELECT ${place} AS place, absent, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${dialect.listOf(listed)}
+    SELECT ${place} AS place, absent, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${list}
     FROM facts WHERE absent IN (${lists}) GROUP BY ${place}, absent`;
+}
+
+/**
+ * The same with the texts of the contexts made by the engine. Verdicts have no feature, and NULL for an action that the context does not
+ * count; there are no origins and rules, but {@link FINISHED_ROWS}.
+ */
+function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment {
+  const { origin, verdict, buckets, rules } = DETAIL_ROWS;
+  const ofKind = (kind: number, listed: SqlFragment, from: SqlFragment): SqlFragment =>
+    sql`SELECT ${place} AS place, ${int32(kind)}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${listed} FROM ${from} GROUP BY ${place}`;
+  const distinct = (kind: number, name: 'feature' | 'ruleId', within: number): SqlFragment =>
+    ofKind(
+      kind,
+      markText(sql`string_agg(${column(name)}, ',' ORDER BY ${column(name)})`),
+      sql`(SELECT DISTINCT place, ${column(name)} FROM facts
+        WHERE absent = ${int32(within)} AND ${column(name)} IS NOT NULL) AS listed`,
+    );
+  const mostFrequent = (kind: number, name: 'country' | 'asn'): SqlFragment =>
+    ofKind(
+      kind,
+      markText(sql`first(${column(name)} ORDER BY events DESC, ${column(name)})`),
+      sql`(SELECT place, ${column(name)}, sum(events) AS events FROM facts
+        WHERE absent = ${int32(origin)} AND ${column(name)} IS NOT NULL GROUP BY place, ${column(name)}) AS counted`,
+    );
+  const action = dialect.fold(column('action'));
+  const counted = sql`CASE WHEN ${action} IN ('blocked', 'challenged', 'logged') THEN ${action} END`;
+  const all = [
+    sql`SELECT ${place} AS place, absent, NULL, NULL, ${markText(counted)}, NULL, sum(events)::BIGINT, min("firstSeen"), max("lastSeen"), NULL
+    FROM facts WHERE absent = ${int32(verdict)} GROUP BY ${place}, absent, ${counted}`,
+    mostFrequent(FINISHED_ROWS.country, 'country'),
+    mostFrequent(FINISHED_ROWS.asn, 'asn'),
+    distinct(FINISHED_ROWS.features, 'feature', verdict),
+    distinct(FINISHED_ROWS.ruleIds, 'ruleId', rules),
+    ...(output.buckets > 0
+      ? [ofKind(buckets, dialect.listOf(trusted("bucket || ':' || events")), sql`facts WHERE absent = ${int32(buckets)}`)]
+      : []),
+  ];
+  return joinSql(all, '\n    UNION ALL\n    ');
 }

@@ -12,7 +12,6 @@ export interface KnownFalls {
 /** Of the requests of the fixed cases. */
 export const KNOWN_FALLS: Readonly<Partial<Record<keyof typeof FIXED_CASES, KnownFalls>>> = {
   'rows of long values': { falls: { 'main thread': { reading: '602 ms' }, 'status 500': { reading: '1' } }, mayFall: ['memory'] },
-  'group context': { falls: { 'main thread': { reading: '409 ms' } } },
   'adversarial needles': { falls: { interrupt: { reading: 'over 5 s' } } },
   'dense logs': { falls: { 'main thread': { reading: '717 ms' } } },
   'facets of long values': { falls: { 'main thread': { reading: '238 ms' }, memory: { reading: '1904 MiB' } } },

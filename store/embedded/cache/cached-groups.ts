@@ -1,11 +1,11 @@
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { allEvents, eventsBefore } from '../../../sql/events-relation.ts';
-import { groupDetailStatement } from '../../../sql/group-fact-statements.ts';
+import { MAX_FACTS } from '../../../sql/group-fact-statements.ts';
 import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../../../sql/group-statements.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
-import { collectFacts, type FoundGroups, GroupFacts, keysIn } from '../search/group-facts.ts';
+import { type FoundGroups, GroupFacts, keysIn, readFacts, readFactsToAddUp } from '../search/group-facts.ts';
 import type { SearchScope } from '../search/search-scope.ts';
 import { bytesOf, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
@@ -28,22 +28,21 @@ export async function findCached(
     return { ...found, facts: [] };
   }
   const page = { ...found, isWhole: found.keys.length === found.total };
-  const details = async (part: typeof events) =>
-    await scope.runner.run(groupDetailStatement(plan, output, page, part ?? scope.events(), duckdbDialect));
   const cached = await cachedGroups(scope, output, page, entry, hasRoom);
-  if (cached === undefined) {
-    return { ...found, facts: collectFacts(await details(undefined), page, output) };
+  const beside = cached === undefined || events === undefined ? undefined : await readFactsToAddUp(scope, output, page, events);
+  if (cached === undefined || (events !== undefined && beside === undefined)) {
+    return { ...found, facts: await readFacts(scope, output, page, scope.events()) };
   }
   const starts = output.buckets > 0 ? bucketStarts(plan.window, output.buckets) : [];
-  const facts = cached.map(({ facts, times }) => {
-    const all = new GroupFacts(output.buckets);
+  const facts = cached.map(({ facts, times }, index) => {
+    const all = beside?.[index] ?? new GroupFacts(output.buckets);
     all.addAll(facts);
     if (times !== undefined) {
       addToSparkline(all, times, starts);
     }
     return all;
   });
-  return { ...found, facts: events === undefined ? facts : collectFacts(await details(events), page, output, facts) };
+  return { ...found, facts };
 }
 
 /** The events that are not covered: unflushed ones, those of other segments, and earlier ones of cut segments. Undefined: none. */
@@ -68,7 +67,7 @@ interface CountedPage {
 
 /**
  * The cached facts of the page's groups in what the entry covers. Facts that are not cached yet are read and cached; undefined where there
- * is no room for them.
+ * is no room for them, or the groups have so many values that the engine has to make their texts.
  */
 async function cachedGroups(
   scope: SearchScope,
@@ -96,7 +95,15 @@ async function cachedGroups(
       entry.isFull = true;
       throw error;
     });
+    if (read === undefined) {
+      entry.isFull = true;
+      return undefined;
+    }
     const learned = indexes.map((index, nth) => mergeCachedGroups(groups[index], read[nth] as GroupPart, entry.segments));
+    if (areMany(learned)) {
+      entry.isFull = true;
+      return undefined;
+    }
     if (hasRoom(learned.reduce((sum, group, nth) => sum + bytesOf(wanted.keys[nth] as readonly string[], group), 0))) {
       entry.add(wanted.keys, learned);
     } else {
@@ -112,22 +119,19 @@ async function cachedGroups(
 
 type GroupPart = Omit<CachedGroup, 'segments'>;
 
+/** Undefined where the groups have too many values to be kept. */
 async function readGroups(
   scope: SearchScope,
   output: GroupsOutput,
   wanted: Pick<CountedPage, 'keys' | 'isWhole'>,
   segments: readonly CheckedSegment[],
-): Promise<GroupPart[]> {
+): Promise<GroupPart[] | undefined> {
   const byTime = segments.toSorted((a, b) => a.minTimestamp - b.minTimestamp);
   const events = scope.flushedEvents(byTime);
   const contexts = { ...output, buckets: 0 };
-  const facts = collectFacts(
-    await scope.runner.run(groupDetailStatement(scope.plan, contexts, wanted, events, duckdbDialect)),
-    wanted,
-    contexts,
-  );
-  if (output.buckets === 0) {
-    return facts.map((one) => ({ facts: one, times: undefined }));
+  const facts = await readFactsToAddUp(scope, contexts, wanted, events);
+  if (facts === undefined || output.buckets === 0) {
+    return facts?.map((one) => ({ facts: one, times: undefined }));
   }
   const originMs = byTime[0]?.minTimestamp ?? 0;
   const collector = new TimesCollector(wanted.keys.length, originMs);
@@ -138,6 +142,11 @@ async function readGroups(
   });
   const times = collector.times();
   return facts.map((one, index) => ({ facts: one, times: times[index] }));
+}
+
+/** Whether the groups have more values than are sorted here within some milliseconds. */
+function areMany(groups: readonly CachedGroup[]): boolean {
+  return groups.reduce((sum, { facts }) => sum + facts.values().length, 0) > MAX_FACTS.rows;
 }
 
 function mergeCachedGroups(before: CachedGroup | undefined, part: GroupPart, segments: ReadonlySet<number>): CachedGroup {

@@ -1,9 +1,21 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import type { GroupContext } from '../../../query/plan/search-result.ts';
-import { DETAIL_ROWS, type GroupPage, isDirect } from '../../../sql/group-fact-statements.ts';
-import { unmarkText } from '../../../sql/statement.ts';
+import { duckdbDialect } from '../../../sql/dialect.ts';
+import {
+  DETAIL_ROWS,
+  FINISHED_ROWS,
+  type GroupPage,
+  groupContextStatement,
+  groupDetailStatement,
+  groupOriginStatement,
+  isDirect,
+  MAX_FACTS,
+  TOO_LONG,
+} from '../../../sql/group-fact-statements.ts';
+import { type SqlFragment, unmarkText } from '../../../sql/statement.ts';
 import { compareCodePoints } from '../runtime/compare-code-points.ts';
+import type { SearchScope } from './search-scope.ts';
 
 /** A page of groups: their keys in the order of the answer, and the facts of each. */
 export interface FoundGroups extends FoundKeys {
@@ -33,7 +45,17 @@ export function keysIn(rows: readonly DuckDBValue[][]): CountedKeys {
 
 type Counts = Map<string, number>;
 
-/** The facts of one group, added up piece by piece. A null value stands for events without that field; the context leaves it out. */
+/** A text of the context, by the kind of the row that has it. */
+const FINISHED: ReadonlyMap<number, FinishedText> = new Map(
+  Object.entries(FINISHED_ROWS).map(([name, kind]) => [kind, name as FinishedText]),
+);
+
+type FinishedText = keyof typeof FINISHED_ROWS;
+
+/**
+ * The facts of one group, added up piece by piece. A null value stands for events without that field; the context leaves it out. Where the
+ * engine has made texts of the context, nothing can be added to them.
+ */
 export class GroupFacts {
   count = 0;
   firstSeen = Number.POSITIVE_INFINITY;
@@ -44,6 +66,7 @@ export class GroupFacts {
   readonly #actions: Counts = new Map();
   readonly #features: Counts = new Map();
   readonly #ruleIds = new Set<string>();
+  readonly #finished: Partial<Record<FinishedText, string>> = {};
 
   constructor(buckets: number) {
     this.sparkline = new Array<number>(buckets).fill(0);
@@ -75,6 +98,11 @@ export class GroupFacts {
     }
   }
 
+  /** Sets a text of the context as the engine has made it. */
+  finish(name: FinishedText, text: string): void {
+    this.#finished[name] = text;
+  }
+
   /** Adds the facts of further events of the group, without their sparkline, whose buckets may be those of another window. */
   addAll(other: GroupFacts): void {
     this.addSpan(other.count, other.firstSeen, other.lastSeen);
@@ -93,13 +121,13 @@ export class GroupFacts {
 
   context(): GroupContext {
     return {
-      country: mostFrequent(this.#countries),
-      asn: mostFrequent(this.#asns),
+      country: this.#finished.country ?? mostFrequent(this.#countries),
+      asn: this.#finished.asn ?? mostFrequent(this.#asns),
       blocked: this.#actions.get('blocked') ?? 0,
       challenged: this.#actions.get('challenged') ?? 0,
       logged: this.#actions.get('logged') ?? 0,
-      features: distinct(this.#features.keys()),
-      ruleIds: distinct(this.#ruleIds),
+      features: this.#finished.features ?? distinct(this.#features.keys()),
+      ruleIds: this.#finished.ruleIds ?? distinct(this.#ruleIds),
     };
   }
 }
@@ -133,17 +161,46 @@ function distinct(values: Iterable<string>): string {
   return [...values].sort(compareCodePoints).join(',');
 }
 
-/** Adds the rows of a `groupDetailStatement` to the facts of their groups. `facts` has one element for each key of the page. */
-export function collectFacts(
-  details: readonly DuckDBValue[][],
-  { keys, isWhole }: GroupPage,
+/** Reads the facts of a page of groups from these events. */
+export async function readFacts(
+  { plan, runner }: SearchScope,
   output: GroupsOutput,
-  facts: readonly GroupFacts[] = keys.map(() => new GroupFacts(output.buckets)),
-): readonly GroupFacts[] {
+  page: GroupPage,
+  events: SqlFragment,
+): Promise<readonly GroupFacts[]> {
+  const details = await runner.run(groupDetailStatement(plan, output, page, events, duckdbDialect));
+  const isMuch = areTooMany(details);
+  return collectFacts(isMuch ? await runner.run(groupContextStatement(plan, output, page, events, duckdbDialect)) : details, page, output);
+}
+
+/** The same, for others to be added; undefined where the groups have too many values for that. */
+export async function readFactsToAddUp(
+  { plan, runner }: SearchScope,
+  output: GroupsOutput,
+  page: GroupPage,
+  events: SqlFragment,
+): Promise<readonly GroupFacts[] | undefined> {
+  for (const statement of [groupDetailStatement, groupOriginStatement]) {
+    const details = await runner.run(statement(plan, output, page, events, duckdbDialect));
+    if (!areTooMany(details)) {
+      return collectFacts(details, page, output);
+    }
+  }
+  return undefined;
+}
+
+/** Makes facts of the rows of a `groupDetailStatement` or a `groupContextStatement`, one element for each key of the page. */
+export function collectFacts(details: readonly DuckDBValue[][], { keys, isWhole }: GroupPage, output: GroupsOutput): readonly GroupFacts[] {
+  const facts = keys.map(() => new GroupFacts(output.buckets));
   const positions = isDirect(output, isWhole) ? new Map(keys.map(([key], position) => [key, position])) : undefined;
   for (const [index, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
     const position = positions === undefined ? Number(index) : positions.get(textOf(index) ?? '');
     const group = facts[position as number] as GroupFacts;
+    const finished = FINISHED.get(Number(absent));
+    if (finished !== undefined) {
+      group.finish(finished, textOf(listed) ?? '');
+      continue;
+    }
     switch (Number(absent)) {
       case DETAIL_ROWS.origin:
         group.addOrigin(textOf(country), textOf(asn), Number(events));
@@ -163,6 +220,11 @@ export function collectFacts(
     }
   }
   return facts;
+}
+
+/** Whether the rows of a `groupDetailStatement` say that its groups have more or longer values than are put together here. */
+export function areTooMany(details: readonly DuckDBValue[][]): boolean {
+  return details.length > MAX_FACTS.rows || details.some((row) => row.includes(TOO_LONG));
 }
 
 function listOf(listed: DuckDBValue | undefined): string[] {

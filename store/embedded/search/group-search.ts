@@ -2,12 +2,12 @@ import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import type { EventGroup, SearchResult } from '../../../query/plan/search-result.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
-import { groupDetailStatement, groupOnceStatement, PAGE_ROWS } from '../../../sql/group-fact-statements.ts';
+import { groupOnceStatement, PAGE_ROWS } from '../../../sql/group-fact-statements.ts';
 import { groupFingerprintStatement, groupSampleStatement } from '../../../sql/group-fingerprint-statements.ts';
 import { groupPageStatement } from '../../../sql/group-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
 import { rowsOfZones, type Segment } from '../segment/segment.ts';
-import { type CountedKeys, collectFacts, type FoundGroups, type GroupFacts, keysIn } from './group-facts.ts';
+import { areTooMany, type CountedKeys, collectFacts, type FoundGroups, type GroupFacts, keysIn, readFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /**
@@ -75,19 +75,19 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
     keys[Number(row[0])] = row.slice(-output.by.length).map((key) => unmarkText(key as string));
   }
   const details = rows.filter(([, absent]) => Number(absent) >= 0);
-  return { total: Number(totalRow?.[6] ?? 0), keys, facts: collectFacts(details, { keys, isWhole: false }, output) };
+  const page = { keys, isWhole: false };
+  const facts = areTooMany(details) ? await readFacts(scope, output, page, scope.events()) : collectFacts(details, page, output);
+  return { total: Number(totalRow?.[6] ?? 0), keys, facts };
 }
 
 /** Finds the keys of the page, then the facts of these keys. */
 async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, { singletons }: MaxKept): Promise<FoundGroups> {
-  const { plan } = scope;
   const { total, keys } = await findFirstGroups(scope, output, singletons);
   if (keys.length === 0) {
     return { total, keys, facts: [] };
   }
   const page = { keys, isWhole: keys.length === total };
-  const details = await scope.runner.run(groupDetailStatement(plan, output, page, scope.events(), duckdbDialect));
-  return { total, keys, facts: collectFacts(details, page, output) };
+  return { total, keys, facts: await readFacts(scope, output, page, scope.events()) };
 }
 
 /** The keys of the page with their numbers of events, and the number of all groups. */
