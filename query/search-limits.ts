@@ -22,8 +22,8 @@ export const SEARCH_LIMITS = {
   terms: 64,
   /** Runs of stars in one wildcard. */
   starRuns: 256,
-  /** UTF-16 units of `query` and of one alternative of any operation. */
-  textLength: 65_536,
+  /** UTF-16 units of `query`, blanks included. */
+  queryLength: 65_536,
   /** Brackets and braces open at the same time; a valid request needs five. */
   jsonDepth: 32,
   /** Values in the body, nested ones included; a valid search has fewer than 6,000. */

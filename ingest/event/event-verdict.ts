@@ -6,13 +6,14 @@ export interface EventRules {
 }
 
 /**
- * The outcome of one event. An accepted one is `isRepaired` where its texts had bytes that are no UTF-8, or halves of surrogate pairs. An
+ * The outcome of one event. An accepted one is `isRepaired` where its texts had bytes that are no UTF-8, or halves of surrogate pairs;
+ * `cutTexts` says how many of its fields are stored by the first bytes of their texts, absent where all are stored whole. An
  * expired one is only counted: it is neither stored nor kept as a dead letter. A rejected one becomes a dead letter: `reason` names the
  * member, its value and what is allowed. `isJson` is false where it is no JSON object. `zoneId` is the zone that the event would have; it
  * is null if none could be read, and then no zone can ever get the event.
  */
 export type EventVerdict =
-  | { readonly kind: 'accepted'; readonly isRepaired?: true }
+  | { readonly kind: 'accepted'; readonly isRepaired?: true; readonly cutTexts?: number }
   | { readonly kind: 'expired' }
   | { readonly kind: 'rejected'; readonly reason: string; readonly zoneId: number | null; readonly isJson?: false };
 
@@ -65,7 +66,8 @@ export function tooLongRepaired(sizeBytes: number, repairedBytes: number): strin
 
 /** The same for one with a log of its own. */
 export function tooLongLog(logBytes: number): string {
-  return `the log has ${logBytes} bytes, with the members that are no fields: at most ${LARGEST_EVENT_BYTES} are allowed`;
+  const added = 'with the members that are no fields, and those that are too long for one';
+  return `the log has ${logBytes} bytes, ${added}: at most ${LARGEST_EVENT_BYTES} are allowed`;
 }
 
 /** The same for what it has beside its log. */

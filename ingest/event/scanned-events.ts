@@ -1,7 +1,8 @@
 import { parseAddress } from '../../query/address.ts';
 import { type BatchColumn, columnIndex } from '../../query/batch-columns.ts';
-import { ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { type FieldRule, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
+import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import type { ColumnWriter } from './column-writer.ts';
 import type { ConvertedEvents } from './converted-events.ts';
 import {
@@ -20,10 +21,11 @@ import type { JsonMember } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
 import { packLog } from './packed-logs.ts';
+import { textStart } from './partial-event.ts';
 import { WireEvent } from './wire-event.ts';
 
-const ACCEPTED: EventVerdict = { kind: 'accepted' };
-const REPAIRED: EventVerdict = { kind: 'accepted', isRepaired: true };
+const ACCEPTED = { kind: 'accepted' } as const;
+const REPAIRED = { kind: 'accepted', isRepaired: true } as const;
 const EXPIRED: EventVerdict = { kind: 'expired' };
 
 const COMMA = Buffer.from(',');
@@ -70,7 +72,8 @@ export class ScannedEvents {
     const derivedLogId = event.fields.has('logId')
       ? null
       : (sourceId?.() ?? digestId(bytes.subarray(scanner.sourceStart, scanner.sourceEnd)));
-    const log = canonicalLog(scanner, event);
+    const long = longTexts(scanner, event);
+    const log = canonicalLog(scanner, event, long);
     const tooMuch = sizeFault(scanner, event, derivedLogId, log.length);
     if (tooMuch !== null) {
       return rejected(tooMuch, event.zoneId);
@@ -78,7 +81,8 @@ export class ScannedEvents {
     writeFields(scanner, event, derivedLogId, events.fields);
     packLog(log, packedValues(scanner, event), events.logs);
     events.count += 1;
-    return scanner.isRepaired ? REPAIRED : ACCEPTED;
+    const verdict = scanner.isRepaired ? REPAIRED : ACCEPTED;
+    return long.length === 0 ? verdict : { ...verdict, cutTexts: long.length };
   }
 }
 
@@ -125,11 +129,34 @@ function writeFields(scanner: MemberScanner, event: WireEvent, derivedLogId: str
   for (const { name, rule, column } of TEXTS) {
     const member = event.fields.get(name);
     if (member !== undefined) {
-      const text = rule === 'asNumber' ? Buffer.from(event.asn!) : textOf(scanner, member);
-      writeText(rule, column, text, columns);
+      writeText(rule, column, storedBytes(wholeText(scanner, event, { rule, member })), columns);
     }
   }
   columns.endEvent();
+}
+
+/** The members of the text fields that are longer than what is stored of a text. */
+function longTexts(scanner: MemberScanner, event: WireEvent): JsonMember[] {
+  return TEXTS.flatMap(({ name, rule }) => {
+    const member = event.fields.get(name);
+    // A text is never longer than it is written.
+    const mayBeLong = member !== undefined && member.valueEnd - member.valueStart > STORED_TEXT_BYTES;
+    return mayBeLong && wholeText(scanner, event, { rule, member }).length > STORED_TEXT_BYTES ? [member] : [];
+  });
+}
+
+/** The text of the member of a text field, as its rule has it. */
+function wholeText(
+  scanner: MemberScanner,
+  { asn }: WireEvent,
+  { rule, member }: { readonly rule: FieldRule; readonly member: JsonMember },
+): Buffer {
+  return rule === 'asNumber' ? Buffer.from(asn!) : textOf(scanner, member);
+}
+
+/** The part of a text that is stored, as `storedText` has it. */
+function storedBytes(text: Buffer): Buffer {
+  return text.subarray(0, textStart(text, STORED_TEXT_BYTES).length);
 }
 
 /** The text of a member that is a string, without its escapes. */
@@ -137,7 +164,7 @@ function textOf(scanner: MemberScanner, member: JsonMember): Buffer {
   return member.valueHasEscapes ? Buffer.from(scanner.stringOf(member)) : scanner.text.subarray(member.valueStart + 1, member.valueEnd - 1);
 }
 
-function writeText(rule: (typeof TEXTS)[number]['rule'], column: number, text: Buffer, columns: ColumnWriter): void {
+function writeText(rule: FieldRule, column: number, text: Buffer, columns: ColumnWriter): void {
   if (rule === 'url') {
     columns.url(text, 0, text.length);
   } else if (rule === 'address') {
@@ -153,21 +180,21 @@ function writeText(rule: (typeof TEXTS)[number]['rule'], column: number, text: B
 }
 
 /**
- * The event's log with the members that are no fields added to it; the whole event where it has no log. It is copied as it is written.
- * Good until the next scan.
+ * The event's log with the members that are no fields added to it, and those of its `long` texts, which the columns do not have whole; the
+ * whole event where it has no log. It is copied as it is written. Good until the next scan.
  */
-function canonicalLog(scanner: MemberScanner, event: WireEvent): Buffer {
+function canonicalLog(scanner: MemberScanner, event: WireEvent, long: readonly JsonMember[]): Buffer {
   const { text } = scanner;
   const log = event.fields.get('log');
   if (log === undefined) {
     return text.subarray(scanner.openAt, scanner.closeAt + 1);
   }
   const { valueStart, valueEnd } = log;
-  if (event.others.length === 0) {
+  if (event.others.length + long.length === 0) {
     return text.subarray(valueStart, valueEnd);
   }
   // The last of several members with the same name counts.
-  const added = new Map(event.others.map((member) => [scanner.keyOf(member), member]));
+  const added = new Map([...event.others, ...long].map((member) => [scanner.keyOf(member), member]));
   const logMembers = scanner.membersAt(valueStart);
   for (const member of logMembers) {
     added.delete(scanner.keyOf(member));
@@ -184,11 +211,11 @@ function canonicalLog(scanner: MemberScanner, event: WireEvent): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** The values by which the event's log is packed, as `packLog` takes them. */
+/** The stored values by which the event's log is packed, as `packLog` takes them. */
 function packedValues({ text }: MemberScanner, event: WireEvent): (Buffer | null)[] {
   return PACKED_FIELDS.map((name) => {
     const member = event.fields.get(name);
     const isPlain = member !== undefined && !member.valueHasEscapes;
-    return isPlain ? text.subarray(member.valueStart + 1, member.valueEnd - 1) : null;
+    return isPlain ? storedBytes(text.subarray(member.valueStart + 1, member.valueEnd - 1)) : null;
   });
 }

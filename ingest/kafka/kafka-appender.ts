@@ -32,6 +32,7 @@ export class KafkaAppender {
   /** The number of discards. A failed append of an earlier generation is reported already. */
   #generation = 0;
   #repairedEvents = 0;
+  #cutTexts = 0;
   /** Settled when no offset is being moved back. Never rejects. */
   #movingBack: Promise<unknown> = Promise.resolve();
 
@@ -50,10 +51,16 @@ export class KafkaAppender {
     return this.#repairedEvents;
   }
 
+  /** Texts of events that are stored by their first bytes. Those that come again after a failure count again. */
+  get cutTexts(): number {
+    return this.#cutTexts;
+  }
+
   add(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
     const verdict = this.#builder.addKafkaMessage(topic, partition, offset, value);
-    if (verdict.kind === 'accepted' && verdict.isRepaired === true) {
-      this.#repairedEvents++;
+    if (verdict.kind === 'accepted') {
+      this.#repairedEvents += verdict.isRepaired === true ? 1 : 0;
+      this.#cutTexts += verdict.cutTexts ?? 0;
     }
   }
 

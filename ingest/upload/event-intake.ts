@@ -46,6 +46,8 @@ export interface IntakeOptions {
   readonly signal?: AbortSignal;
   /** Checks each batch before it is stored. An error ends the intake, and neither that batch nor a later one is stored. */
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
+  /** Called for each event of which so many texts are stored by their first bytes. */
+  readonly onCutTexts?: (texts: number) => void;
   /** Called after each chunk with the totals so far. */
   readonly onProgress?: (bytes: number, events: number) => void;
 }
@@ -192,6 +194,7 @@ class Intake implements EventReceiver {
     if (verdict.kind === 'accepted') {
       this.#accept(1);
       if (verdict.isRepaired === true) this.#repaired++;
+      if (verdict.cutTexts !== undefined) this.#options.onCutTexts?.(verdict.cutTexts);
     } else if (verdict.kind === 'expired') {
       this.#expired++;
     } else {

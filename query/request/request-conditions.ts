@@ -50,6 +50,10 @@ export function readConditions(fields: JsonObject, errors: ErrorList): RequestCo
 export function readTerms(fields: JsonObject, errors: ErrorList): readonly string[] {
   const value = fields.get('query') ?? null;
   const query = value === null ? undefined : readText(value, 'query', errors);
+  if (query !== undefined && query.length > SEARCH_LIMITS.queryLength) {
+    errors.add('query', `must have at most ${SEARCH_LIMITS.queryLength} characters, not ${query.length}: ${shownValue(query)}`);
+    return [];
+  }
   const terms = queryTerms(query ?? '');
   if (terms.length > SEARCH_LIMITS.terms) {
     errors.add('query', `must have at most ${SEARCH_LIMITS.terms} terms, not ${terms.length}: ${shownValue(query)}`);

@@ -5,6 +5,7 @@ import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, rule
 import { FILTER_OPS } from '../filter-ops.ts';
 import type { Predicate } from '../plan/search-plan.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
+import { storedText } from '../text-bytes.ts';
 import type { FilterClause, RequestConditions } from './request-conditions.ts';
 import { type ErrorList, shownValue } from './request-errors.ts';
 
@@ -47,13 +48,15 @@ function searchedTexts(column: Dimension, texts: readonly string[]): readonly st
 }
 
 /**
- * Addresses are compared as numbers, so that different spellings are equal. A text that is no address is compared as text, and can only
- * equal the `ip` of an event that is no address either.
+ * Texts are cut as those of events are, so that all of a long one finds its event. Addresses are compared as numbers, so that different
+ * spellings are equal. A text that is no address is compared as text, and can only equal the `ip` of an event that is no address either.
  */
-function equalityPredicate(column: Dimension, texts: readonly string[]): Predicate {
+function equalityPredicate(column: Dimension, wanted: readonly string[]): Predicate {
   const rule = ruleOf(column);
+  const written = rule === 'asNumber' ? wanted.map((text) => canonicalAsn(text) ?? text) : wanted;
+  const texts = [...new Set(written.map(storedText))];
   if (rule === 'asNumber') {
-    return equals(column, [...new Set(texts.map((text) => canonicalAsn(text) ?? text))]);
+    return equals(column, texts);
   }
   if (rule !== 'address') {
     return equals(column, texts);

@@ -8,7 +8,6 @@ import {
   parseExactJson,
 } from '../exact-json.ts';
 import type { IntegerRange } from '../integer-ranges.ts';
-import { SEARCH_LIMITS } from '../search-limits.ts';
 import { BODY, type ErrorList, propertyPath, shownValue } from './request-errors.ts';
 
 /**
@@ -115,10 +114,6 @@ function isObject(value: JsonValue): value is JsonObject {
 export function readText(value: JsonValue, path: string, errors: ErrorList): string | undefined {
   if (typeof value !== 'string') {
     errors.add(path, `must be a string, not ${shownValue(value)}`);
-    return undefined;
-  }
-  if (value.length > SEARCH_LIMITS.textLength) {
-    errors.add(path, `must have at most ${SEARCH_LIMITS.textLength} characters, not ${value.length}: ${shownValue(value)}`);
     return undefined;
   }
   if (!value.isWellFormed()) {

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import type { EventStore, StoreStats } from '../../store/event-store.ts';
 
 /** The registry of `/metrics`, and the instruments that routes write to. */
@@ -11,6 +12,8 @@ export interface Metrics {
   readonly receivedEvents: Counter<'source' | 'verdict'>;
   /** Accepted ones of these in whose texts something became U+FFFD. */
   readonly repairedEvents: Counter<'source'>;
+  /** Texts of these that are stored by their first bytes. */
+  readonly cutTexts: Counter<'source'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
 }
@@ -47,6 +50,8 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
 
 const REPAIRED = 'were stored with U+FFFD for bytes that are no UTF-8 or halves of surrogate pairs';
 
+const CUT = `are stored by their first ${STORED_TEXT_BYTES / 1024} KiB`;
+
 type KafkaCounters = ReturnType<KafkaSource['counters']>;
 
 const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (counters: KafkaCounters) => number])[] = [
@@ -59,6 +64,7 @@ const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (count
   ],
   ['shieldlog_kafka_reconnects_total', 'Times the connection was lost and sought again', ({ reconnects }) => reconnects],
   ['shieldlog_kafka_repaired_events_total', `Messages that ${REPAIRED}`, ({ repairedEvents }) => repairedEvents],
+  ['shieldlog_kafka_cut_texts_total', `Texts of messages that ${CUT}`, ({ cutTexts }) => cutTexts],
   ['shieldlog_kafka_pauses_total', 'Times a partition was paused because the store was behind', ({ pauses }) => pauses],
 ];
 
@@ -151,11 +157,17 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['source'],
     registers: [registry],
   });
+  const cutTexts = new Counter({
+    name: 'shieldlog_cut_texts_total',
+    help: `Texts of events that arrived over HTTP and ${CUT}`,
+    labelNames: ['source'],
+    registers: [registry],
+  });
   const feedEvents = new Counter({
     name: 'shieldlog_feed_events_total',
     help: 'Events that went out by the feed',
     labelNames: ['format'],
     registers: [registry],
   });
-  return { registry, searchSeconds, receivedEvents, repairedEvents, feedEvents };
+  return { registry, searchSeconds, receivedEvents, repairedEvents, cutTexts, feedEvents };
 }

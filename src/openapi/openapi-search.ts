@@ -2,6 +2,7 @@ import { DIMENSIONS, FREE_TEXT_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/e
 import { FILTER_OPS, filterOpsThat } from '../../query/filter-ops.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS } from '../../query/search-limits.ts';
+import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { type ExportType, exportFormat } from '../export/export-format.ts';
 import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import {
@@ -23,8 +24,6 @@ import {
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
-
-const searchedText = { ...text, maxLength: SEARCH_LIMITS.textLength };
 
 /** The fields that have addresses. */
 const ADDRESSES = DIMENSIONS.filter((name) => ruleOf(name) === 'address');
@@ -57,7 +56,7 @@ const SEARCH_SCHEMAS = {
       to: time('End of the window, exclusive'),
       query: {
         type: ['string', 'null'],
-        maxLength: SEARCH_LIMITS.textLength,
+        maxLength: SEARCH_LIMITS.queryLength,
         description:
           `At most ${SEARCH_LIMITS.terms} terms of ${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes each, which must all occur in ` +
           `${listed(FREE_TEXT_FIELDS, 'or')}; "…" keeps a phrase`,
@@ -93,13 +92,14 @@ const SEARCH_SCHEMAS = {
           'text between them',
       },
       value: {
-        ...list(searchedText),
+        ...list(text),
         minItems: 1,
         maxItems: SEARCH_LIMITS.alternatives,
         description:
           'Alternatives: one must match. For cidr an IPv4 or IPv6 address, with or without the length of a prefix; an IPv6 range ' +
           `matches no IPv4 address, but for ranges inside ::ffff:0:0/96. For ${SEARCHING} at most ` +
-          `${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes in UTF-8 each`,
+          `${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes in UTF-8 each; of longer ones for eq and in, the first ` +
+          `${shownCount(STORED_TEXT_BYTES)} count, which are those that events have`,
       },
     },
     allOf: [

@@ -113,6 +113,7 @@ export async function ingestEventsRoutes(
         isJson: source === 'file' || isJsonType(bodyTypeOf(request.headers['content-type']) ?? ''),
         maxBytes: maxBytes,
         signal,
+        onCutTexts: (texts) => metrics.cutTexts.inc({ source }, texts),
         ...(admit === undefined ? {} : { admit }),
       });
       count(source, report);

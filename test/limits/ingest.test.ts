@@ -10,6 +10,7 @@ import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
+import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
@@ -17,7 +18,7 @@ import { HOLD_MS } from '../../store/embedded/compaction/retention-hold.ts';
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/damaged-journal-files.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { builtBatch, builtRecord, CODEC, PACK } from '../ingest/kafka/built-batch.ts';
-import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { ask, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 
 const NOW = Date.now();
@@ -72,13 +73,30 @@ async function unpacked(size: number): Promise<string> {
 
 describeLimits('Ingest', import.meta.filename, {
   'bytes of an event': { is: bytes(LARGEST_EVENT_BYTES), ask: (size) => verdictOn(ofBytes(size)) },
-  'bytes of the log of an event, with the members that are no fields': {
+  'bytes of the log of an event, with the members that are no fields, and those whose texts are stored in part': {
     is: bytes(LARGEST_EVENT_BYTES),
-    ask: (size) => verdictOn(event({ log: { a: 'x'.repeat(size - 8) } })),
+    ask: async (size) => {
+      const outcomes = [
+        await verdictOn(event({ log: { a: 'x'.repeat(size - 8) } })),
+        await verdictOn(event({ log: {}, a: 'x'.repeat(size - 8) })),
+        await verdictOn(event({ log: { a: 'x'.repeat(size - 100_016) }, ua: 'x'.repeat(100_000) })),
+      ];
+      return [...new Set(outcomes)].join();
+    },
+  },
+  'bytes of a text of an event that are stored': {
+    is: bytes(STORED_TEXT_BYTES),
+    ask: async (size) => {
+      await ingest(app, event({ logId: `text of ${size}`, ua: 'x'.repeat(size) }));
+      const { body } = await search(app, JSON.stringify({ from: NOW, to: NOW + 1, query: 'xxxxxxxxxx' }));
+      const { fields } = body.rows.find(({ logId }: { logId: string }) => logId === `text of ${size}`);
+      return fields.ua.length === size ? 'ok' : `taken as ${fields.ua.length}`;
+    },
   },
   'bytes of an event beside its log, with its `logId`': {
     is: bytes(LARGEST_REST_BYTES),
-    ask: (size) => verdictOn(event({ logId: 'a', log: {}, ua: 'x'.repeat(size - event({ logId: 'a', log: {}, ua: '' }).length + 2) })),
+    ask: (size) =>
+      verdictOn(event({ logId: 'a', log: { ua: 0 }, ua: 'x'.repeat(size - event({ logId: 'a', log: {}, ua: '' }).length + 2) })),
   },
   'bytes of a dead letter that is kept whole': {
     is: bytes(LARGEST_EVENT_BYTES),

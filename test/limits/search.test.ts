@@ -1,7 +1,9 @@
 import { afterAll, beforeAll } from 'vitest';
 import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
+import { compileSearch } from '../../query/request/compile-search.ts';
 import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '../../query/search-limits.ts';
+import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { answerMemoryBytes } from '../../src/http/answer-memory.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
@@ -115,10 +117,17 @@ describeLimits('Search', import.meta.filename, {
     is: count(SEARCH_LIMITS.starRuns),
     ask: (runs) => asked({ filters: [filter('wildcard', [times(runs, '*').join('a')])] }),
   },
-  'UTF-16 units of `query`': { is: count(SEARCH_LIMITS.textLength), ask: (size) => asked({ query: 'x'.padEnd(size) }) },
-  'UTF-16 units of one value': {
-    is: count(SEARCH_LIMITS.textLength),
-    ask: (size) => asked({ filters: [filter('eq', ['x'.repeat(size)])] }),
+  'UTF-16 units of `query`': { is: count(SEARCH_LIMITS.queryLength), ask: (size) => asked({ query: 'x'.padEnd(size) }) },
+  'bytes of one value of `eq` or `in` that count': {
+    is: bytes(STORED_TEXT_BYTES),
+    ask: async (size) => {
+      const { where } = compileSearch(
+        Buffer.from(JSON.stringify({ from: NOW - 1, to: NOW, filters: [filter('in', ['x'.repeat(size)])] })),
+        { zoneId: 7, nowMs: NOW },
+      );
+      const counted = where.kind === 'equals' ? Buffer.byteLength(where.values.join('')) : 0;
+      return counted === size ? 'ok' : `taken as ${counted}`;
+    },
   },
   'words and phrases of `query`': {
     is: count(SEARCH_LIMITS.terms),

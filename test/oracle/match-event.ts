@@ -1,7 +1,7 @@
 import { foldCase } from './fold-case.ts';
 import { isInRange, sameAddress } from './match-address.ts';
 import { matchesWildcard } from './match-wildcard.ts';
-import type { OracleEvent } from './raw-event.ts';
+import { type OracleEvent, storedText } from './raw-event.ts';
 import { remembered } from './remembered.ts';
 
 /** A filter clause as the request carries it, already known to be a valid one. */
@@ -34,7 +34,9 @@ const OPS: Readonly<Record<string, (own: string, wanted: string, field: string) 
 /** The operations of filters. `test/property/` makes requests with each of them. */
 export const ORACLE_OPS = Object.keys(OPS);
 
-function equals(own: string, wanted: string, field: string): boolean {
+/** The event has the beginning of a long text, so that only the beginning of the other one counts. */
+function equals(own: string, whole: string, field: string): boolean {
+  const wanted = storedText(whole);
   if (field === 'ip') {
     return sameAddress(own, wanted);
   }

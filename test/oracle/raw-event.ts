@@ -30,13 +30,13 @@ function oracleEvent(raw: RawEvent): OracleEvent {
   for (const name of TEXT_FIELDS) {
     const value = raw[name];
     if (typeof value === 'string') {
-      fields[name] = value;
+      fields[name] = storedText(value);
     }
   }
   // A number has digits: an empty text says that the event has none.
   const asn = raw['asn'] ?? '';
   if (asn !== '') {
-    fields['asn'] = String(asn).replace(/^AS/, '');
+    fields['asn'] = storedText(String(asn).replace(/^AS/, ''));
   }
   const time = raw['timestamp'];
   return {
@@ -48,13 +48,33 @@ function oracleEvent(raw: RawEvent): OracleEvent {
   };
 }
 
-/** Without a log the whole event is the log; with one, what is no known field goes into it under its own name, unless the log has that. */
+/** Of a text that is longer, the first letters whose bytes are together no more than 64 KiB. */
+export function storedText(text: string): string {
+  if (Buffer.byteLength(text) <= 65_536) {
+    return text;
+  }
+  let [stored, bytes] = ['', 0];
+  for (const letter of text) {
+    bytes += Buffer.byteLength(letter);
+    if (bytes > 65_536) {
+      break;
+    }
+    stored += letter;
+  }
+  return stored;
+}
+
+/**
+ * Without a log the whole event is the log; with one, what is no known field goes into it under its own name, and so does a text of which
+ * only the beginning is stored, unless the log has that name.
+ */
 function logOf(raw: RawEvent): unknown {
   const { log, ...rest } = raw;
   if (log === undefined) {
     return raw;
   }
   const known = new Set([...TEXT_FIELDS, 'logId', 'shieldZoneId', 'timestamp', 'asn']);
-  const extra = Object.entries(rest).filter(([name]) => !known.has(name));
+  const isCut = (value: unknown): boolean => typeof value === 'string' && storedText(value) !== value;
+  const extra = Object.entries(rest).filter(([name, value]) => !known.has(name) || (TEXT_FIELDS.includes(name) && isCut(value)));
   return { ...Object.fromEntries(extra), ...(log as object) };
 }

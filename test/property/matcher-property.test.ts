@@ -26,13 +26,26 @@ const [FROM, TO] = [NOW_MS - 72 * 3_600_000 - 60_000, NOW_MS + 60_000];
 
 /** Random events of one zone, and texts that have broken search engines, each in every column. */
 function rawEvents(dataSeed: number): readonly RawEvent[] {
-  const random = generateRawEvents(dataSeed, EVENTS - HOSTILE_STRINGS.length).map((event) => ({ ...event, shieldZoneId: ZONE }));
+  const random = generateRawEvents(dataSeed, EVENTS - HOSTILE_STRINGS.length - LONG.length).map((event) => ({
+    ...event,
+    shieldZoneId: ZONE,
+  }));
   const hostile = HOSTILE_STRINGS.map(({ text }, index) => {
     const columns = { feature: text, ruleId: text, ruleName: text, ip: text, ja4: text, ua: text, url: text, country: text, action: text };
     return { logId: `hostile-${index}`, shieldZoneId: ZONE, timestamp: NOW_MS - index, ...columns, log: {} };
   });
-  return [...random, ...hostile];
+  return [...random, ...hostile, ...LONG];
 }
+
+/** Texts around the length that is stored of one, in letters of every length, each in every column. */
+const LONG: readonly RawEvent[] = ['x', 'É', '€', '🦆'].flatMap((letter, index) => {
+  const letters = Math.ceil(65_536 / Buffer.byteLength(letter));
+  return [0, 1, 2].map((more) => {
+    const text = `${'a'.repeat(index)}${letter.repeat(letters + more)}`;
+    const columns = { feature: text, ruleId: text, ruleName: text, ip: text, ja4: text, ua: text, url: text, country: text, action: text };
+    return { logId: `long-${index}-${more}`, shieldZoneId: ZONE, timestamp: NOW_MS - index, ...columns, log: {} };
+  });
+});
 
 type Stored = {
   readonly store: OpenStore;

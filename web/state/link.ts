@@ -1,7 +1,7 @@
 import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import { FILTER_OP_NAMES } from '../../query/filter-ops.ts';
-import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
+import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { zoneIdIn } from '../../query/zone-id.ts';
 import { readColumns } from './event-columns.ts';
 import { type Comparison, DEFAULT_STATE, type EventKey, type ExplorerState, NO_SEARCH, type Zones, zonesText } from './explorer-state.ts';
@@ -183,7 +183,7 @@ function readComparison(text: string): Comparison | null {
   const colon = text.indexOf(':');
   const field = DIMENSIONS.find((name) => name === text.slice(0, colon));
   const value = text.slice(colon + 1);
-  if (field !== undefined) return value.length > SEARCH_LIMITS.textLength ? null : { kind: 'value', field, value };
+  if (field !== undefined) return value.length > STORED_TEXT_BYTES ? null : { kind: 'value', field, value };
   const [from = Number.NaN, to = Number.NaN, ...rest] = text.split('/').map(readTime);
   return from < to && rest.length === 0 ? { kind: 'time', from, to } : null;
 }

@@ -73,6 +73,105 @@ describe('an event is loaded as what it says:', () => {
   });
 });
 
+describe('of a text that is longer than 64 KiB', () => {
+  const most = 64 * 1024;
+  const REPEATED = `${'abcdef'.repeat(10_922)}abcd`;
+  const cut = (more: Readonly<Record<string, unknown>>) => ({ kind: 'accepted', cutTexts: 1, ...more });
+
+  test.each<[what: string, event: string, loaded: Readonly<Record<string, unknown>>, verdict?: object]>([
+    ['nothing is cut where it has exactly so many', rawEvent({ ua: 'x'.repeat(most) }), { ua: 'x'.repeat(most) }, { kind: 'accepted' }],
+    [
+      'nothing is cut where its escapes alone make it longer',
+      rawEventWith(`"ua":"${'\\u0061'.repeat(most)}"`),
+      { ua: 'a'.repeat(most) },
+      { kind: 'accepted' },
+    ],
+    ['the log has all', rawEvent({ ua: 'x'.repeat(most + 1) }), { ua: 'x'.repeat(most), log: { ua: 'x'.repeat(most + 1) } }],
+    [
+      'the log has all in escapes',
+      rawEventWith(`"ua":"${'\\u0061'.repeat(most + 1)}"`),
+      { ua: 'a'.repeat(most), log: { ua: 'a'.repeat(most + 1) } },
+    ],
+    [
+      'a log with that name keeps its own',
+      rawEvent({ ua: 'x'.repeat(most + 1), log: { ua: 1 } }),
+      { ua: 'x'.repeat(most), log: { ua: 1 } },
+    ],
+    [
+      'the whole event as log has all',
+      rawEvent({ ua: 'x'.repeat(most + 1), log: undefined }),
+      { ua: 'x'.repeat(most), log: JSON.parse(rawEvent({ ua: 'x'.repeat(most + 1), log: undefined })) },
+    ],
+    [
+      'no letter of two bytes is cut in two',
+      rawEvent({ feature: `x${'é'.repeat(most / 2)}` }),
+      { feature: `x${'é'.repeat(most / 2 - 1)}`, log: { feature: `x${'é'.repeat(most / 2)}` } },
+    ],
+    [
+      'no letter of three bytes',
+      rawEvent({ ja4: `xx${'€'.repeat(most / 3)}` }),
+      { ja4: `xx${'€'.repeat(most / 3 - 1)}`, log: { ja4: `xx${'€'.repeat(most / 3)}` } },
+    ],
+    [
+      'no letter of four bytes, in escapes',
+      rawEventWith(`"ua":"xxx${'\\ud83e\\udd86'.repeat(most / 4)}"`),
+      { ua: `xxx${'🦆'.repeat(most / 4 - 1)}`, log: { ua: `xxx${'🦆'.repeat(most / 4)}` } },
+    ],
+    [
+      'a lone half at the end counts as U+FFFD',
+      rawEventWith(`"ua":"${'x'.repeat(most - 1)}\\ud83e"`),
+      { ua: 'x'.repeat(most - 1), log: { ua: `${'x'.repeat(most - 1)}\ufffd` } },
+      cut({ isRepaired: true }),
+    ],
+    [
+      'the url is cut as a whole',
+      rawEvent({ url: `/${'x'.repeat(most - 3)}?${'y'.repeat(most)}` }),
+      { url: `/${'x'.repeat(most - 3)}?y`, log: { url: `/${'x'.repeat(most - 3)}?${'y'.repeat(most)}` } },
+    ],
+    [
+      'an ip is no address',
+      rawEvent({ ip: `1.2.3.4${' '.repeat(most)}` }),
+      { ip: `1.2.3.4${' '.repeat(most - 7)}`, log: { ip: `1.2.3.4${' '.repeat(most)}` } },
+    ],
+    [
+      'an asn is cut in its digits',
+      rawEvent({ asn: `AS0${'1'.repeat(most + 1)}` }),
+      { asn: '1'.repeat(most), log: { asn: `AS0${'1'.repeat(most + 1)}` } },
+    ],
+    ['an asn is not cut because of its zeros', rawEvent({ asn: `${'0'.repeat(most)}1` }), { asn: '1' }, { kind: 'accepted' }],
+    [
+      'the log repeats what is stored and goes on behind it',
+      rawEvent({ url: 'abcdef'.repeat(20_000), log: { a: 'abcdef'.repeat(30_000), b: REPEATED } }),
+      {
+        url: 'abcdef'.repeat(20_000).slice(0, most),
+        log: { a: 'abcdef'.repeat(30_000), b: REPEATED, url: 'abcdef'.repeat(20_000) },
+      },
+    ],
+    [
+      'all fields are cut, each by itself',
+      rawEvent({ ruleId: 'r'.repeat(most + 1), ruleName: 'n'.repeat(most + 2), more: 1 }),
+      {
+        ruleId: 'r'.repeat(most),
+        ruleName: 'n'.repeat(most),
+        log: { more: 1, ruleId: 'r'.repeat(most + 1), ruleName: 'n'.repeat(most + 2) },
+      },
+      { kind: 'accepted', cutTexts: 2 },
+    ],
+  ])('%s', (_what, event, loaded, verdict = cut({})) => {
+    const builder = new BatchBuilder(RULES);
+    expect(builder.addEvent('http', Buffer.from(event))).toEqual(verdict);
+    expect(loadedEvents(builder.take())).toEqual([{ ...basic, ...loaded }]);
+  });
+
+  test('the derived id is of all of the event', () => {
+    const builder = new BatchBuilder(RULES);
+    const long = (end: string) => rawEvent({ logId: undefined, ua: `${'x'.repeat(most)}${end}` });
+    for (const end of ['a', 'b', 'a']) builder.addEvent('http', Buffer.from(long(end)));
+    const digestOf = (end: string) => createHash('sha256').update(long(end)).digest('hex').slice(0, 32);
+    expect(loadedEvents(builder.take()).map(({ logId }) => logId)).toEqual(['a', 'b', 'a'].map(digestOf));
+  });
+});
+
 test('numbers of any length keep their digits on the way into the log', () => {
   const numbers = '"n":[123456789012345678901234567890,1.10,-0,1e999,0.1234567890123456789]';
   const builder = new BatchBuilder(RULES);
@@ -108,13 +207,13 @@ test('events as large as they may be load beside others, also when the event is 
   const largest = [longUrl(1024 * 1024, undefined), longUrl(1024 * 1024, {}), rawEvent()];
   for (let repeat = 0; repeat < 4; repeat++) {
     for (const event of largest) {
-      expect(builder.addEvent('http', Buffer.from(event))).toEqual({ kind: 'accepted' });
+      expect(builder.addEvent('http', Buffer.from(event))).toMatchObject({ kind: 'accepted' });
     }
   }
   const loaded = loadedEvents(builder.take());
-  expect(loaded.map(({ url }) => (url as string | undefined)?.length)).toEqual(
-    Array.from({ length: 4 }, () => largest.map((event) => (JSON.parse(event).url as string | undefined)?.length)).flat(),
-  );
+  const urls = largest.map((event) => JSON.parse(event).url as string | undefined);
+  expect(loaded.map(({ log }) => (log as { url?: string }).url)).toEqual([...urls, ...urls, ...urls, ...urls]);
+  expect(loaded.map(({ url }) => (url as string | undefined)?.length)).toEqual(Array(4).fill([65_536, 65_536, undefined]).flat());
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { STORED_TEXT_BYTES } from '../../../query/text-bytes.ts';
 import { kernelConversion, scannedConversion } from './conversions.ts';
 import { LONGEST_KERNEL_EVENT, nested, ofBytes, withIp, withLog } from './kernel-events.ts';
 import { HOUR, NOW, rawEvent, rawEventWith } from './raw-events.ts';
@@ -182,4 +183,8 @@ test('a text without an end is not taken to end where one of the event before di
     expect(kernelConversion(Buffer.from(event))).not.toBeNull();
     expect(kernelConversion(Buffer.from(event.replace(/"}$/, 'x}')))).toBeNull();
   }
+});
+
+test('every event with a text that is longer than what is stored of one', () => {
+  expect(LONGEST_KERNEL_EVENT).toBeLessThanOrEqual(STORED_TEXT_BYTES);
 });

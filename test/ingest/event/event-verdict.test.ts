@@ -10,14 +10,14 @@ function verdictOn(event: string | Uint8Array) {
   return new BatchBuilder(RULES).addEvent('http', typeof event === 'string' ? Buffer.from(event) : event);
 }
 
-/** An event of that length without a log of its own, and one with that much in its log and beside it. */
+/** An event of that length without a log of its own, and one with that much in its log and beside it, of which nothing is added to it. */
 const ofBytes = (bytes: number, more: object = {}) => {
   const event = { log: undefined, ...more };
   return rawEvent({ ...event, ua: 'x'.repeat(bytes - rawEvent({ ...event, ua: '' }).length) });
 };
 const withLogOf = (logBytes: number, restBytes: number, more: object = {}) => {
   const log = '{}'.length;
-  return ofBytes(restBytes + log, { log: {}, ...more }).replace('"log":{}', () => `"log":{"a":"${'x'.repeat(logBytes - 8)}"}`);
+  return ofBytes(restBytes + log, { log: {}, ...more }).replace('"log":{}', () => `"log":{"ua":"${'x'.repeat(logBytes - 9)}"}`);
 };
 const REST = MIB + 1024;
 const notUtf8 = (inside: string) => Buffer.from(rawEvent({ log: { a: '@' } }).replace('@', inside), 'latin1');
@@ -32,12 +32,17 @@ describe('an event is rejected, naming the field, its value and what is allowed:
     [
       'a log larger than 1 MiB',
       withLogOf(MIB + 1, 100),
-      /^the log has 1048577 bytes, with the members that are no fields: at most 1048576 /,
+      /^the log has 1048577 bytes, with the members that are no fields, and those that are too long for one: at most 1048576 /,
     ],
     [
       'a log larger than 1 MiB with the members that are added to it',
       withLogOf(MIB, 200, { more: 1 }),
-      /^the log has 1048585 bytes, with the members that are no fields: at most/,
+      /^the log has 1048585 bytes, with the members that are no fields, and those that are too long for one: at most/,
+    ],
+    [
+      'a log larger than 1 MiB with the long text that is added to it',
+      rawEvent({ log: { a: 'x'.repeat(MIB - 8 - 70_000 - 8) }, ua: 'x'.repeat(70_001) }),
+      /^the log has 1048577 bytes, with the members that are no fields, and those that are too long for one: at most/,
     ],
     ['larger than 1 MiB and 1 KiB beside its log', withLogOf(20, REST + 1), /^the event has 1049601 bytes beside its log, .* 1049600 are/],
     [
@@ -175,6 +180,10 @@ describe('an event is accepted at the very edge of a rule:', () => {
     ['1 MiB in its log, and as much and a kibibyte beside it', withLogOf(MIB, REST)],
     ['the same with the logId that it gets', withLogOf(MIB, REST - 43, { logId: undefined })],
     ['1 MiB in its log with what is added to it', withLogOf(MIB - 9, 200, { more: 1 })],
+    [
+      '1 MiB in its log with the long text that is added to it',
+      rawEvent({ log: { a: 'x'.repeat(MIB - 8 - 70_000 - 8) }, ua: 'x'.repeat(70_000) }),
+    ],
     ['1000 levels', nested(1000)],
     ['the largest zone', rawEvent({ shieldZoneId: 2 ** 31 - 1 })],
     ['the smallest zone', rawEvent({ shieldZoneId: -(2 ** 31) })],
@@ -189,7 +198,7 @@ describe('an event is accepted at the very edge of a rule:', () => {
     ['the longest logId, written with escapes', rawEvent().replace('"a"', `"${'\\u00e9'.repeat(256)}"`)],
     ['a surrogate pair', rawEventWith('"n":"\\ud83d\\ude00"')],
   ])('%s', (_what, event) => {
-    expect(verdictOn(event)).toEqual({ kind: 'accepted' });
+    expect(verdictOn(event)).toMatchObject({ kind: 'accepted' });
   });
 });
 

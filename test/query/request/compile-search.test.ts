@@ -252,9 +252,23 @@ describe('a search that is compiled', () => {
       expect(where).toMatchObject({ of: [{ of: { length: FREE_TEXT_FIELDS.length } }, { of: { length: 15 } }] });
     });
 
-    it('takes a query and other values of 65,536 characters', () => {
-      const filters = [{ field: 'url', op: 'in', value: ['x'.repeat(65_536)] }];
-      expect(compileWith({ query: 'x'.padStart(65_536), filters }).where).toMatchObject({ kind: 'all' });
+    it('takes a query of 65,536 characters', () => {
+      expect(compileWith({ query: 'x'.padStart(65_536) }).where).toMatchObject({ kind: 'any' });
+    });
+
+    it.each([
+      ['url', 'x'.repeat(65_537), 'x'.repeat(65_536)],
+      ['url', 'x'.repeat(700_000), 'x'.repeat(65_536)],
+      ['feature', `xx${'é'.repeat(32_768)}`, `xx${'é'.repeat(32_767)}`],
+      ['feature', `x${'é'.repeat(32_768)}`, `x${'é'.repeat(32_767)}`],
+      ['ua', `xxx${'🦆'.repeat(20_000)}`, `xxx${'🦆'.repeat(16_383)}`],
+      ['ip', '1'.repeat(65_540), '1'.repeat(65_536)],
+      ['asn', `AS00${'1'.repeat(65_540)}`, '1'.repeat(65_536)],
+    ])('cuts a value of eq and in as a stored %s is cut', (column, value, wanted) => {
+      for (const op of ['eq', 'in']) {
+        const { where } = compileWith({ filters: [{ field: column, op, value: [value, wanted] }] });
+        expect(where).toMatchObject({ kind: 'equals', column, values: [wanted] });
+      }
     });
   });
 });
