@@ -71,6 +71,21 @@ export const FIXED_CASES = {
     ...{ ...USUAL, values: 'long log', events: 60, bytes: 900_000, state: 'flushed', fault: 'unread', keys: 8, clients: 2 },
     requests: ['rows', 'export CSV', 'feed native'],
   },
+  // What random cases fell for, as small as they still fall.
+  'blocks of long values': { ...USUAL, values: 'long', events: 2_500, bytes: 20_000, state: 'flushed', requests: ['contains'], keys: 4 },
+  'blocks of letters outside Latin': {
+    ...{ ...USUAL, values: 'outside Latin', events: 2_500, bytes: 20_000, state: 'flushed', requests: ['contains'] },
+    ...{ deadlineMs: 2_000, keys: 4 },
+  },
+  'groups of long keys': { ...USUAL, values: 'long', events: 250, bytes: 200_000, state: 'flushed', requests: ['groups of long keys'] },
+  'rows by many': { ...USUAL, values: 'long', events: 5_000, bytes: 20_000, state: 'flushed', requests: ['rows'], keys: 16 },
+  'explorers by many': { ...USUAL, values: 'long', events: 5_000, bytes: 20_000, state: 'flushed', requests: ['explore'], keys: 4 },
+  'CSV of long logs': { ...USUAL, values: 'long log', events: 125, bytes: 200_000, requests: ['export CSV'] },
+  'the feed of long logs': { ...USUAL, values: 'long log', events: 300, bytes: 66_000, state: 'flushed', requests: ['feed ecs'] },
+  'the feed by many': { ...USUAL, values: 'usual', events: 40_000, bytes: 300, state: 'flushed', requests: ['feed native'], keys: 16 },
+  'the feed of dense logs by many': {
+    ...{ ...USUAL, values: 'dense log', events: 20, bytes: 200_000, state: 'flushed', requests: ['feed ecs'], keys: 8 },
+  },
   'many clients of one key': {
     ...{ ...USUAL, values: 'usual', events: 100_000, bytes: 300, hours: 24, requests: ['query'] },
     ...{ clients: 120, beside: 'light search' },

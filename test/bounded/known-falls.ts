@@ -26,6 +26,15 @@ export const KNOWN_FALLS: Readonly<Partial<Record<keyof typeof FIXED_CASES, Know
   'intake by many': { falls: { 'main thread': { reading: '949 ms' } } },
   'callers that hang up': { falls: { interrupt: { reading: 'over 5 s' } } },
   'readers that do not read': { falls: { 'main thread': { reading: '623 ms' } } },
+  'blocks of long values': { falls: { memory: { reading: '2005 MiB' } } },
+  'blocks of letters outside Latin': { falls: { interrupt: { reading: 'over 5 s' } }, mayFall: ['memory'] },
+  'groups of long keys': { falls: { 'main thread': { reading: '237 ms' } }, mayFall: ['memory'] },
+  'rows by many': { falls: { 'main thread': { reading: '146 ms' } }, mayFall: ['memory'] },
+  'explorers by many': { mayFall: ['main thread', 'memory'] },
+  'CSV of long logs': { falls: { 'main thread': { reading: '386 ms' } } },
+  'the feed of long logs': { falls: { 'main thread': { reading: '200 ms' } } },
+  'the feed by many': { falls: { 'main thread': { reading: '394 ms' } } },
+  'the feed of dense logs by many': { falls: { 'main thread': { reading: '1241 ms' } } },
 };
 
 /** Of their intake. */
@@ -37,5 +46,26 @@ export const KNOWN_FALLS_OF_INTAKE: Readonly<Partial<Record<keyof typeof FIXED_C
   'intake by many': { falls: { 'main thread': { reading: '158 ms' } } },
 };
 
-/** What random cases with a request of this kind may fall for; `intake` is also that of the other cases. */
-export const MAY_FALL_AT_RANDOM: Readonly<Partial<Record<RequestKind, readonly Measure[]>>> = {};
+/**
+ * What random cases with a request of this kind may fall for; `intake` is also that of the events of all others. It goes with the rows of
+ * the fixed cases.
+ */
+export const MAY_FALL_AT_RANDOM: Readonly<Partial<Record<RequestKind, readonly Measure[]>>> = {
+  rows: ['main thread', 'memory', 'status 500'],
+  groups: ['main thread'],
+  'groups of long keys': ['main thread', 'memory'],
+  contains: ['interrupt', 'memory'],
+  wildcard: ['interrupt', 'memory'],
+  query: ['interrupt', 'memory'],
+  explore: ['main thread', 'memory'],
+  difference: ['main thread', 'memory'],
+  'page of explore': ['main thread', 'memory'],
+  'export CSV': ['main thread', 'memory'],
+  'export NDJSON': ['main thread', 'memory'],
+  'feed native': ['main thread'],
+  'feed ecs': ['main thread'],
+  'feed ocsf': ['main thread'],
+  'feed cef': ['main thread'],
+  tail: ['main thread'],
+  intake: ['main thread'],
+};
