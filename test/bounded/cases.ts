@@ -15,7 +15,7 @@ export const FIXED_CASES = {
   'facets of long values': { ...USUAL, values: 'long', events: 3_000, bytes: 60_000, requests: ['explore', 'difference', 'difference'] },
   'CSV of escapes': { ...USUAL, values: 'escapes', events: 60, bytes: 900_000, requests: ['export CSV'] },
   'dense logs that are flushed': {
-    ...{ ...USUAL, values: 'dense log', events: 40, bytes: 950_000, state: 'flushed' },
+    ...{ ...USUAL, values: 'dense log', events: 15, bytes: 950_000, state: 'flushed' },
     requests: ['rows', 'export NDJSON'],
   },
   'long values that are merged': {
@@ -33,25 +33,25 @@ export const FIXED_CASES = {
   },
   'many values in every field': {
     ...{ ...USUAL, values: 'many everywhere', events: 100_000, bytes: 300, hours: 48, state: 'flushed', keys: 2 },
-    requests: ['explore', 'difference', 'groups of long keys'],
+    requests: ['explore', 'difference', 'groups of long keys', 'many values'],
   },
   'many zones': {
     ...{ ...USUAL, values: 'usual', events: 40_000, bytes: 300, zones: 2_000, hours: 24, state: 'flushed', keys: 4 },
     requests: ['zones', 'explore', 'page of explore'],
   },
   'the feed of dense logs': {
-    ...{ ...USUAL, values: 'dense log', events: 30, bytes: 950_000, state: 'flushed' },
+    ...{ ...USUAL, values: 'dense log', events: 15, bytes: 950_000, state: 'flushed' },
     requests: ['feed native', 'feed ecs', 'feed ocsf', 'feed cef'],
   },
   'the feed of many events': {
-    ...{ ...USUAL, values: 'usual', events: 60_000, bytes: 300, zones: 20, hours: 24, keys: 4 },
+    ...{ ...USUAL, values: 'usual', events: 30_000, bytes: 300, zones: 20, hours: 24, keys: 4 },
     requests: ['feed native', 'feed ecs', 'feed ocsf', 'feed cef'],
   },
   'exports of usual events': {
     ...{ ...USUAL, values: 'long log', events: 20_000, bytes: 2_000, zones: 20, hours: 48, state: 'merged', keys: 2 },
     requests: ['export CSV', 'export NDJSON'],
   },
-  'tails of near misses': { ...USUAL, values: 'near misses', events: 1, bytes: 200_000, requests: ['tail'], keys: 8 },
+  'tails of near misses': { ...USUAL, values: 'near misses', events: 1, bytes: 200_000, requests: ['tail'], keys: 6 },
   'tails of dense logs': { ...USUAL, values: 'dense log', events: 1, bytes: 950_000, requests: ['tail'], keys: 4 },
   'intake by many': { ...USUAL, values: 'dense log', events: 1, bytes: 950_000, requests: ['intake'], keys: 16 },
   'intake of many values': {
@@ -68,7 +68,7 @@ export const FIXED_CASES = {
     ...{ keys: 8, clients: 2 },
   },
   'readers that do not read': {
-    ...{ ...USUAL, values: 'long log', events: 60, bytes: 900_000, state: 'flushed', fault: 'unread', keys: 8, clients: 2 },
+    ...{ ...USUAL, values: 'long log', events: 40, bytes: 900_000, state: 'flushed', fault: 'unread', keys: 4, clients: 2 },
     requests: ['rows', 'export CSV', 'feed native'],
   },
   // What random cases fell for, as small as they still fall.
@@ -77,6 +77,10 @@ export const FIXED_CASES = {
     ...{ ...USUAL, values: 'outside Latin', events: 2_500, bytes: 20_000, state: 'flushed', requests: ['contains'] },
     ...{ deadlineMs: 2_000, keys: 4 },
   },
+  'needles of 1,000 bytes': {
+    ...{ ...USUAL, values: 'short near misses', events: 1_000, bytes: 60_000, requests: ['contains', 'query'], keys: 4, deadlineMs: 2_000 },
+  },
+  'logs of many members': { ...USUAL, values: 'many members', events: 500, bytes: 20_000, requests: ['export CSV'] },
   'groups of long keys': { ...USUAL, values: 'long', events: 250, bytes: 200_000, state: 'flushed', requests: ['groups of long keys'] },
   'rows by many': { ...USUAL, values: 'long', events: 5_000, bytes: 20_000, state: 'flushed', requests: ['rows'], keys: 16 },
   'explorers by many': { ...USUAL, values: 'long', events: 5_000, bytes: 20_000, state: 'flushed', requests: ['explore'], keys: 4 },

@@ -36,7 +36,7 @@ const TOLD_CHARACTERS = 300;
 const BATCH_BYTES = 16 * 1024 ** 2;
 const BATCH_EVENTS = 50_000;
 /** What a client that takes part in the load of intake sends. */
-const SENT_BYTES = 4 * 1024 ** 2;
+const SENT_BYTES = 2 * 1024 ** 2;
 const SENT_EVENTS = 2_000;
 
 /** Batches of events, the last of which are the oldest: as many as fit into 16 MiB each. */

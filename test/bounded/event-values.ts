@@ -3,12 +3,14 @@ export const VALUE_KINDS = [
   'usual',
   'long',
   'near misses',
+  'short near misses',
   'outside Latin',
   'escapes',
   'NUL',
   'many everywhere',
   'dense log',
   'long log',
+  'many members',
 ] as const;
 
 export type ValueKind = (typeof VALUE_KINDS)[number];
@@ -28,6 +30,9 @@ export interface EventNumber {
 
 /** Letters of one, two, three and four bytes whose case is special, of other scripts, and beyond the first 65,536. */
 const LETTERS = 'яİẞ漢ﬀ𐐀😀ΣＡ';
+
+/** At most, with a comma. */
+const MEMBER_BYTES = 14;
 
 /** Beside the value an event has less than this, in its id, its time and the names of its members. */
 const REST_BYTES = 600;
@@ -49,7 +54,8 @@ function fieldsOf({ kind, bytes }: EventValues, index: number): Readonly<Record<
     case 'long':
       return { ua: `${index}${'u'.repeat(length)}` };
     case 'near misses':
-      return { ua: 'b'.repeat(index % 50) + nearMiss(bytes).repeat(nearMisses(bytes)) };
+    case 'short near misses':
+      return { ua: 'b'.repeat(index % 50) + nearMisses({ kind, bytes }) };
     case 'outside Latin':
       return { ua: `${index}${repeatedTo(LETTERS, length)}`, ruleName: LETTERS };
     case 'escapes':
@@ -62,6 +68,8 @@ function fieldsOf({ kind, bytes }: EventValues, index: number): Readonly<Record<
       return { url: 'aaaaaa', ip: 'aaaaaaa', ruleName: 'aaaaaaaa', ruleId: 'aaaaaaaaa' };
     case 'long log':
       return { ua: 'Mozilla/5.0', url: `/${index}`, country: 'DE' };
+    case 'many members':
+      return Object.fromEntries(Array.from({ length: Math.floor(length / MEMBER_BYTES) }, (_, member) => [`m${member}`, '1']));
   }
 }
 
@@ -99,16 +107,24 @@ const repeatedTo = (text: string, bytes: number): string => text.repeat(Math.max
 
 /** One needle may have 65,536 letters. */
 const LONGEST_NEEDLE = 60_000;
+const SHORT_NEEDLE = 1_000;
 
-const needleLength = (bytes: number): number => Math.min(LONGEST_NEEDLE, Math.max(4, Math.floor((bytes - REST_BYTES) / 4)));
-const nearMisses = (bytes: number): number => Math.max(1, Math.floor((bytes - REST_BYTES) / needleLength(bytes)));
+type Searched = Pick<EventValues, 'kind' | 'bytes'>;
 
-/** In a text of these a search for one of the {@link almostThere} looks at almost all of it again at each letter. */
-const nearMiss = (bytes: number): string => `${'b'.repeat(needleLength(bytes) - 2)}ac`;
+function needleLength({ kind, bytes }: Searched): number {
+  const longest = kind === 'near misses' ? LONGEST_NEEDLE : SHORT_NEEDLE;
+  return Math.min(longest, Math.max(4, Math.floor((bytes - REST_BYTES) / 4)));
+}
+
+/** A text in which a search for one of the {@link almostThere} looks at almost all of the needle again at each letter. */
+function nearMisses(searched: Searched): string {
+  const length = needleLength(searched);
+  return repeatedTo(`${'b'.repeat(length - 2)}ac`, searched.bytes - REST_BYTES);
+}
 
 /** Needles that are found nowhere in near misses, others for each number. */
-export function almostThere({ bytes }: Pick<EventValues, 'bytes'>, count: number, number: number): readonly string[] {
-  const length = needleLength(bytes);
+export function almostThere(searched: Searched, count: number, number: number): readonly string[] {
+  const length = needleLength(searched);
   return Array.from({ length: count }, (_, index) => {
     const tail = Math.min(length - 3, 98 + index + number * 10);
     return `${'b'.repeat(length - 2 - tail)}ca${'b'.repeat(tail)}`;

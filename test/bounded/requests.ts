@@ -6,6 +6,7 @@ export const REQUEST_KINDS = [
   'groups',
   'groups of long keys',
   'contains',
+  'many values',
   'wildcard',
   'query',
   'explore',
@@ -61,10 +62,12 @@ export function wireRequest(
       return search({ groupBy: ['ua', 'url'], pageSize: 500, buckets: 500 });
     case 'contains':
       return filtered('contains', almostThere(values, NEEDLES, number));
+    case 'many values':
+      return search({ filters: FACETS.slice(0, 5).map((field) => ({ field, op: 'in', value: manyValues(field, number) })) });
     case 'wildcard':
       return filtered('wildcard', [`${'b*'.repeat(STARS)}ca${number}`, `${'a*'.repeat(8)}\u0000c`, `${'_*%*'.repeat(8)}d`, 'Я*漢*😀*z']);
     case 'query':
-      return search({ query: Array.from({ length: WORDS }, (_, index) => `${'b'.repeat(900)}ca${index + number}`).join(' ') });
+      return search({ query: almostThere({ ...values, kind: 'short near misses' }, WORDS, number).join(' ') });
     case 'explore':
       return explore({ pageSize: 0, histogram: { buckets: 500, by: 'ua' }, facets: FACETS.map((field) => ({ field, limit: 100 })) });
     case 'difference':
@@ -89,6 +92,9 @@ export function wireRequest(
   }
 }
 
+const manyValues = (field: string, number: number): readonly string[] =>
+  Array.from({ length: 1_000 }, (_, index) => (field === 'ip' ? `10.0.${index >> 8}.${index & 255}` : `value ${number} ${index}`));
+
 function post(path: string, body: object, accept = 'application/json'): WireRequest {
   const headers = { 'content-type': 'application/json', accept };
   return { method: 'POST', path: `/shield/event-logs/${path}`, headers, body: JSON.stringify(body) };
@@ -103,7 +109,7 @@ export const MARKER = 'the-end-of-this-tail';
 
 export function tailPath(values: EventValues, number: number): string {
   // A tail may have 16 KiB of path and headers.
-  const needles = almostThere({ bytes: Math.min(values.bytes, 4_000) }, NEEDLES, number);
+  const needles = almostThere({ ...values, bytes: Math.min(values.bytes, 4_000) }, NEEDLES, number);
   const search = number % 2 === 0 ? {} : { filters: [{ field: 'ua', op: 'contains', value: [...needles, MARKER] }] };
   return `/shield/event-logs/all/tail?search=${encodeURIComponent(JSON.stringify(search))}`;
 }
