@@ -1,5 +1,5 @@
+import { type IncomingMessage, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { request } from 'undici';
 import { eventually } from '../fixtures/eventually.ts';
 import { type EventNumber, type EventValues, eventLine } from './event-values.ts';
 import { keyOf, type MeasuredProgram } from './measured-program.ts';
@@ -54,16 +54,37 @@ export function* eventBatches(values: EventValues, events: number, spreadMs: num
   }
 }
 
+interface Sent extends Omit<WireRequest, 'body'> {
+  readonly body?: Uint8Array | string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** Resolves with the answer, whose body has not been read. */
+function send(program: MeasuredProgram, caller: number, { method, path, headers, body, signal }: Sent): Promise<IncomingMessage> {
+  const answered = Promise.withResolvers<IncomingMessage>();
+  const options = { method, headers: { ...headers, AccessKey: keyOf(caller) }, agent: program.agent, ...(signal && { signal }) };
+  const sent = request(`${program.address}${path}`, options, answered.resolve);
+  sent.on('error', answered.reject);
+  sent.end(body);
+  return answered.promise;
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+  return text;
+}
+
 /** Sends events, of which every one is valid. */
 export async function takeIn(program: MeasuredProgram, lines: Uint8Array, caller = 0): Promise<Outcome> {
-  const headers = { AccessKey: keyOf(caller), 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
-  const options = { method: 'POST', headers, body: lines, dispatcher: program.agent } as const;
-  const { statusCode, body } = await request(`${program.address}/ingest/events`, options);
-  const text = await body.text();
-  if (statusCode === ACCEPTED && (JSON.parse(text) as { readonly rejectedCount: number }).rejectedCount !== 0) {
+  const headers = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+  const answer = await send(program, caller, { method: 'POST', path: '/ingest/events', headers, body: lines });
+  const status = answer.statusCode;
+  const text = await textOf(answer);
+  if (status === ACCEPTED && (JSON.parse(text) as { readonly rejectedCount: number }).rejectedCount !== 0) {
     throw new Error(`events of the test are rejected: ${text.slice(0, TOLD_CHARACTERS)}`);
   }
-  return { kind: 'intake', end: 'whole', status: statusCode, told: text.slice(0, TOLD_CHARACTERS) };
+  return { kind: 'intake', end: 'whole', status, told: text.slice(0, TOLD_CHARACTERS) };
 }
 
 /** Asks, and reads or does not read what is answered. Never rejects for what the program does. */
@@ -83,28 +104,23 @@ export async function askAs(client: Client, kind: RequestKind): Promise<Outcome>
   }
 }
 
-async function askWhole(client: Client, kind: RequestKind, { method, path, headers, body }: WireRequest): Promise<Outcome> {
-  const { program, fault } = client;
+async function askWhole(client: Client, kind: RequestKind, wire: WireRequest): Promise<Outcome> {
+  const { program, caller, fault } = client;
   const leaving = new AbortController();
-  const options = {
-    method,
-    headers: { ...headers, AccessKey: keyOf(client.caller) },
-    ...(body === undefined ? {} : { body }),
-    dispatcher: program.agent,
-    signal: leaving.signal,
-  };
-  const answered = request(`${program.address}${path}`, options);
+  const answered = send(program, caller, { ...wire, signal: leaving.signal });
   if (fault === 'hang-up') await hangUp(client, answered, leaving);
   if (leaving.signal.aborted) return { kind, end: 'left', status: undefined, told: 'hung up' };
   const answer = await answered;
   const status = answer.statusCode;
   if (fault === 'unread' && status === 200) {
+    // The program may cut it off meanwhile.
+    answer.on('error', () => undefined);
     await client.othersDone;
-    answer.body.on('error', () => undefined).destroy();
+    answer.destroy();
     return { kind, end: 'left', status, told: 'not read' };
   }
   let told = '';
-  for await (const chunk of answer.body) if (status !== 200) told += String(chunk);
+  for await (const chunk of answer) if (status !== 200) told += String(chunk);
   return { kind, end: 'whole', status, told: told.slice(0, TOLD_CHARACTERS) };
 }
 
@@ -132,15 +148,13 @@ async function sendEvents({ program, caller, number, values }: Client): Promise<
 /** Watches while events come in, until an event comes that was sent behind them. It is sent again where the tail left it out. */
 async function watchTail(client: Client): Promise<Outcome> {
   const { program, caller, number } = client;
-  const options = { headers: { AccessKey: keyOf(caller) }, dispatcher: program.agent };
-  const { statusCode, body } = await request(`${program.address}${tailPath(client.values, number)}`, options);
-  if (statusCode !== 200) {
-    return { kind: 'tail', end: 'whole', status: statusCode, told: (await body.text()).slice(0, TOLD_CHARACTERS) };
-  }
+  const answer = await send(program, caller, { method: 'GET', path: tailPath(client.values, number), headers: {} });
+  const status = answer.statusCode;
+  if (status !== 200) return { kind: 'tail', end: 'whole', status, told: (await textOf(answer)).slice(0, TOLD_CHARACTERS) };
   let isMarked = false;
   let rest = '';
   const watching = (async () => {
-    for await (const chunk of body) {
+    for await (const chunk of answer) {
       const text = rest + String(chunk);
       isMarked ||= text.includes(`"${MARKER}"`);
       rest = text.slice(-MARKER.length - 2);
@@ -160,7 +174,7 @@ async function watchTail(client: Client): Promise<Outcome> {
     await takeIn(program, gzipSync(JSON.stringify(event)), caller);
     return isMarked;
   });
-  body.destroy();
+  answer.destroy();
   await watching.catch(() => undefined);
-  return { kind: 'tail', end: 'left', status: statusCode, told: 'at its end' };
+  return { kind: 'tail', end: 'left', status, told: 'at its end' };
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Agent } from 'undici';
 import { eventually } from '../fixtures/eventually.ts';
 import { programEnv } from '../fixtures/program-env.ts';
 import { DefectLog } from '../property/raw-bytes/defect-log.ts';
@@ -27,7 +27,8 @@ export class MeasuredProgram {
   readonly #dataDir: string;
   readonly #log = new DefectLog();
   readonly #waiting = new Map<number, PromiseWithResolvers<Readings>>();
-  readonly agent = new Agent({ pipelining: 0, headersTimeout: 600_000, bodyTimeout: 600_000 });
+  /** Each request has a connection of its own. */
+  readonly agent = new Agent({ keepAlive: false });
   #asked = 0;
 
   private constructor({ keys, deadlineMs }: ProgramOptions) {
@@ -100,7 +101,7 @@ export class MeasuredProgram {
     const isRunning = this.#child.exitCode === null && this.#child.signalCode === null;
     this.#child.kill('SIGKILL');
     if (isRunning) await ended;
-    await this.agent.destroy();
+    this.agent.destroy();
     rmSync(this.#dataDir, { recursive: true, force: true });
   }
 
