@@ -1,4 +1,4 @@
-import { EVENT_FIELDS, type EventField, type TextField } from './event-fields.ts';
+import { EVENT_FIELDS, type EventField } from './event-fields.ts';
 
 /** A field whose value a packed log repeats by a control character. */
 type PackedField = Extract<EventField, { readonly packedAs: number }>['name'];
@@ -20,8 +20,3 @@ export const SHORTEST_PACKED_BYTES = 6;
 
 /** The control character for the nth of the {@link PACKED_FIELDS}, from 0. */
 export const markOf = (index: number) => String.fromCharCode(index + 1);
-
-/** The log of an event with these fields, as it was before it was packed. */
-export function unpackLog(packed: string, fields: Readonly<Partial<Record<TextField, string>>>): string {
-  return PACKED_FIELDS.reduceRight((log, name, index) => log.replaceAll(markOf(index), () => fields[name] ?? ''), packed);
-}

@@ -6,7 +6,8 @@ import { type Dimension, TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup, SearchResult } from '../../query/plan/search-result.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { searchResponseJson } from '../../src/http/search-response.ts';
+import { joinParts } from '../../src/http/answer-parts.ts';
+import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { pacedChunks } from '../events/file-chunks.ts';
 import { exploreClickhouse } from './clickhouse-explore.ts';
@@ -98,7 +99,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       app.post<{ Params: { zone: string }; Body: unknown }>('/shield/event-logs/:zone/search', async (request, reply) => {
         const body = Buffer.from(JSON.stringify(request.body));
         const plan = compileSearch(body, { zoneId: Number(request.params.zone), nowMs: BENCH_NOW_MS });
-        return reply.type('application/json').send(searchResponseJson(await search(plan), plan.page));
+        return reply.type('application/json').send(joinParts(searchResponse(await search(plan), plan.page)));
       });
       closing.push(() => app.close());
       return await app.listen({ host: '127.0.0.1', port: 0 });
@@ -149,7 +150,7 @@ function eventRow([zoneId, logId, timestamp, log, ...texts]: readonly Column[]) 
     zoneId: Number(zoneId),
     logId: String(logId),
     timestamp: Number(timestamp),
-    logJson: String(log),
+    log: Buffer.from(String(log)),
     fields: Object.fromEntries(present) as Record<string, string>,
   };
 }

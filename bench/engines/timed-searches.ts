@@ -4,8 +4,9 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { exploreResponseJson } from '../../src/http/explore-response.ts';
-import { searchResponseJson } from '../../src/http/search-response.ts';
+import { joinParts } from '../../src/http/answer-parts.ts';
+import { exploreResponse } from '../../src/http/explore-response.ts';
+import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 
 export interface TimedAnswer {
@@ -14,7 +15,7 @@ export interface TimedAnswer {
   readonly answer: string;
 }
 
-/** Runs a search and measures the time from the bytes of the request to the text of the response. */
+/** Runs a search and measures the time from the bytes of the request to those of the response. */
 export async function timeSearch(
   store: { search(plan: SearchPlan): Promise<SearchResult> },
   { zone, body }: { readonly zone: number; readonly body: object },
@@ -22,11 +23,11 @@ export async function timeSearch(
   const request = Buffer.from(JSON.stringify(body));
   const start = performance.now();
   const plan = compileSearch(request, { zoneId: zone, nowMs: BENCH_NOW_MS });
-  const answer = searchResponseJson(await store.search(plan), plan.page);
-  return { elapsedMs: performance.now() - start, answer };
+  const answer = joinParts(searchResponse(await store.search(plan), plan.page));
+  return { elapsedMs: performance.now() - start, answer: answer.toString() };
 }
 
-/** Asks a question of the explorer and measures the time from the bytes of the request to the text of the response. */
+/** Asks a question of the explorer and measures the time from the bytes of the request to those of the response. */
 export async function timeExplore(
   store: { explore(plan: ExplorePlan): Promise<ExploreResult> },
   { zone, body }: { readonly zone: number; readonly body: object },
@@ -34,8 +35,8 @@ export async function timeExplore(
   const request = Buffer.from(JSON.stringify(body));
   const start = performance.now();
   const plan = compileExplore(request, { zones: [zone], nowMs: BENCH_NOW_MS });
-  const answer = exploreResponseJson(await store.explore(plan), plan);
-  return { elapsedMs: performance.now() - start, answer };
+  const answer = joinParts(exploreResponse(await store.explore(plan), plan));
+  return { elapsedMs: performance.now() - start, answer: answer.toString() };
 }
 
 /** All events of the race. */

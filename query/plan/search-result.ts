@@ -5,8 +5,8 @@ export interface EventRow {
   readonly logId: string;
   /** Unix milliseconds UTC. */
   readonly timestamp: number;
-  /** The log object as JSON text. It goes into the answer unparsed, so that no digit is lost. */
-  readonly logJson: string;
+  /** The log object as JSON, in UTF-8. It goes into the answer as it is, so that no digit is lost and no text is made of it. */
+  readonly log: Uint8Array;
   /** The dimensions that the event has, plus `ruleName`. */
   readonly fields: Readonly<Record<string, string>>;
 }

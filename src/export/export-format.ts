@@ -1,8 +1,9 @@
-import { csvCell } from '../../query/csv-cell.ts';
+import { csvCell, csvObjectCell } from '../../query/csv-cell.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
-import { rowJson, zoneRowJson } from '../http/search-response.ts';
+import type { AnswerPart } from '../http/answer-parts.ts';
+import { rowJson, type WriteRow, zoneRowJson } from '../http/search-response.ts';
 
 /** How the rows of an export are written. */
 export interface ExportFormat {
@@ -11,7 +12,7 @@ export interface ExportFormat {
   /** Is sent before the first row. */
   readonly header: string;
   /** Returns one row with its line end. */
-  writeRow(row: EventRow): string;
+  readonly writeRow: WriteRow;
 }
 
 const CSV_LINE_END = '\r\n';
@@ -49,26 +50,27 @@ function csvFormat({ hasZones, hasBom = false }: FormatOptions): ExportFormat {
 
 function ndjsonFormat({ hasZones }: FormatOptions): ExportFormat {
   const json = hasZones ? zoneRowJson : rowJson;
-  return { name: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8', header: '', writeRow: (row) => `${json(row)}\n` };
+  const writeRow: WriteRow = (row) => [...json(row), '\n'];
+  return { name: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8', header: '', writeRow };
 }
 
 /**
  * Returns one record (RFC 4180) with its line end: the time as ISO 8601 and as Unix milliseconds, the texts, and the log as JSON text.
  * No package writes it, because csv-stringify takes twice as long for a row as the store takes to read it.
  */
-export function csvRow(row: EventRow): string {
+export function csvRow(row: EventRow): readonly AnswerPart[] {
   return csvRecord(row, '');
 }
 
 /** The same with the zone after the log id. */
-function zoneCsvRow(row: EventRow): string {
+function zoneCsvRow(row: EventRow): readonly AnswerPart[] {
   return csvRecord(row, `,${csvCell(String(row.zoneId))}`);
 }
 
-function csvRecord({ logId, timestamp, logJson, fields }: EventRow, zoneCell: string): string {
+function csvRecord({ logId, timestamp, log, fields }: EventRow, zoneCell: string): readonly AnswerPart[] {
   let record = `${new Date(timestamp).toISOString()},${timestamp},${csvCell(logId)}${zoneCell}`;
   for (const name of TEXT_FIELDS) record += `,${csvCell(fields[name])}`;
-  return `${record},${csvCell(logJson)}${CSV_LINE_END}`;
+  return [`${record},`, csvObjectCell(log), CSV_LINE_END];
 }
 
 /** Returns the basic format of ISO 8601 to the second (`20251101T000000Z`): some file systems allow no colon in a name. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { EventRow } from '../../query/plan/search-result.ts';
+import { type AnswerPart, joinParts } from '../http/answer-parts.ts';
 import { ClientHungUp, DeadlinePassed, hangUpSignal } from '../http/interruption.ts';
 import type { ExportFormat } from './export-format.ts';
 import type { ExportOutcome } from './export-slots.ts';
@@ -87,18 +88,18 @@ async function* exportText(
 }
 
 function* textOf(format: ExportFormat, rows: Iterable<EventRow>, onRows: (count: number) => void): Generator<Buffer, void, void> {
-  let [text, count] = ['', 0];
+  let [parts, count]: [AnswerPart[], number] = [[], 0];
   for (const row of rows) {
-    text += format.writeRow(row);
+    parts.push(...format.writeRow(row));
     count += 1;
     if (count < ROWS_AT_ONCE) continue;
     onRows(count);
-    yield Buffer.from(text);
-    [text, count] = ['', 0];
+    yield joinParts(parts);
+    [parts, count] = [[], 0];
   }
   if (count === 0) return;
   onRows(count);
-  yield Buffer.from(text);
+  yield joinParts(parts);
 }
 
 /** The reason of an abort when the client stopped reading. */

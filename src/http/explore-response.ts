@@ -1,12 +1,15 @@
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { ExploreResult, Histogram } from '../../query/plan/search-result.ts';
 import type { ActiveZone } from '../../store/event-store.ts';
+import type { AnswerPart } from './answer-parts.ts';
 import { pageMembers, SUCCEEDED, zoneRowJson } from './search-response.ts';
 
-/** EventLogsExploreResponse as JSON text: that of a search, with the histogram, facets and selection of the plan. */
-export function exploreResponseJson({ page, histogram, facets, selectedTotal }: ExploreResult, plan: ExplorePlan): string {
-  const explored = `"histogram":${histogramJson(histogram, plan)},"facets":${JSON.stringify(facets)},"selectedTotal":${selectedTotal}`;
-  return `{${pageMembers(page, plan.search.page, zoneRowJson)},${explored},"errorResponse":${SUCCEEDED}}`;
+/** EventLogsExploreResponse as JSON: that of a search, with the histogram, facets and selection of the plan. */
+export function* exploreResponse({ page, histogram, facets, selectedTotal }: ExploreResult, plan: ExplorePlan): Iterable<AnswerPart> {
+  yield '{';
+  yield* pageMembers(page, plan.search.page, zoneRowJson);
+  yield `,"histogram":${histogramJson(histogram, plan)},"facets":${JSON.stringify(facets)},"selectedTotal":${selectedTotal}`;
+  yield `,"errorResponse":${SUCCEEDED}}`;
 }
 
 function histogramJson(histogram: Histogram | null, { search: { window }, histogram: asked }: ExplorePlan): string {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerMemory } from './answer-memory.ts';
+import { type AnswerPart, joinParts } from './answer-parts.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
 import { ClientHungUp, Deadline, DeadlinePassed, hangUpSignal } from './interruption.ts';
 import type { Metrics } from './metrics.ts';
@@ -51,12 +52,12 @@ export class SearchAnswers {
   }
 
   /**
-   * Sends JSON as the type that the request accepts. Throws RequestProblem `store.busy` where too many large answers wait for their
-   * callers.
+   * Sends JSON, in parts, as the type that the request accepts. Throws RequestProblem `store.busy` where too many large answers wait for
+   * their callers.
    */
-  send(request: FastifyRequest, reply: FastifyReply, json: string): FastifyReply {
+  send(request: FastifyRequest, reply: FastifyReply, parts: Iterable<AnswerPart>): FastifyReply {
     const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
-    const answer = Buffer.from(json);
+    const answer = joinParts(parts);
     this.#options.answers.hold(reply.raw, answer.length);
     return reply.type(`${answerType}; charset=utf-8`).send(answer);
   }

@@ -4,6 +4,7 @@ import type { EventRow } from '../../query/plan/search-result.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { type ExportType, exportFormat } from '../export/export-format.ts';
+import { joinParts } from '../http/answer-parts.ts';
 import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import {
   answer,
@@ -283,14 +284,14 @@ const ROW: EventRow = {
   zoneId: 7,
   logId: '7f0c5a',
   timestamp: 1_767_228_000_123,
-  logJson: '{"RemoteIp":"192.0.2.7"}',
+  log: Buffer.from('{"RemoteIp":"192.0.2.7"}'),
   fields: { ip: '192.0.2.7', url: 'https://shop.example/login', action: 'blocked' },
 };
 
 /** The example as a file of that type. */
 function exampleIn(type: ExportType): string {
   const { header, writeRow } = exportFormat(type, { hasZones: false });
-  return `${header}${writeRow(ROW)}`;
+  return joinParts([header, ...writeRow(ROW)]).toString();
 }
 
 /** The export. */

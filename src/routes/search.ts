@@ -8,7 +8,7 @@ import { compiled } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { parseZoneId } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
-import { searchResponseJson } from '../http/search-response.ts';
+import { searchResponse } from '../http/search-response.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
@@ -45,7 +45,7 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
       const plan = compiled(() => compileSearch(bytesOf(request), { zoneId, nowMs: now() }));
       const result = await searches.read(plan.output.kind, reply.raw, (signal) => reads.of(flowOf(request)).search(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
-      return searches.send(request, reply, searchResponseJson(result, plan.page));
+      return searches.send(request, reply, searchResponse(result, plan.page));
     },
   );
 }

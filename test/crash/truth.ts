@@ -1,4 +1,5 @@
 import type { OpenStore } from '../../store/embedded/open-store.ts';
+import { rowsOf } from '../fixtures/answered-rows.ts';
 import type { CanonicalEvent } from '../fixtures/canonical-batch.ts';
 import { wholeFeed } from '../store/embedded/feed/whole-feed.ts';
 import { rowsPlan } from '../store/embedded/stored-events.ts';
@@ -55,7 +56,7 @@ export async function whatIsFound(store: OpenStore): Promise<Found> {
   for (let index = 0; index * PAGE <= total; index += 1) {
     const result = await store.search(rowsPlan({ zones: 'all', page: { index, size: PAGE } }));
     if (result.kind !== 'rows') throw new Error('a search for rows found something else');
-    rows.push(...result.rows.map(({ logId, zoneId, timestamp, logJson }) => ({ logId, zoneId, timestamp, logJson })));
+    rows.push(...(await rowsOf(result)).map(({ logId, zoneId, timestamp, logJson }) => ({ logId, zoneId, timestamp, logJson })));
     total = result.total;
   }
   const feed = (await wholeFeed(store, { limit: PAGE })).map(({ logId, zoneId, timestamp, logJson, sequence }) => ({

@@ -14,6 +14,7 @@ import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
 import { journalFileOf } from '../../store/embedded/journal/journal-file.ts';
 import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { rowsOf } from '../fixtures/answered-rows.ts';
 import { GOLDEN_NOW, type GoldenCase, goldenThemes } from './golden-case.ts';
 import { batchOf, GOLDEN_RETENTION_MS, goldenLines } from './golden-events.ts';
 import { goldenText } from './golden-page.ts';
@@ -49,11 +50,12 @@ function compile({ request, zone }: GoldenCase): SearchPlan {
   return compileSearch(Buffer.from(JSON.stringify(request)), { zoneId: zone, nowMs: GOLDEN_NOW });
 }
 
-function expectAnswer(answer: SearchResult, expected: GoldenCase): void {
+async function expectAnswer(answer: SearchResult, expected: GoldenCase): Promise<void> {
   expect(answer.total).toBe(expected.total);
   if (answer.kind === 'rows') {
-    expect(answer.rows.map(({ logId }) => logId)).toEqual(expected.rows);
-    const rows = new Map(answer.rows.map((row) => [row.logId, row]));
+    const answered = await rowsOf(answer);
+    expect(answered.map(({ logId }) => logId)).toEqual(expected.rows);
+    const rows = new Map(answered.map((row) => [row.logId, row]));
     expect(Object.fromEntries(Object.keys(expected.fields).map((id) => [id, rows.get(id)?.fields]))).toEqual(expected.fields);
     expect(Object.fromEntries(Object.keys(expected.logs).map((id) => [id, rows.get(id)?.logJson]))).toEqual(expected.logs);
     return;
@@ -80,7 +82,7 @@ describe.each(answered)('$theme', ({ theme, cases }) => {
   });
 
   it.each(named)('%s: the store answers', async (_, golden) => {
-    expectAnswer(await store.search(compile(golden)), golden);
+    await expectAnswer(await store.search(compile(golden)), golden);
   });
 
   it.each(named)('%s: the SQL on file answers', async (_, golden) => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { searchResponseJson } from '../../src/http/search-response.ts';
+import { joinParts } from '../../src/http/answer-parts.ts';
+import { searchResponse } from '../../src/http/search-response.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
 import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
@@ -21,7 +22,7 @@ const NEWEST_MS = NOW_MS + 60_000;
 
 async function answer(store: OpenStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
-  return JSON.parse(searchResponseJson(await store.search(plan), plan.page));
+  return JSON.parse(joinParts(searchResponse(await store.search(plan), plan.page)).toString());
 }
 
 function moved(body: OracleRequest, byMs: number): OracleRequest {

@@ -1,10 +1,11 @@
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { searchResponseJson } from '../../src/http/search-response.ts';
+import { joinParts } from '../../src/http/answer-parts.ts';
+import { searchResponse } from '../../src/http/search-response.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';
 
 /** The answer over the wire, without the wire: request bytes to a plan, the plan to a result, the result to the response's text. */
 export async function answer(store: OpenStore, { zoneId, body }: ZoneRequest, nowMs: number): Promise<unknown> {
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs });
-  return JSON.parse(searchResponseJson(await store.search(plan), plan.page));
+  return JSON.parse(joinParts(searchResponse(await store.search(plan), plan.page)).toString());
 }

@@ -106,7 +106,7 @@ export class ExportCursor {
 }
 
 function charactersIn({ rows, logs }: Piece): number {
-  return [...rows, ...logs].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  return [...rows, ...logs].reduce((sum, { length }) => sum + length, 0);
 }
 
 function isDivisible({ fromMs, toMs, events }: CountedRange): boolean {

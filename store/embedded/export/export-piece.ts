@@ -1,10 +1,10 @@
 import type { DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
-import { unpackLog } from '../../../query/packed-log.ts';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { EventRow } from '../../../query/plan/search-result.ts';
 import { exportRowsStatement, type RowKey } from '../../../sql/row-statements.ts';
 import type { SqlStatement } from '../../../sql/statement.ts';
+import { unpackLog } from '../blob/unpacked-log.ts';
 import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { readLogs } from '../search/log-reader.ts';
@@ -22,14 +22,14 @@ export interface PieceOrder {
 }
 
 /**
- * Rows as they were read. Two texts a row take less memory, and less of the garbage collector's time, than an object with twelve fields;
- * `rowOf` makes the objects of a few rows at a time.
+ * Rows as they were read. A text and the bytes of a log take less memory, and less of the garbage collector's time, than an object with
+ * twelve fields; `rowOf` makes the objects of a few rows at a time.
  */
 export interface Piece {
   /** JSON texts, see `exportRowsStatement`. */
   readonly rows: readonly string[];
   /** Packed logs, see `query/packed-log.ts`. */
-  readonly logs: readonly string[];
+  readonly logs: readonly Buffer[];
 }
 
 /** Reads a piece in the order of an export; undefined where it has more characters than ordered, or DuckDB has no memory for it. */
@@ -59,7 +59,7 @@ export function rowOf({ rows, logs }: Piece, index: number): EventRow {
     zoneId: Number(zoneId),
     logId: logId as string,
     timestamp: Number(timestamp),
-    logJson: unpackLog(logs[index] as string, fields),
+    log: unpackLog(logs[index] as Buffer, fields),
     fields,
   };
 }

@@ -1,6 +1,7 @@
 import { CLOSE_BRACE, QUOTE } from '../../../query/json-bytes.ts';
 import { PACKED_FIELDS } from '../../../query/packed-log.ts';
 import { type FeedLine, StoreError } from '../../event-store.ts';
+import { PackedLog } from '../blob/unpacked-log.ts';
 import { type PackedEvents, SPAN_NUMBERS } from './lowest-events.ts';
 
 /** The bytes before the value of each packed field in the head of an event, whose first member is none of them. */
@@ -68,18 +69,14 @@ class LineWriter {
   /** Copies a log and replaces its marks by values of the head. Packed values need no escapes in JSON, so their bytes are copied. */
   copyUnpacked(start: number, end: number, head: number): void {
     const source = this.#source;
-    let from = start;
-    for (let offset = start; offset < end; offset += 1) {
-      const mark = source[offset] as number;
-      if (mark <= MEMBERS.length && mark > 0) {
-        const member = MEMBERS[mark - 1] as Buffer;
-        const value = source.indexOf(member, head) + member.length;
-        this.copy(from, offset);
-        this.copy(value, source.indexOf(QUOTE, value));
-        from = offset + 1;
-      }
-    }
-    this.copy(from, end);
+    const log = new PackedLog(source.subarray(start, end), (nth) => {
+      const member = MEMBERS[nth] as Buffer;
+      const value = source.indexOf(member, head) + member.length;
+      return source.subarray(value, source.indexOf(QUOTE, value));
+    });
+    this.#makeRoom(log.size);
+    log.writeTo(this.bytes, this.used);
+    this.used += log.size;
   }
 
   put(byte: number): void {

@@ -14,12 +14,14 @@ export async function readLogs(
   scope: SearchScope,
   blobPointers: readonly bigint[],
   maxBytes = Number.POSITIVE_INFINITY,
-): Promise<string[] | undefined> {
-  const logs = new Array<string>(blobPointers.length);
+): Promise<Buffer[] | undefined> {
+  const logs = new Array<Buffer>(blobPointers.length);
   let bytes = 0;
   const keep = (index: number, log: Buffer) => {
     bytes += log.length;
-    logs[index] = bytes > maxBytes ? '' : log.toString();
+    if (bytes <= maxBytes) {
+      logs[index] = Buffer.from(log);
+    }
   };
   for (const [index, blobPointer] of blobPointers.entries()) {
     if (blobPointer < 0n) {

@@ -55,8 +55,8 @@ function nameOf(plan: SearchPlan): string {
 }
 
 function bytesOf({ rows }: Extract<SearchResult, { kind: 'rows' }>): number {
-  return rows.reduce((sum, { logJson, logId, fields }) => {
-    const characters = Object.values(fields).reduce((length, text) => length + text.length, logJson.length + logId.length);
-    return sum + BYTES_OF_AN_OBJECT + 2 * characters;
+  return rows.reduce((sum, { log, logId, fields }) => {
+    const characters = Object.values(fields).reduce((length, text) => length + text.length, logId.length);
+    return sum + BYTES_OF_AN_OBJECT + log.length + 2 * characters;
   }, BYTES_OF_AN_OBJECT);
 }

@@ -1,12 +1,12 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
-import { unpackLog } from '../../../query/packed-log.ts';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { EventRow, SearchResult } from '../../../query/plan/search-result.ts';
 import { column } from '../../../sql/columns.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { fileSlotCountStatement, rowPageStatement } from '../../../sql/row-statements.ts';
 import { joinSql, markText, unmarkText } from '../../../sql/statement.ts';
+import { unpackLog } from '../blob/unpacked-log.ts';
 import { liesWithin, rowsOfZones, type Segment } from '../segment/segment.ts';
 import { readLogs } from './log-reader.ts';
 import { type CountedRange, countBySlot, disjointRanges, locatePage, type PageLocation, slotRange, slotsOf } from './page-location.ts';
@@ -55,7 +55,7 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
     scope,
     rows.map(([, blobPointer]) => blobPointer as bigint),
   );
-  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs?.[index] as string)), total };
+  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs?.[index] as Buffer)), total };
 }
 
 /** Counts the matching events. Segments whose count is known are not read. */
@@ -124,7 +124,7 @@ function widthMs({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;
 }
 
-function eventRow([timestamp, , zoneId, logId, ...texts]: readonly DuckDBValue[], packedLog: string): EventRow {
+function eventRow([timestamp, , zoneId, logId, ...texts]: readonly DuckDBValue[], packedLog: Buffer): EventRow {
   const fields: Record<string, string> = {};
   for (const [index, name] of TEXT_FIELDS.entries()) {
     const value = texts[index];
@@ -136,7 +136,7 @@ function eventRow([timestamp, , zoneId, logId, ...texts]: readonly DuckDBValue[]
     zoneId: Number(zoneId),
     logId: unmarkText(logId as string),
     timestamp: Number(timestamp),
-    logJson: unpackLog(packedLog, fields),
+    log: unpackLog(packedLog, fields),
     fields,
   };
 }

@@ -1,19 +1,22 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { csvCell } from '../../../query/csv-cell.ts';
 import { csvRow, exportFormat } from '../../../src/export/export-format.ts';
+import { joinParts } from '../../../src/http/answer-parts.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
-const row = (ua: string) => csvRow({ zoneId: 1, logId: 'e', timestamp: 0, logJson: '{}', fields: { ua } });
+const record = (ua: string, log = '{}') =>
+  joinParts(csvRow({ zoneId: 1, logId: 'e', timestamp: 0, log: Buffer.from(log), fields: { ua } })).toString();
 
 /** The cell of the user agent as it stands in the record. */
 function written(ua: string): string {
-  const [, before = '', after = ''] = /^([^,]*,0,e,,,,,,).*?(,,,,,\{\}\r\n)$/s.exec(row(ua)) ?? [];
-  return row(ua).slice(before.length, -after.length);
+  const [, before = '', after = ''] = /^([^,]*,0,e,,,,,,).*?(,,,,,\{\}\r\n)$/s.exec(record(ua)) ?? [];
+  return record(ua).slice(before.length, -after.length);
 }
 
 /** Returns the user agent as a CSV parser reads it. */
-const read = (ua: string): string => (parse(row(ua), { record_delimiter: '\r\n' }) as readonly string[][])[0]?.[8] ?? '';
+const read = (ua: string): string => (parse(record(ua), { record_delimiter: '\r\n' }) as readonly string[][])[0]?.[8] ?? '';
 
 describe('a cell that a spreadsheet takes for a formula begins with an apostrophe', () => {
   test.each([
@@ -132,5 +135,22 @@ describe('no other cell does', () => {
   ])('%j', (text, cell) => {
     expect(written(text)).toBe(cell);
     expect(read(text)).toBe(text);
+  });
+});
+
+describe('the cell of a log', () => {
+  const cellOf = (log: string) => record('', log).slice('1970-01-01T00:00:00.000Z,0,e,,,,,,"",,,,,'.length, -2);
+
+  test.each(['{}', '{ }', '{\t}', '{\r\n}', '{"a":"b"}', '{"a\\"":"é😀\\u0001","=1":[";",""]}'])('is that of its text: %j', (log) => {
+    expect(cellOf(log)).toBe(csvCell(log));
+  });
+
+  test('is so for any object', () => {
+    assertProperty(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.nat(2), (object, indent) => {
+        const log = JSON.stringify(object, null, indent);
+        expect(cellOf(log)).toBe(csvCell(log));
+      }),
+    );
   });
 });

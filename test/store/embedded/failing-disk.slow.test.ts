@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { rowsOf } from '../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
@@ -70,7 +71,7 @@ test('while the logs of a flush cannot be written, the flush behind it is not pu
   expect(await store.stats()).toMatchObject({ events: 2, unflushedEvents: 0, segments: 2 });
   expect(readdirSync(segments)).toHaveLength(4);
   const result = await store.search(rowsPlan());
-  expect(result.kind === 'rows' && result.rows.map(({ logJson }) => logJson)).toEqual(['{"of":"a"}', '{"of":"b"}']);
+  expect((await rowsOf(result)).map(({ logJson }) => logJson)).toEqual(['{"of":"a"}', '{"of":"b"}']);
 });
 
 test('a store that cannot flush can be closed, and has everything again at the next start', async () => {

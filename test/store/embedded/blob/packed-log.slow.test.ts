@@ -3,8 +3,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { EventRow } from '../../../../query/plan/search-result.ts';
 import type { EventStore } from '../../../../store/event-store.ts';
+import { type AnsweredRow, exportedRows, rowsOf } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -48,14 +48,10 @@ const log = fc.dictionary(
 
 /** Reads every id and log, byte for byte, in each way. */
 async function readEveryWay(store: EventStore): Promise<Readonly<Record<string, readonly string[]>>> {
-  const page = await store.search(rowsPlan());
-  const searched = page.kind === 'rows' ? page.rows : [];
-  const exported: EventRow[] = [];
-  for await (const rows of store.readAll(rowsPlan())) {
-    exported.push(...rows);
-  }
+  const searched = await rowsOf(await store.search(rowsPlan()));
+  const exported = await exportedRows(store, rowsPlan());
   const fed = (await wholeFeed(store)).toSorted((a, b) => b.timestamp - a.timestamp || (a.logId < b.logId ? -1 : 1));
-  const textOf = ({ logId, logJson }: Pick<EventRow, 'logId' | 'logJson'>) => `${logId} ${logJson}`;
+  const textOf = ({ logId, logJson }: Pick<AnsweredRow, 'logId' | 'logJson'>) => `${logId} ${logJson}`;
   return { searched: searched.map(textOf), exported: exported.map(textOf), fed: fed.map(textOf) };
 }
 

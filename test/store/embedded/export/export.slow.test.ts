@@ -2,30 +2,24 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
-import type { EventRow } from '../../../../query/plan/search-result.ts';
 import type { EventStore } from '../../../../store/event-store.ts';
 import { HOSTILE_STRINGS } from '../../../corpus/hostile-strings.ts';
+import { type AnsweredRow, exportedRows, rowsOf, withLogText } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, idsOf, inAnswerOrder, NOW, rowsPlan } from '../stored-events.ts';
 
-async function exported(store: EventStore, plan: SearchPlan = rowsPlan()): Promise<EventRow[]> {
-  const rows: EventRow[] = [];
-  for await (const part of store.readAll(plan)) {
-    rows.push(...part);
-  }
-  return rows;
-}
+const exported = (store: EventStore, plan: SearchPlan = rowsPlan()) => exportedRows(store, plan);
 
 /** All pages of the same search, in order. */
-async function searched(store: EventStore, plan: SearchPlan = rowsPlan()): Promise<EventRow[]> {
-  const rows: EventRow[] = [];
+async function searched(store: EventStore, plan: SearchPlan = rowsPlan()): Promise<AnsweredRow[]> {
+  const rows: AnsweredRow[] = [];
   for (let index = 0; ; index += 1) {
-    const result = await store.search({ ...plan, page: { index, size: 500 } });
-    if (result.kind !== 'rows' || result.rows.length === 0) {
+    const page = await rowsOf(await store.search({ ...plan, page: { index, size: 500 } }));
+    if (page.length === 0) {
       return rows;
     }
-    rows.push(...result.rows);
+    rows.push(...page);
   }
 }
 
@@ -91,11 +85,11 @@ test('events of very different size come whole, in pieces that stay small', asyn
   await store.append(canonicalBatch(large.slice(25)));
   const parts: number[] = [];
   const ids: string[] = [];
-  for await (const rows of store.readAll(rowsPlan())) {
-    const part = [...rows];
-    parts.push(part.reduce((sum, { logJson }) => sum + logJson.length, 0));
-    ids.push(...part.map(({ logId }) => logId));
-    for (const { logId, logJson } of part.filter(({ logId }) => logId.startsWith('l'))) {
+  for await (const part of store.readAll(rowsPlan())) {
+    const rows = Array.from(part, withLogText);
+    parts.push(rows.reduce((sum, { logJson }) => sum + logJson.length, 0));
+    ids.push(...rows.map(({ logId }) => logId));
+    for (const { logId, logJson } of rows.filter(({ logId }) => logId.startsWith('l'))) {
       expect([logJson.length > 900_000, JSON.parse(logJson).index]).toEqual([true, Number(logId.slice(1))]);
     }
   }
@@ -148,10 +142,10 @@ test('what is flushed, merged, dropped or taken in meanwhile changes nothing of 
   }
   const expected = await searched(store);
   const iterator = store.readAll(rowsPlan())[Symbol.asyncIterator]();
-  const rows: EventRow[] = [];
+  const rows: AnsweredRow[] = [];
   const take = async (): Promise<boolean> => {
     const next = await iterator.next();
-    rows.push(...(next.done === true ? [] : next.value));
+    rows.push(...(next.done === true ? [] : Array.from(next.value, withLogText)));
     return next.done !== true;
   };
   await take();

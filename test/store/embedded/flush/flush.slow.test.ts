@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
+import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
@@ -144,7 +145,7 @@ test.each([
       expect(rows.filter((row, index) => index > 0 && isBefore(row, rows[index - 1] as bigint[]))).toEqual([]);
     }
     const page = await store.search(rowsPlan({ zones: [3], page: { index: 0, size: 2_000 } }));
-    const rows = page.kind === 'rows' ? page.rows : [];
+    const rows = await rowsOf(page);
     expect(rows).toHaveLength(2_000);
     expect(rows.filter(({ logId, logJson }) => logJson !== `{"of":"${logId}"}`)).toEqual([]);
   }

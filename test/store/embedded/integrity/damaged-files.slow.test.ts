@@ -2,6 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
+import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
@@ -52,8 +53,7 @@ async function askedAll(store: OpenStore, zones: readonly number[] | 'all'): Pro
   const withoutLog: string[] = [];
   for (let index = 0; index === 0 || ids.length === index * 500; index += 1) {
     const found = await store.search(rowsPlan({ zones, page: { index, size: 500 } }));
-    if (found.kind !== 'rows') throw new Error('a search for rows found something else');
-    for (const { logId, zoneId, timestamp, fields, logJson } of found.rows) {
+    for (const { logId, zoneId, timestamp, fields, logJson } of await rowsOf(found)) {
       const stored = ALL.get(logId);
       expect({ zoneId, timestamp, url: fields['url'] }).toEqual({
         zoneId: stored?.shieldZoneId,

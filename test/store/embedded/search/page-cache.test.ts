@@ -8,8 +8,8 @@ import { minutes, Twins } from './twin-stores.ts';
 
 const PLAN = rowsPlan({ window: { fromMs: 0, toMs: 100 }, page: { index: 0, size: 1 } });
 
-function pageOf(logJson = '{}'): SearchResult {
-  return { kind: 'rows', rows: [{ zoneId: 7, logId: 'a', timestamp: 5, logJson, fields: { action: 'blocked' } }], total: 1 };
+function pageOf(log = '{}'): SearchResult {
+  return { kind: 'rows', rows: [{ zoneId: 7, logId: 'a', timestamp: 5, log: Buffer.from(log), fields: { action: 'blocked' } }], total: 1 };
 }
 
 /** A search of a snapshot that ends before this sequence. */
@@ -72,7 +72,7 @@ test('groups are not kept', () => {
 
 test('pages that were used last are kept, in sixteen mebibytes', () => {
   const cache = cacheOf({ last: 9n });
-  const log = JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
+  const log = JSON.stringify({ text: 'x'.repeat(2 * 1024 * 1024) });
   const plans = Array.from({ length: 12 }, (_, index) => ({ ...PLAN, page: { index, size: 1 } }));
   for (const plan of plans) {
     cache.keep(searchOf(10n, plan), pageOf(log));

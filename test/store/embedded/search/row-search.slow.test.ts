@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
@@ -44,7 +45,7 @@ test('a row has the log as it was and the fields the event has', async () => {
   const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
   await store.append({ ...canonicalBatch([one]), logs: [Buffer.from(`${log}\n`)] });
   const result = await store.search(rowsPlan());
-  expect(result.kind === 'rows' && result.rows[0]).toEqual({
+  expect((await rowsOf(result))[0]).toEqual({
     zoneId: 7,
     logId: 'a',
     timestamp: NOW,
@@ -101,7 +102,7 @@ test('a page of many thousand rows has the log of each, unflushed or flushed', a
   await store.flushNow();
   await store.append(canonicalBatch(events.slice(5_000)));
   const result = await store.search(rowsPlan({ page: { index: 0, size: 10_000 } }));
-  const rows = result.kind === 'rows' ? result.rows : [];
+  const rows = await rowsOf(result);
   expect(rows).toHaveLength(6_000);
   expect(rows.filter(({ logId, logJson }) => JSON.parse(logJson).n !== logId)).toEqual([]);
 });
