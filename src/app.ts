@@ -91,7 +91,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const metrics = createMetrics({ store, kafka });
   registerQueueMetrics(metrics.registry, reads.queue);
   const answers = new AnswerMemory(answerMemoryBytes(config.memoryLimitMb));
-  const searches = new SearchAnswers({ metrics, queryDeadlineMs: config.queryDeadlineMs, answers });
+  const searches = new SearchAnswers({
+    metrics,
+    queryDeadlineMs: config.queryDeadlineMs,
+    answerDeadlineMs: config.exportDeadlineMs,
+    answers,
+  });
   const { retentionMs, ingestMaxMb } = config;
   if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
   await app.register(errorAnswers);

@@ -6,7 +6,7 @@ import { type Dimension, TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup, SearchResult } from '../../query/plan/search-result.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { joinParts } from '../../src/http/answer-parts.ts';
+import { joinParts } from '../../src/http/answer-writer.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { pacedChunks } from '../events/file-chunks.ts';

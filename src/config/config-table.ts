@@ -106,7 +106,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     key: 'exportDeadlineMs',
     name: 'EXPORT_DEADLINE_MS',
     default: '3600000',
-    about: 'An export that takes longer is cut off',
+    about: 'An export that takes longer is cut off, and so is the answer of a search that its caller reads for longer',
     ...wholeNumber(1, 86_400_000),
   },
   {

@@ -28,9 +28,6 @@ export class ExportSlots {
   }
 }
 
-/** How an export ended. */
-export type ExportOutcome = 'sent' | 'deadline' | 'idle' | 'hung_up' | 'failed';
-
 export interface ExportMetrics {
   /** Exports that have ended. */
   readonly exports: Counter<'format' | 'outcome'>;

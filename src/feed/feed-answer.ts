@@ -1,5 +1,6 @@
 import type { FeedPosition } from '../../store/event-store.ts';
 import type { FeedFormatName } from '../formats/feed-formats.ts';
+import type { AnswerPart } from '../http/answer-writer.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { type FeedReading, type HeldPage, readPage } from './feed-reading.ts';
 import type { FormatThreads, WrittenPiece } from './format-threads.ts';
@@ -19,14 +20,14 @@ interface FeedAnswerOptions {
 }
 
 /**
- * The body of an answer: up to `limit` events, a line each, and a last line with the cursor. Where a page cannot be read, the answer ends
+ * The pieces of an answer: up to `limit` events, a line each, and a last line with the cursor. Where a page cannot be read, the answer ends
  * after the page before, and its last line says that there are more events. An answer without its last line was cut off, which is so when
  * this throws. `incomplete` in the last line: events at most that belong into the answer and cannot be read.
  *
  * Each page is read while the one before it is sent. A page that its client does not read may be evicted (see `page-memory.ts`); the
  * events that were not sent are then read again.
  */
-export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<Buffer> {
+export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<readonly AnswerPart[], void, void> {
   const { reading, limit, format, threads, firstPage, onEvents } = options;
   const { positions } = reading.store;
   let { position } = options;
@@ -40,7 +41,7 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<Bu
       const { page, end, events, more: hasMore }: HeldPage = held;
       let written = 0;
       for await (const piece of piecesOf(held, format, threads)) {
-        yield piece.chunk;
+        yield [piece.chunk];
         written += piece.events;
         count += piece.events;
         position = positions.advance(position, { sequence: piece.lastSequence });
@@ -66,7 +67,7 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<Bu
     void discard(next);
   }
   const incomplete = unreadable === 0 ? {} : { incomplete: unreadable };
-  yield Buffer.from(`${JSON.stringify({ cursor: positions.encode(position), more, count, ...incomplete })}\n`);
+  yield [`${JSON.stringify({ cursor: positions.encode(position), more, count, ...incomplete })}\n`];
 }
 
 /** The pieces of a page, up to its eviction. */

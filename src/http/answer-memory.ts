@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/idle-caller.ts';
+import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
 import { RequestProblem } from './problem.ts';
 
 /** Smaller answers are always let through, so that callers who leave large ones unread do not block usual searches. */
@@ -13,12 +13,13 @@ export function answerMemoryBytes(memoryLimitMb: number): number {
 /** Limits the memory of answers that are made whole before their first byte, until their callers have taken them. */
 export class AnswerMemory {
   readonly #capacityBytes: number;
-  readonly #idleMs: number;
+  /** A caller may take nothing for so long. */
+  readonly idleMs: number;
   #takenBytes = 0;
 
   constructor(capacityBytes: number, idleMs = CALLER_IDLE_MS) {
     this.#capacityBytes = capacityBytes;
-    this.#idleMs = idleMs;
+    this.idleMs = idleMs;
   }
 
   /**
@@ -31,7 +32,6 @@ export class AnswerMemory {
         'Too many large answers are on their way to callers who have not taken them; try again later, or ask for smaller pages';
       throw new RequestProblem('store.busy', detail, { headers: { 'retry-after': '5' } });
     }
-    cutOffIdle(response, this.#idleMs);
     // A closed response emits no more events.
     if (response.closed) return;
     this.#takenBytes += bytes;

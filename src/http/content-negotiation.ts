@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { pipeline, type Readable, type Transform } from 'node:stream';
+import { pipeline, Readable, type Transform } from 'node:stream';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import * as contentType from 'content-type';
 import Negotiator from 'negotiator';
@@ -93,9 +93,10 @@ const COMPRESSORS: Readonly<Record<Exclude<ContentEncoding, 'identity'>, () => T
   zstd: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
 };
 
-/** Encodes a stream. An error of either side ends both. */
-export function encodeStream(source: Readable, encoding: ContentEncoding): Readable {
-  if (encoding === 'identity') return source;
+/** Encodes a body. An error of either side ends both. */
+export function encodeBody(body: Buffer | Readable, encoding: ContentEncoding): Buffer | Readable {
+  if (encoding === 'identity') return body;
+  const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
   // The reader of the result gets the error, too.
   return pipeline(source, COMPRESSORS[encoding](), () => undefined);
 }

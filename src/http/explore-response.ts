@@ -1,7 +1,7 @@
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { ExploreResult, Histogram } from '../../query/plan/search-result.ts';
 import type { ActiveZone } from '../../store/event-store.ts';
-import type { AnswerPart } from './answer-parts.ts';
+import type { AnswerPart } from './answer-writer.ts';
 import { pageMembers, SUCCEEDED, zoneRowJson } from './search-response.ts';
 
 /** EventLogsExploreResponse as JSON: that of a search, with the histogram, facets and selection of the plan. */

@@ -32,9 +32,15 @@ export class ClientHungUp extends Error {
   override readonly name = 'ClientHungUp';
 }
 
+/** One signal serves all who ask for that of a response, so that it has few listeners. */
+const SIGNALS = new WeakMap<ServerResponse, AbortSignal>();
+
 /** A signal that aborts with ClientHungUp when the connection closes before the response is written. */
 export function hangUpSignal(response: ServerResponse): AbortSignal {
+  const known = SIGNALS.get(response);
+  if (known !== undefined) return known;
   const controller = new AbortController();
+  SIGNALS.set(response, controller.signal);
   const onClose = (): void => {
     if (!response.writableFinished) controller.abort(new ClientHungUp('the client closed the connection before the answer'));
   };

@@ -1,16 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerMemory } from './answer-memory.ts';
-import { type AnswerPart, joinParts } from './answer-parts.ts';
+import { type AnswerPart, onePiece } from './answer-writer.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
 import { ClientHungUp, Deadline, DeadlinePassed, hangUpSignal } from './interruption.ts';
 import type { Metrics } from './metrics.ts';
 import { asReadProblem } from './problem.ts';
+import { beginAnswer } from './sent-answer.ts';
 
 export interface SearchAnswersOptions {
   readonly metrics: Pick<Metrics, 'searchSeconds'>;
   /** How long a search may take in the store. */
   readonly queryDeadlineMs: number;
+  /** How long its caller may take for the answer. */
+  readonly answerDeadlineMs: number;
   readonly answers: AnswerMemory;
 }
 
@@ -55,10 +58,15 @@ export class SearchAnswers {
    * Sends JSON, in parts, as the type that the request accepts. Throws RequestProblem `store.busy` where too many large answers wait for
    * their callers.
    */
-  send(request: FastifyRequest, reply: FastifyReply, parts: Iterable<AnswerPart>): FastifyReply {
+  async send(request: FastifyRequest, reply: FastifyReply, parts: Iterable<AnswerPart>): Promise<FastifyReply> {
+    const { answers, answerDeadlineMs: deadlineMs } = this.#options;
     const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
-    const answer = joinParts(parts);
-    this.#options.answers.hold(reply.raw, answer.length);
+    const made = [...parts];
+    answers.hold(
+      reply.raw,
+      made.reduce((sum, { length }) => sum + length, 0),
+    );
+    const answer = await beginAnswer({ response: reply.raw, read: () => onePiece(made), deadlineMs, idleMs: answers.idleMs });
     return reply.type(`${answerType}; charset=utf-8`).send(answer);
   }
 }

@@ -1,6 +1,6 @@
 import type { Page } from '../../query/plan/search-plan.ts';
 import type { EventGroup, EventRow, SearchResult } from '../../query/plan/search-result.ts';
-import type { AnswerPart } from './answer-parts.ts';
+import type { AnswerPart } from './answer-writer.ts';
 
 /** The GenericRequestResponse of a search that succeeded. */
 export const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });

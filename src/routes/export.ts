@@ -6,14 +6,15 @@ import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
 import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
-import { createExportMetrics, type ExportOutcome, ExportSlots } from '../export/export-slots.ts';
-import { beginExport } from '../export/running-export.ts';
-import { encodeStream, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
+import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
+import { exportPieces } from '../export/running-export.ts';
+import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { oneOf, readQuery } from '../http/request-parameters.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/sent-answer.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
@@ -57,7 +58,7 @@ function askedFormat({ headers, params, query }: FastifyRequest<ZonePath>): Expo
   return exportFormat(type, { hasZones: namesSeveralZones(params.shieldZoneId), hasBom });
 }
 
-function logEnd({ log }: FastifyRequest, outcome: ExportOutcome, reason: unknown): void {
+function logEnd({ log }: FastifyRequest, outcome: AnswerOutcome, reason: unknown): void {
   if (outcome === 'failed') log.error({ err: reason }, 'an export could not be read to its end');
   if (outcome === 'idle' || outcome === 'deadline') log.warn({ err: reason }, 'an export was cut off');
 }
@@ -88,14 +89,14 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
       const format = askedFormat(request);
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const giveBack = slots.take();
-      const onEnd = (outcome: ExportOutcome, reason: unknown): void => {
+      const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
         giveBack();
         counts.exports.inc({ format: format.name, outcome });
         if (reply.raw.headersSent) logEnd(request, outcome, reason);
       };
       const onRows = (count: number): void => counts.events.inc({ format: format.name }, count);
-      const read = (signal: AbortSignal) => matchingRows(reads.of(flowOf(request)), plan, signal);
-      const text = await beginExport({ format, read, response: reply.raw, deadlineMs, idleMs, onRows, onEnd });
+      const read = (signal: AbortSignal) => exportPieces(format, matchingRows(reads.of(flowOf(request)), plan, signal), onRows);
+      const answer = await beginAnswer({ response: reply.raw, read, deadlineMs, idleMs, onEnd });
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       const headers = {
         'content-disposition': exportDisposition(plan, format.name),
@@ -104,11 +105,13 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
         ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
       };
       // An error before the first byte becomes the answer. It is neither compressed nor a file.
-      text.once('error', () => {
-        if (reply.raw.headersSent) return;
-        for (const name of Object.keys(headers)) reply.removeHeader(name).raw.removeHeader(name);
-      });
-      return reply.type(format.contentType).headers(headers).send(encodeStream(text, encoding));
+      if (!Buffer.isBuffer(answer)) {
+        answer.once('error', () => {
+          if (reply.raw.headersSent) return;
+          for (const name of Object.keys(headers)) reply.removeHeader(name).raw.removeHeader(name);
+        });
+      }
+      return reply.type(format.contentType).headers(headers).send(encodeBody(answer, encoding));
     },
   );
 }

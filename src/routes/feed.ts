@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { requestedZones } from '../auth/requested-zones.ts';
@@ -9,10 +8,11 @@ import { type FeedSlot, FeedSlots, registerFeedMetrics } from '../feed/feed-slot
 import { FormatThreads } from '../feed/format-threads.ts';
 import { PageMemory } from '../feed/page-memory.ts';
 import { FEED_MEDIA_TYPES } from '../formats/feed-formats.ts';
-import { encodeStream, negotiateAnswer, negotiateEncoding } from '../http/content-negotiation.ts';
-import { ClientHungUp, hangUpSignal } from '../http/interruption.ts';
+import { encodeBody, negotiateAnswer, negotiateEncoding } from '../http/content-negotiation.ts';
+import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { RequestProblem } from '../http/problem.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/sent-answer.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
@@ -35,15 +35,11 @@ export const FEED_IDLE_MS = 60_000;
 
 const PAGE_MEMORY_BYTES = 32 * 1024 * 1024;
 
-/** Takes a slot until the response is closed, and closes the response of a client that reads nothing. */
-function takeSlot(slots: FeedSlots, { raw, log }: FastifyReply, quietMs: number): FeedSlot {
+/** Takes a slot until the response is closed. */
+function takeSlot(slots: FeedSlots, { raw }: FastifyReply): FeedSlot {
   const slot = slots.take();
   raw.once('close', slot.release);
   if (raw.closed) slot.release();
-  raw.setTimeout(quietMs, () => {
-    log.warn({ quietMs }, 'a reader of the feed that read nothing was cut off');
-    raw.destroy();
-  });
   return slot;
 }
 
@@ -71,8 +67,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
     async (request, reply) => {
       const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
       const { position, limit, format, waitMs } = await feedQuery(request.query, store);
-      // The time until bytes are ready does not count as the reader's.
-      const slot = takeSlot(slots, reply, waitMs + queryDeadlineMs + idleMs);
+      const slot = takeSlot(slots, reply);
       const hungUp = hangUpSignal(reply.raw);
       const reading: FeedReading = { store, reads: reads.of(flowOf(request)), zones, deadlineMs: queryDeadlineMs, hungUp, memory };
       const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: slot.wait }, reading);
@@ -84,11 +79,12 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
           { err: problem },
           'an answer of the feed ends early, because its next page could not be read; its reader goes on from the cursor',
         );
-      const lines = Readable.from(feedAnswer({ reading, position, limit, format, threads, firstPage, onEvents, onShortened }));
-      lines.once('error', (error) => {
-        if (!(error instanceof ClientHungUp))
-          request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');
-      });
+      const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
+        if (outcome === 'failed') request.log.error({ err: reason }, 'the feed broke off; its reader goes on from the last cursor');
+        if (outcome === 'idle') request.log.warn({ err: reason }, 'a reader of the feed that read nothing was cut off');
+      };
+      const read = () => feedAnswer({ reading, position, limit, format, threads, firstPage, onEvents, onShortened });
+      const answer = await beginAnswer({ response: reply.raw, read, idleMs, onEnd });
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const type = negotiateAnswer(request.headers.accept, FEED_MEDIA_TYPES);
       // The zones of `all` change with the key. A reader sees by this header that zones were added whose earlier events it has missed.
@@ -99,7 +95,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
       return reply
         .type(`${type}; charset=utf-8`)
         .headers({ vary: 'accept, accept-encoding', 'cache-control': 'no-store' })
-        .send(encodeStream(lines, encoding));
+        .send(encodeBody(answer, encoding));
     },
   );
 }

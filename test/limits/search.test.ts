@@ -160,6 +160,10 @@ describeLimits('Search', import.meta.filename, {
     is: milliseconds(CALLER_IDLE_MS),
     elsewhere: 'a caller who takes nothing for the time is cut off, and the room is given back',
   },
+  'time in which a caller takes a whole answer': {
+    is: milliseconds(loadConfig({}).exportDeadlineMs),
+    elsewhere: 'an answer > is cut off at its deadline, although its reader reads',
+  },
   'time in the store': {
     is: milliseconds(loadConfig({}).queryDeadlineMs),
     elsewhere: 'a search > past its deadline is interrupted and answered 503 with Retry-After: %s',

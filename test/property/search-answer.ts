@@ -1,5 +1,5 @@
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { joinParts } from '../../src/http/answer-parts.ts';
+import { joinParts } from '../../src/http/answer-writer.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';

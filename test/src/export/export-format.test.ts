@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvCell } from '../../../query/csv-cell.ts';
 import { csvRow, exportFormat } from '../../../src/export/export-format.ts';
-import { joinParts } from '../../../src/http/answer-parts.ts';
+import { joinParts } from '../../../src/http/answer-writer.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 const record = (ua: string, log = '{}') =>

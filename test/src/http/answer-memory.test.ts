@@ -3,7 +3,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { AnswerMemory } from '../../../src/http/answer-memory.ts';
+import { onePiece } from '../../../src/http/answer-writer.ts';
 import { RequestProblem } from '../../../src/http/problem.ts';
+import { beginAnswer } from '../../../src/http/sent-answer.ts';
 
 const MIB = 1024 * 1024;
 /** More than the kernel takes of an answer that nobody reads. */
@@ -22,7 +24,7 @@ async function serverOfAnswers(idleMs?: number) {
     memory.hold(reply.raw, body.length);
     open.add(reply.raw);
     reply.raw.once('close', () => open.delete(reply.raw));
-    return reply.send(body);
+    return reply.send(await beginAnswer({ response: reply.raw, read: () => onePiece([body]), idleMs: memory.idleMs }));
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => app.close());

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { csvCell } from '../../../query/csv-cell.ts';
 import { csvRow } from '../../../src/export/export-format.ts';
-import { joinParts } from '../../../src/http/answer-parts.ts';
+import { joinParts } from '../../../src/http/answer-writer.ts';
 import { facetsFile, fileName, groupsFile } from '../../../web/files/group-lines.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 

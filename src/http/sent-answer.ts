@@ -1,0 +1,109 @@
+import type { ServerResponse } from 'node:http';
+import { finished, Readable } from 'node:stream';
+import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
+import { type AnswerPieces, answerWrites } from './answer-writer.ts';
+import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';
+
+/** How an answer ended. */
+export type AnswerOutcome = 'sent' | 'deadline' | 'idle' | 'hung_up' | 'failed';
+
+export interface AnswerOrder {
+  readonly response: ServerResponse;
+  /** Begins to read the pieces, until the signal aborts. */
+  readonly read: (signal: AbortSignal) => AnswerPieces;
+  /** The whole answer may take so long; undefined: however long its reader takes. */
+  readonly deadlineMs?: number | undefined;
+  /** The client may take no byte for so long. */
+  readonly idleMs?: number | undefined;
+  /** Called once, when the answer holds nothing any more. The reason says why it ended early; it is null after a whole answer. */
+  readonly onEnd?: ((outcome: AnswerOutcome, reason: unknown) => void) | undefined;
+}
+
+/**
+ * Begins an answer; resolves with its body once its first bytes are there, and rejects if they cannot be read. The body is bytes where all
+ * of it is there by then, so that its length is told. A later failure resets the connection: nobody takes a part for the whole.
+ */
+export async function beginAnswer(order: AnswerOrder): Promise<Buffer | Readable> {
+  const { response, read, deadlineMs, idleMs = CALLER_IDLE_MS, onEnd } = order;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const cut = (reason: unknown): void => {
+    stop.abort(reason);
+    // Without chunks (HTTP/1.0) an orderly close marks the end of the answer, so the connection is reset. Before the headers are sent, an
+    // error can still be answered.
+    if (response.headersSent) response.socket?.resetAndDestroy();
+  };
+  // AbortSignal.any may give the reason of either signal if both have aborted, and cutting off also hangs up.
+  const hungUp = hangUpSignal(response);
+  hungUp.addEventListener('abort', () => stop.abort(hungUp.reason), { once: true });
+  if (hungUp.aborted) stop.abort(hungUp.reason);
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => cut(new DeadlinePassed(deadlineMs)), deadlineMs);
+  const end = (error: unknown): void => {
+    clearTimeout(timer);
+    const reason = signal.aborted ? signal.reason : error;
+    onEnd?.(outcomeOf(reason), reason);
+  };
+  const writes = answerWrites(read(signal));
+  try {
+    const first = await writes.next();
+    watchReader(response, idleMs, cut);
+    if (first.done === true) {
+      finished(response, () => end(null));
+      return first.value;
+    }
+    const body = Readable.from(goOn(first.value, writes), { objectMode: false });
+    body.once('error', cut);
+    whenBothClosed(body, response, () => end(null));
+    return body;
+  } catch (error) {
+    end(error);
+    throw error;
+  }
+}
+
+async function* goOn(first: Buffer, rest: AsyncGenerator<Buffer, Buffer, void>): AsyncGenerator<Buffer, void, void> {
+  try {
+    yield first;
+    for (let next = await rest.next(); ; next = await rest.next()) {
+      yield next.value;
+      if (next.done === true) return;
+    }
+  } finally {
+    await rest.return(first);
+  }
+}
+
+/** The reason of an abort when the client stopped reading. */
+class ReaderIdle extends Error {
+  override readonly name = 'ReaderIdle';
+
+  constructor(idleMs: number) {
+    super(`the client took no byte for ${idleMs} ms`);
+  }
+}
+
+/** Calls `onIdle` when the client took none of the waiting bytes for `idleMs`. If no bytes wait, the server is slow and nothing happens. */
+function watchReader(response: ServerResponse, idleMs: number, onIdle: (reason: ReaderIdle) => void): void {
+  response.setTimeout(idleMs, () => {
+    if (response.writableLength > 0) onIdle(new ReaderIdle(idleMs));
+    else response.setTimeout(idleMs);
+  });
+}
+
+/** Calls `act` when the body has released its source and the response was sent or its client is gone. */
+function whenBothClosed(body: Readable, response: ServerResponse, act: () => void): void {
+  let open = 2;
+  const onClosed = (): void => {
+    open -= 1;
+    if (open === 0) act();
+  };
+  body.once('close', onClosed);
+  finished(response, onClosed);
+}
+
+function outcomeOf(reason: unknown): AnswerOutcome {
+  if (reason === null) return 'sent';
+  if (reason instanceof DeadlinePassed) return 'deadline';
+  if (reason instanceof ReaderIdle) return 'idle';
+  return reason instanceof ClientHungUp ? 'hung_up' : 'failed';
+}
