@@ -1,7 +1,7 @@
 import type { FieldColumns } from '../query/batch-columns.ts';
 import type { ExplorePlan } from '../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../query/plan/search-plan.ts';
-import type { EventRow, ExploreResult, SearchResult } from '../query/plan/search-result.ts';
+import type { ExploreResult, RowPiece, SearchResult } from '../query/plan/search-result.ts';
 
 export interface SearchOptions {
   /** Aborting interrupts the running query; the search then rejects with the signal's reason. */
@@ -206,6 +206,10 @@ export interface EventStore {
    * `pendingBytes` and wait.
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
+  /**
+   * Rows come in pieces of a few mebibytes. The first is read when this resolves; each other one when it is asked for, from the same
+   * snapshot. The files that they are in stay until the last one is read, or the iteration or the signal ends.
+   */
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
   /** Answers all of the plan from one snapshot. */
   explore(plan: ExplorePlan, options?: SearchOptions): Promise<ExploreResult>;
@@ -216,7 +220,7 @@ export interface EventStore {
    * then by `logId`. Each request for more is one read of the store, and between two of them nothing is read. The files that the events are
    * in stay until the iteration ends, or the signal aborts it with its reason.
    */
-  readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<Iterable<EventRow>>;
+  readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<RowPiece>;
   /**
    * One page of the events in the order in which they became visible. Rejects with `StoreError` (`overloaded`) where memory is short or too
    * many readers wait; the same request may succeed a little later.

@@ -1,7 +1,7 @@
 import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
 import type { ExplorePlan, FacetOrder, FacetRequest, Selection } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
-import type { EventRow, ExploreResult, FacetValue, Histogram } from '../../query/plan/search-result.ts';
+import type { EventRow, ExploreResult, FacetValue, Histogram, RowPiece } from '../../query/plan/search-result.ts';
 import { MAX_HISTOGRAM_SERIES } from '../../query/search-limits.ts';
 import { matching, predicate, TABLE } from './clickhouse-statements.ts';
 
@@ -46,7 +46,7 @@ export async function exploreClickhouse(plan: ExplorePlan, { ask, findRows }: Cl
   }
   const rows = search.page.size === 0 ? [] : await findRows(search);
   return {
-    page: { kind: 'rows', rows, total: totals.total },
+    page: { kind: 'rows', rows: inOnePiece(rows), total: totals.total },
     histogram: histogramOf(plan, counted),
     facets: facets.length === 0 ? null : facets.map(({ field }) => facetOf(field, found.get(field), selection)),
     selectedTotal: selection === null ? null : totals.selected,
@@ -252,4 +252,9 @@ function bucketCounts(rows: readonly CountedBucket[], buckets: number) {
     total += events;
   }
   return { total, counts };
+}
+
+/** Rows as the only piece of an answer. */
+export async function* inOnePiece(rows: readonly EventRow[]): AsyncGenerator<RowPiece, void, void> {
+  yield Object.assign([...rows], { bytes: 0, isLast: true });
 }

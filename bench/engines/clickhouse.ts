@@ -6,11 +6,11 @@ import { type Dimension, TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup, SearchResult } from '../../query/plan/search-result.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { joinParts } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writer.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { pacedChunks } from '../events/file-chunks.ts';
-import { exploreClickhouse } from './clickhouse-explore.ts';
+import { exploreClickhouse, inOnePiece } from './clickhouse-explore.ts';
 import {
   COLUMNS,
   CREATE_TABLE,
@@ -70,7 +70,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       return await searchGroups(ask, plan, output);
     }
     const total = await number(countStatement(plan));
-    return { kind: 'rows', total, rows: await findRows(plan) };
+    return { kind: 'rows', total, rows: inOnePiece(await findRows(plan)) };
   };
   const closing: (() => Promise<unknown>)[] = [];
   return {
@@ -99,7 +99,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       app.post<{ Params: { zone: string }; Body: unknown }>('/shield/event-logs/:zone/search', async (request, reply) => {
         const body = Buffer.from(JSON.stringify(request.body));
         const plan = compileSearch(body, { zoneId: Number(request.params.zone), nowMs: BENCH_NOW_MS });
-        return reply.type('application/json').send(joinParts(searchResponse(await search(plan), plan.page)));
+        return reply.type('application/json').send(await wholeAnswer(searchResponse(await search(plan), plan.page)));
       });
       closing.push(() => app.close());
       return await app.listen({ host: '127.0.0.1', port: 0 });

@@ -4,7 +4,7 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { joinParts } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writer.ts';
 import { exploreResponse } from '../../src/http/explore-response.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
@@ -23,7 +23,7 @@ export async function timeSearch(
   const request = Buffer.from(JSON.stringify(body));
   const start = performance.now();
   const plan = compileSearch(request, { zoneId: zone, nowMs: BENCH_NOW_MS });
-  const answer = joinParts(searchResponse(await store.search(plan), plan.page));
+  const answer = await wholeAnswer(searchResponse(await store.search(plan), plan.page));
   return { elapsedMs: performance.now() - start, answer: answer.toString() };
 }
 
@@ -35,7 +35,7 @@ export async function timeExplore(
   const request = Buffer.from(JSON.stringify(body));
   const start = performance.now();
   const plan = compileExplore(request, { zones: [zone], nowMs: BENCH_NOW_MS });
-  const answer = joinParts(exploreResponse(await store.explore(plan), plan));
+  const answer = await wholeAnswer(exploreResponse(await store.explore(plan), plan));
   return { elapsedMs: performance.now() - start, answer: answer.toString() };
 }
 

@@ -11,6 +11,15 @@ export interface EventRow {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** Some of the rows of an answer, in its order. Each is made when it is asked for, so that few are in memory as objects. */
+export interface RowPiece extends Iterable<EventRow> {
+  readonly length: number;
+  /** What it takes in memory, about. */
+  readonly bytes: number;
+  /** Whether no piece follows. */
+  readonly isLast: boolean;
+}
+
 export interface GroupContext {
   readonly country: string;
   readonly asn: string;
@@ -33,9 +42,13 @@ export interface EventGroup {
 }
 
 /** `total` counts the full result (rows, or distinct groups) at the time of the search. */
-export type SearchResult =
-  | { readonly kind: 'rows'; readonly rows: readonly EventRow[]; readonly total: number }
-  | { readonly kind: 'groups'; readonly groups: readonly EventGroup[]; readonly total: number };
+export type SearchResult = { readonly kind: 'rows'; readonly rows: AsyncIterable<RowPiece>; readonly total: number } | GroupsResult;
+
+export interface GroupsResult {
+  readonly kind: 'groups';
+  readonly groups: readonly EventGroup[];
+  readonly total: number;
+}
 
 /** The answer to an `ExplorePlan`. Parts that were not asked for are null. */
 export interface ExploreResult {

@@ -1,4 +1,4 @@
-import type { EventRow } from '../../query/plan/search-result.ts';
+import type { RowPiece } from '../../query/plan/search-result.ts';
 import type { AnswerPart } from '../http/answer-writer.ts';
 import type { ExportFormat } from './export-format.ts';
 
@@ -8,7 +8,7 @@ import type { ExportFormat } from './export-format.ts';
  */
 export async function* exportPieces(
   { header, writeRow }: Pick<ExportFormat, 'header' | 'writeRow'>,
-  pieces: AsyncIterable<Iterable<EventRow>>,
+  pieces: AsyncIterable<RowPiece>,
   onRows: (count: number) => void,
 ): AsyncGenerator<Iterable<AnswerPart>, void, void> {
   const left = pieces[Symbol.asyncIterator]();
@@ -31,15 +31,11 @@ export async function* exportPieces(
 
 function* written(
   before: string,
-  rows: Iterable<EventRow>,
+  rows: RowPiece,
   writeRow: ExportFormat['writeRow'],
   onRows: (count: number) => void,
 ): Iterable<AnswerPart> {
-  let count = 0;
   yield before;
-  for (const row of rows) {
-    yield* writeRow(row);
-    count += 1;
-  }
-  onRows(count);
+  for (const row of rows) yield* writeRow(row);
+  onRows(rows.length);
 }

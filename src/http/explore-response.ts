@@ -1,15 +1,31 @@
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
-import type { ExploreResult, Histogram } from '../../query/plan/search-result.ts';
+import type { ExploreResult, Facet, Histogram } from '../../query/plan/search-result.ts';
 import type { ActiveZone } from '../../store/event-store.ts';
-import type { AnswerPart } from './answer-writer.ts';
-import { pageMembers, SUCCEEDED, zoneRowJson } from './search-response.ts';
+import { type Hold, uncounted } from './answer-memory.ts';
+import type { AnswerPart, AnswerPieces } from './answer-writer.ts';
+import { listOf, pageResponse, zoneRowJson } from './search-response.ts';
 
-/** EventLogsExploreResponse as JSON: that of a search, with the histogram, facets and selection of the plan. */
-export function* exploreResponse({ page, histogram, facets, selectedTotal }: ExploreResult, plan: ExplorePlan): Iterable<AnswerPart> {
-  yield '{';
-  yield* pageMembers(page, plan.search.page, zoneRowJson);
-  yield `,"histogram":${histogramJson(histogram, plan)},"facets":${JSON.stringify(facets)},"selectedTotal":${selectedTotal}`;
-  yield `,"errorResponse":${SUCCEEDED}}`;
+/** EventLogsExploreResponse as the pieces of an answer: that of a search, with the histogram, facets and selection of the plan. */
+export function exploreResponse(result: ExploreResult, plan: ExplorePlan, hold: Hold = uncounted): AnswerPieces {
+  const { page, facets } = result;
+  const more = () => explored(result, plan);
+  return pageResponse(page, plan.search.page, { hold, writeRow: zoneRowJson, more, moreBytes: bytesOfFacets(facets ?? []) });
+}
+
+function* explored({ histogram, facets, selectedTotal }: ExploreResult, plan: ExplorePlan): Iterable<AnswerPart> {
+  yield `,"histogram":${histogramJson(histogram, plan)},"facets":`;
+  yield* facets === null ? ['null'] : listOf(facets, facetJson);
+  yield `,"selectedTotal":${selectedTotal}`;
+}
+
+function* facetJson({ field, distinct, values }: Facet): Iterable<AnswerPart> {
+  yield `{"field":${JSON.stringify(field)},"distinct":${distinct},"values":`;
+  yield* listOf(values, (value) => [JSON.stringify(value)]);
+  yield '}';
+}
+
+function bytesOfFacets(facets: readonly Facet[]): number {
+  return facets.reduce((sum, { values }) => sum + values.reduce((length, { value }) => length + value.length, 0), 0);
 }
 
 function histogramJson(histogram: Histogram | null, { search: { window }, histogram: asked }: ExplorePlan): string {

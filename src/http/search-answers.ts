@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AnswerMemory } from './answer-memory.ts';
-import { type AnswerPart, onePiece } from './answer-writer.ts';
+import type { AnswerMemory, Hold } from './answer-memory.ts';
+import type { AnswerPieces } from './answer-writer.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
 import { ClientHungUp, Deadline, DeadlinePassed, hangUpSignal } from './interruption.ts';
 import type { Metrics } from './metrics.ts';
 import { asReadProblem } from './problem.ts';
-import { beginAnswer } from './sent-answer.ts';
+import { type AnswerOutcome, beginAnswer } from './sent-answer.ts';
 
 export interface SearchAnswersOptions {
   readonly metrics: Pick<Metrics, 'searchSeconds'>;
@@ -55,18 +55,17 @@ export class SearchAnswers {
   }
 
   /**
-   * Sends JSON, in parts, as the type that the request accepts. Throws RequestProblem `store.busy` where too many large answers wait for
-   * their callers.
+   * Sends JSON as the type that the request accepts. What is in memory of it is counted. Throws RequestProblem `store.busy` where too much
+   * of other answers waits for callers.
    */
-  async send(request: FastifyRequest, reply: FastifyReply, parts: Iterable<AnswerPart>): Promise<FastifyReply> {
+  async send(request: FastifyRequest, reply: FastifyReply, write: (hold: Hold) => AnswerPieces): Promise<FastifyReply> {
     const { answers, answerDeadlineMs: deadlineMs } = this.#options;
     const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
-    const made = [...parts];
-    answers.hold(
-      reply.raw,
-      made.reduce((sum, { length }) => sum + length, 0),
-    );
-    const answer = await beginAnswer({ response: reply.raw, read: () => onePiece(made), deadlineMs, idleMs: answers.idleMs });
+    const read = (signal: AbortSignal) => write((parts) => answers.hold(parts, signal));
+    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
+      if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'an answer could not be read to its end');
+    };
+    const answer = await beginAnswer({ response: reply.raw, read, deadlineMs, onEnd });
     return reply.type(`${answerType}; charset=utf-8`).send(answer);
   }
 }

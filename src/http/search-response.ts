@@ -1,9 +1,10 @@
 import type { Page } from '../../query/plan/search-plan.ts';
 import type { EventGroup, EventRow, SearchResult } from '../../query/plan/search-result.ts';
-import type { AnswerPart } from './answer-writer.ts';
+import { type Hold, uncounted } from './answer-memory.ts';
+import type { AnswerPart, AnswerPieces } from './answer-writer.ts';
 
 /** The GenericRequestResponse of a search that succeeded. */
-export const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });
+const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });
 
 /** Writes a row as the parts of an answer. */
 export type WriteRow = (row: EventRow) => readonly AnswerPart[];
@@ -24,29 +25,74 @@ function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: Even
   return [JSON.stringify(sparkline === undefined ? group : { ...group, sparkline })];
 }
 
-/** EventLogsSearchResponse as JSON, keys in the specification's order. */
-export function* searchResponse(result: SearchResult, page: Page): Iterable<AnswerPart> {
-  yield '{';
-  yield* pageMembers(result, page, rowJson);
+/** EventLogsSearchResponse as the pieces of an answer, keys in the specification's order. */
+export function searchResponse(result: SearchResult, page: Page, hold: Hold = uncounted): AnswerPieces {
+  return pageResponse(result, page, { hold, writeRow: rowJson, more: () => [], moreBytes: 0 });
+}
+
+export interface PageWriting {
+  readonly hold: Hold;
+  readonly writeRow: WriteRow;
+  /** Writes the members that follow those of the page, each after a comma. */
+  readonly more: () => Iterable<AnswerPart>;
+  /** What these take in memory, about. */
+  readonly moreBytes: number;
+}
+
+/** An answer with a page: rows, groups and totals. A page of the size 0 has neither rows nor groups. */
+export async function* pageResponse(
+  result: SearchResult,
+  page: Page,
+  { hold, writeRow, more, moreBytes }: PageWriting,
+): AsyncGenerator<Iterable<AnswerPart>, void, void> {
+  const groups = result.kind === 'groups' ? result.groups : [];
+  const others = { bytes: moreBytes + bytesOfGroups(groups), isLast: true };
+  try {
+    for await (const _ of hold([others])) {
+      if (page.size > 0 && result.kind === 'rows') {
+        let before = '{"rows":[';
+        for await (const piece of hold(result.rows)) {
+          yield itemsOf(piece, writeRow, before);
+          before = ',';
+        }
+        yield [before === ',' ? '],"groups":null' : `${before}],"groups":null`];
+      } else {
+        yield ['{"rows":null,"groups":'];
+        yield page.size > 0 ? listOf(groups, groupJson) : ['null'];
+      }
+      yield endOf(result, page, more);
+    }
+  } finally {
+    // Rows that nobody has begun to read hold files.
+    if (result.kind === 'rows') await result.rows[Symbol.asyncIterator]().return?.();
+  }
+}
+
+function* endOf({ total }: SearchResult, { index, size }: Page, more: PageWriting['more']): Iterable<AnswerPart> {
+  yield `,"total":${total},"totalPages":${size > 0 ? Math.ceil(total / size) : 0},"page":${index}`;
+  yield* more();
   yield `,"errorResponse":${SUCCEEDED}}`;
 }
 
-/** The members of an answer that hold its page: rows, groups and totals. A page of the size 0 has neither rows nor groups. */
-export function* pageMembers(result: SearchResult, { index, size }: Page, writeRow: WriteRow): Iterable<AnswerPart> {
-  yield '"rows":';
-  yield* size > 0 && result.kind === 'rows' ? listOf(result.rows, writeRow) : ['null'];
-  yield ',"groups":';
-  yield* size > 0 && result.kind === 'groups' ? listOf(result.groups, groupJson) : ['null'];
-  const totalPages = size > 0 ? Math.ceil(result.total / size) : 0;
-  yield `,"total":${result.total},"totalPages":${totalPages},"page":${index}`;
+/** A JSON array, each item of which is made while it is written. */
+export function* listOf<T>(items: Iterable<T>, write: (item: T) => Iterable<AnswerPart>): Iterable<AnswerPart> {
+  yield '[';
+  yield* itemsOf(items, write, '');
+  yield ']';
 }
 
-function* listOf<T>(items: Iterable<T>, write: (item: T) => readonly AnswerPart[]): Iterable<AnswerPart> {
-  let before = '[';
+function* itemsOf<T>(items: Iterable<T>, write: (item: T) => Iterable<AnswerPart>, before: string): Iterable<AnswerPart> {
+  let separator = before;
   for (const item of items) {
-    yield before;
+    yield separator;
     yield* write(item);
-    before = ',';
+    separator = ',';
   }
-  yield before === '[' ? '[]' : ']';
+}
+
+function bytesOfGroups(groups: readonly EventGroup[]): number {
+  return groups.reduce((sum, { key, context, sparkline = [] }) => {
+    const texts = [...Object.values(key), context.country, context.asn, context.features, context.ruleIds];
+    return sum + texts.reduce((length, text) => length + text.length, 8 * sparkline.length);
+  }, 0);
 }

@@ -3,6 +3,7 @@ import { compileExplore } from '../../query/request/compile-explore.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { openedZones, requestedZones } from '../auth/requested-zones.ts';
+import { onePiece } from '../http/answer-writer.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { activeZonesJson, exploreResponse } from '../http/explore-response.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
@@ -53,7 +54,7 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
       const plan = compiled(() => compileExplore(bytesOf(request), { zones, nowMs: now() }));
       const result = await searches.read('explore', reply.raw, (signal) => reads.of(flowOf(request)).explore(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(zones, plan.search.window));
-      return searches.send(request, reply, exploreResponse(result, plan));
+      return searches.send(request, reply, (hold) => exploreResponse(result, plan, hold));
     },
   );
 
@@ -62,6 +63,6 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
     const zones = openedZones(callerOf(request));
     const active = await searches.read('zones', reply.raw, (signal) => reads.of(flowOf(request)).activeZones(window, zones, { signal }));
     markIncomplete(reply, store.unreadableEvents(zones, window));
-    return searches.send(request, reply, [activeZonesJson(active)]);
+    return searches.send(request, reply, () => onePiece([activeZonesJson(active)]));
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
-import type { EventRow } from '../../query/plan/search-result.ts';
+import type { RowPiece } from '../../query/plan/search-result.ts';
 import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
@@ -35,11 +35,7 @@ export interface ExportRoutesOptions {
 }
 
 /** The matching rows. An error is thrown as the caller's problem, because no byte may have been sent yet. */
-async function* matchingRows(
-  reads: Pick<EventStore, 'readAll'>,
-  plan: SearchPlan,
-  signal: AbortSignal,
-): AsyncGenerator<Iterable<EventRow>> {
+async function* matchingRows(reads: Pick<EventStore, 'readAll'>, plan: SearchPlan, signal: AbortSignal): AsyncGenerator<RowPiece> {
   try {
     yield* reads.readAll(plan, { signal });
   } catch (error) {

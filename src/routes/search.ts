@@ -45,7 +45,7 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
       const plan = compiled(() => compileSearch(bytesOf(request), { zoneId, nowMs: now() }));
       const result = await searches.read(plan.output.kind, reply.raw, (signal) => reads.of(flowOf(request)).search(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
-      return searches.send(request, reply, searchResponse(result, plan.page));
+      return searches.send(request, reply, (hold) => searchResponse(result, plan.page, hold));
     },
   );
 }

@@ -1,6 +1,6 @@
 import { exploreCost, type ReadCost, searchCost } from '../../query/plan/read-cost.ts';
-import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
-import type { EventRow } from '../../query/plan/search-result.ts';
+import type { TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { RowPiece, SearchResult } from '../../query/plan/search-result.ts';
 import type { EventStore, SearchOptions } from '../../store/event-store.ts';
 import type { FairQueue, QueuedRead } from './fair-queue.ts';
 
@@ -37,14 +37,20 @@ export class ScheduledReads {
     return {
       search: (plan, options) => {
         const read = this.#estimated(searchCost(plan), plan.zones, plan.window);
-        return this.#run(flow, read, options, () => store.search(plan, options));
+        const found = this.#run(flow, read, options, () => store.search(plan, options));
+        return found.then((page) => this.#pageInTurn(flow, page, options));
       },
       explore: (plan, options) => {
         const read = this.#estimated(exploreCost(plan), plan.search.zones, plan.search.window);
-        return this.#run(flow, read, options, () => store.explore(plan, options));
+        const found = this.#run(flow, read, options, () => store.explore(plan, options));
+        return found.then((result) => ({ ...result, page: this.#pageInTurn(flow, result.page, options) }));
       },
       activeZones: (window, zones, options) => this.#run(flow, ZONES, options, () => store.activeZones(window, zones, options)),
-      readAll: (plan, options) => this.#readAll(flow, plan, options),
+      readAll: (plan, options) => {
+        // The first piece has to find where the events are.
+        const estimate = { ...this.#estimated(searchCost(plan), plan.zones, plan.window), isRefusable: false };
+        return this.#inTurn(flow, store.readAll(plan, options), estimate, options);
+      },
       readFeed: (request, options) => this.#run(flow, PAGE, options, () => store.readFeed(request, options)),
     };
   }
@@ -57,19 +63,32 @@ export class ScheduledReads {
     return this.queue.run({ ...estimate, flow, signal }, work);
   }
 
-  async *#readAll(flow: string, plan: SearchPlan, options?: SearchOptions): AsyncGenerator<Iterable<EventRow>, void, void> {
-    const pieces = this.#store.readAll(plan, options)[Symbol.asyncIterator]();
-    // The first piece has to find where the events are.
-    let estimate: Estimate = { ...this.#estimated(searchCost(plan), plan.zones, plan.window), isRefusable: false };
-    try {
-      for (;;) {
-        const { value, done } = await this.#run(flow, estimate, options, () => pieces.next());
-        if (done === true) return;
-        yield value;
-        estimate = PAGE;
-      }
-    } finally {
-      await pieces.return?.();
-    }
+  /** The page of a search that has had its turn, whose first rows are there. */
+  #pageInTurn(flow: string, page: SearchResult, options?: SearchOptions): SearchResult {
+    return page.kind === 'groups' ? page : { ...page, rows: this.#inTurn(flow, page.rows, 'there', options) };
+  }
+
+  /** Each piece has a turn of its own, but for a first one that is there. No generator: one that is not begun would give nothing back. */
+  #inTurn(
+    flow: string,
+    pieces: AsyncIterable<RowPiece>,
+    first: Estimate | 'there',
+    options?: SearchOptions,
+  ): AsyncIterableIterator<RowPiece, void> {
+    const left = pieces[Symbol.asyncIterator]();
+    let next = first;
+    const inTurn: AsyncIterableIterator<RowPiece, void> = {
+      next: async () => {
+        const result = await (next === 'there' ? left.next() : this.#run(flow, next, options, () => left.next()));
+        next = result.done === true || result.value.isLast ? 'there' : PAGE;
+        return result;
+      },
+      return: async () => {
+        await left.return?.();
+        return { value: undefined, done: true };
+      },
+      [Symbol.asyncIterator]: () => inTurn,
+    };
+    return inTurn;
   }
 }

@@ -1,6 +1,6 @@
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
-import type { EventRow, ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
+import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
 import type { FolderCheck } from '../data-folder.ts';
 import {
   type ActiveZone,
@@ -60,13 +60,11 @@ export class EmbeddedStore implements EventStore {
   }
 
   async search(plan: SearchPlan, { signal }: SearchOptions = {}): Promise<SearchResult> {
-    using reading = this.#parts.readings.begin(signal);
-    return await this.#parts.search.search(plan, reading.signal);
+    return await this.#parts.search.search(plan, this.#parts.readings.begin(signal));
   }
 
   async explore(plan: ExplorePlan, { signal }: SearchOptions = {}): Promise<ExploreResult> {
-    using reading = this.#parts.readings.begin(signal);
-    return await this.#parts.search.explore(plan, reading.signal);
+    return await this.#parts.search.explore(plan, this.#parts.readings.begin(signal));
   }
 
   async activeZones(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveZone[]> {
@@ -74,7 +72,7 @@ export class EmbeddedStore implements EventStore {
     return await this.#parts.search.activeZones(window, zones, reading.signal);
   }
 
-  readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncIterable<Iterable<EventRow>> {
+  readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncIterable<RowPiece> {
     return exportRows(plan, this.#parts, signal);
   }
 

@@ -1,21 +1,13 @@
-import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
-import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/dialect.ts';
 import { groupDetailStatement, groupOnceStatement } from '../../sql/group-fact-statements.ts';
 import { groupPageStatement } from '../../sql/group-statements.ts';
-import { rowPageStatement, slotCountStatement } from '../../sql/row-statements.ts';
-import { joinSql, markText, type SqlStatement, trusted } from '../../sql/statement.ts';
+import { rowsStatement, slotCountStatement } from '../../sql/row-statements.ts';
+import { type SqlStatement, trusted } from '../../sql/statement.ts';
 import type { GoldenCase } from './golden-case.ts';
 
 /** A view of events as a search sees them. */
 const EVENTS = trusted('events');
-
-/** The columns of a row as the store reads it, with marked texts. */
-const SELECTED = joinSql(
-  [column('timestamp'), column('logPlace'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
-  ', ',
-);
 
 /** The window is counted in four slots: enough to see the statement. */
 const SLOTS = 4;
@@ -28,11 +20,8 @@ export function goldenStatements(plan: SearchPlan, { groups = [], total }: Golde
   const { window, output, page } = plan;
   if (output.kind === 'rows') {
     const slotMs = Math.ceil((window.toMs - window.fromMs) / SLOTS);
-    const slice = { offset: page.index * page.size, limit: page.size };
-    return [
-      slotCountStatement(plan, EVENTS, { window, slotMs }, duckdbDialect),
-      rowPageStatement(plan, EVENTS, window, slice, SELECTED, duckdbDialect),
-    ];
+    const slice = { skip: page.index * page.size, limit: page.size };
+    return [slotCountStatement(plan, EVENTS, { window, slotMs }, duckdbDialect), rowsStatement(plan, EVENTS, window, slice)];
   }
   const keys = groups.map(({ key }) => key);
   const first = groupPageStatement(plan, output, EVENTS, duckdbDialect);

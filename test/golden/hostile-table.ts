@@ -5,12 +5,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/dialect.ts';
 import { eventsRelation, journalRows } from '../../sql/events-relation.ts';
 import { DETAIL_ROWS, groupDetailStatement } from '../../sql/group-fact-statements.ts';
 import { groupPageStatement } from '../../sql/group-statements.ts';
-import { rowPageStatement } from '../../sql/row-statements.ts';
+import { rowsStatement } from '../../sql/row-statements.ts';
 import { type SegmentSlice, sliceInOrder, writeSegmentStatement } from '../../sql/segment-statements.ts';
 import { type SqlFragment, unmarkText } from '../../sql/statement.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
@@ -66,10 +65,9 @@ export class HostileTable {
   /** Returns the indexes of the texts that a search with these fields finds, ascending. */
   async find(fields: object): Promise<number[]> {
     const plan = compile(fields);
-    const slice = { offset: 0, limit: plan.page.size };
     return await this.#inEveryLayout(async (events) => {
-      const rows = await this.#runner.run(rowPageStatement(plan, events, plan.window, slice, column('logId'), duckdbDialect));
-      return rows.map(([logId]) => Number(logId)).sort((a, b) => a - b);
+      const rows = await this.#runner.run(rowsStatement(plan, events, plan.window, { limit: plan.page.size }));
+      return rows.map(([row]) => Number((JSON.parse(row as string) as string[])[1])).sort((a, b) => a - b);
     });
   }
 

@@ -154,11 +154,11 @@ describeLimits('Search', import.meta.filename, {
   },
   'bytes of all answers of searches that are on their way': {
     is: bytes(answerMemoryBytes(loadConfig({}).memoryLimitMb)),
-    elsewhere: 'an answer without room beside untaken ones is refused, a smaller one is given, and room comes back with the connection',
+    elsewhere: 'the first part of an answer > that does not fit is refused, a smaller one is given, and room comes back',
   },
   'time in which a caller takes nothing of an answer': {
     is: milliseconds(CALLER_IDLE_MS),
-    elsewhere: 'a caller who takes nothing for the time is cut off, and the room is given back',
+    elsewhere: 'an answer > is cut off where its reader takes nothing (HTTP/%s)',
   },
   'time in which a caller takes a whole answer': {
     is: milliseconds(loadConfig({}).exportDeadlineMs),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
 import { compileConditions, compileSearch } from '../../query/request/compile-search.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
+import { rowsOf } from '../fixtures/answered-rows.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
@@ -53,7 +54,7 @@ const body = (conditions: object) => Buffer.from(JSON.stringify(conditions));
 
 async function search(store: OpenStore, filters: readonly object[]): Promise<readonly string[]> {
   const result = await store.search(compileSearch(body({ ...WINDOW, filters }), { zoneId: ZONE, nowMs: NOW_MS }));
-  return result.kind === 'rows' ? result.rows.map(({ logId }) => logId).toSorted() : [];
+  return (await rowsOf(result)).map(({ logId }) => logId).toSorted();
 }
 
 async function checkClauses(data: DataSet): Promise<void> {

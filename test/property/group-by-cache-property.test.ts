@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { joinParts } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writer.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
@@ -22,7 +22,7 @@ const NEWEST_MS = NOW_MS + 60_000;
 
 async function answer(store: OpenStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
-  return JSON.parse(joinParts(searchResponse(await store.search(plan), plan.page)).toString());
+  return JSON.parse((await wholeAnswer(searchResponse(await store.search(plan), plan.page))).toString());
 }
 
 function moved(body: OracleRequest, byMs: number): OracleRequest {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
+import { rowsOf } from '../fixtures/answered-rows.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
 import { propertyRuns } from '../random/property-runs.ts';
@@ -68,7 +69,7 @@ class Life {
       for (let index = 0; ; index += 1) {
         const page = { index, size: 500 };
         const result = await this.#store.search({ zones: [zoneId], window, where: { kind: 'everything' }, page, output: { kind: 'rows' } });
-        const rows = result.kind === 'rows' ? result.rows : [];
+        const rows = await rowsOf(result);
         found.push(...rows.map(({ logId, timestamp }) => identity(zoneId, timestamp, logId)));
         if (rows.length < page.size) {
           break;

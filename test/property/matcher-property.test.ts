@@ -4,6 +4,7 @@ import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
 import { compileConditions, compileExport } from '../../query/request/compile-search.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
+import { rowsOf } from '../fixtures/answered-rows.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
 import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { matchingEvents } from '../oracle/search-oracle.ts';
@@ -84,7 +85,7 @@ async function expectAgreement({ store, fed, events }: Stored, conditions: Condi
   const searched = await store.search({ ...plan, page: { index: 0, size: MAX_ROWS } });
   const { matches } = compileMatcher(compileConditions(Buffer.from(JSON.stringify(conditions))));
   const matched = fed.filter(({ fields }) => matches(matchSubject(fields))).map(identity);
-  expect(matched.sort()).toEqual(searched.kind === 'rows' ? searched.rows.map(identity).sort() : null);
+  expect(matched.sort()).toEqual((await rowsOf(searched)).map(identity).sort());
   // The oracle takes its wildcards from micromatch and its ranges from ipaddr.js, and shares no code with either.
   const expected = matchingEvents(events, { from: FROM, to: TO, ...conditions }, ZONE);
   expect(matched).toEqual(expected.map(identity).sort());

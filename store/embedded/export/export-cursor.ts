@@ -1,10 +1,8 @@
 import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
-import type { RowKey } from '../../../sql/row-statements.ts';
-import { StoreError } from '../../event-store.ts';
 import type { CountedRange } from '../search/page-location.ts';
 import { countBySlot } from '../search/page-location.ts';
+import { PIECE_BYTES, type ReadRows, RowCursor } from '../search/row-pieces.ts';
 import { type ScopeSource, SearchScope } from '../search/search-scope.ts';
-import { type Piece, readPiece, rowOf } from './export-piece.ts';
 
 /** The most rows of a piece. They keep a core busy for some tens of milliseconds. */
 const MAX_ROWS = 4_096;
@@ -12,19 +10,14 @@ const MAX_ROWS = 4_096;
 /** The first piece is small, because a client waits for it, and the size of the events is not known yet. */
 const FIRST_ROWS = 1_024;
 
-/** The most characters of the rows of a piece, and of their logs. A single row may have more. */
-const MAX_CHARACTERS = 16 * 1024 * 1024;
-
 /** Reads the matching events of a snapshot piece by piece: each call of `next` reads the following one. */
 export class ExportCursor {
   readonly #plan: SearchPlan;
   readonly #source: Pick<ScopeSource, 'snapshot' | 'aliases'>;
   /** The disjoint ranges still to come. The newest, which comes next, is the last. Undefined: not counted yet. */
   #ahead: CountedRange[] | undefined;
-  /** The window that is being read, the number of its rows still to come, and the last row that was read. */
-  #window: TimeWindow = { fromMs: 0, toMs: 0 };
-  #left = 0;
-  #after: RowKey | undefined;
+  /** The window that is being read; undefined before the first, and where none is to be read on. */
+  #window: RowCursor | undefined;
   #rows = FIRST_ROWS;
 
   constructor(plan: SearchPlan, source: Pick<ScopeSource, 'snapshot' | 'aliases'>) {
@@ -33,26 +26,26 @@ export class ExportCursor {
   }
 
   /** Reads the next rows, newest first, then by `logId`; undefined where there are none. Calls must not overlap. */
-  async next(reading: Omit<ScopeSource, 'snapshot' | 'aliases'>): Promise<Piece | undefined> {
+  async next(reading: Omit<ScopeSource, 'snapshot' | 'aliases'>): Promise<ReadRows | undefined> {
     const isFirst = this.#ahead === undefined;
     try {
       const scope = await SearchScope.open(this.#plan, { ...this.#source, ...reading });
-      if (this.#left === 0 && !(await this.#nextWindow(scope))) {
-        return undefined;
+      if (this.#window === undefined || this.#window.left === 0) {
+        this.#window = await this.#nextWindow(scope);
       }
-      return await this.#readPiece(scope);
+      return this.#window && (await this.#readPiece(scope, this.#window));
     } catch (error) {
       // The next call may find fewer segments whole.
       if (isFirst) {
         this.#ahead = undefined;
-        this.#left = 0;
+        this.#window = undefined;
       }
       throw error;
     }
   }
 
   /** Takes as many of the newest ranges as make a piece. A range with more rows is divided first, down to a millisecond. */
-  async #nextWindow(scope: SearchScope): Promise<boolean> {
+  async #nextWindow(scope: SearchScope): Promise<RowCursor | undefined> {
     this.#ahead ??= await countInOrder(scope, this.#plan.window);
     const ahead = this.#ahead;
     for (let newest = ahead.at(-1); newest !== undefined && isDivisible(newest); newest = ahead.at(-1)) {
@@ -61,7 +54,7 @@ export class ExportCursor {
     }
     const newest = ahead.pop();
     if (newest === undefined) {
-      return false;
+      return undefined;
     }
     let { fromMs, events } = newest;
     for (let older = ahead.at(-1); older !== undefined && events + older.events <= MAX_ROWS; older = ahead.at(-1)) {
@@ -69,44 +62,16 @@ export class ExportCursor {
       fromMs = older.fromMs;
       events += older.events;
     }
-    this.#window = { fromMs, toMs: newest.toMs };
-    this.#left = events;
-    this.#after = undefined;
-    return true;
+    return new RowCursor({ fromMs, toMs: newest.toMs }, 0, events);
   }
 
-  async #readPiece(scope: SearchScope): Promise<Piece> {
-    for (;;) {
-      const limit = Math.min(this.#rows, this.#left);
-      const maxCharacters = limit === 1 ? Number.POSITIVE_INFINITY : MAX_CHARACTERS;
-      const piece = await readPiece(scope, { window: this.#window, after: this.#after, limit, maxCharacters });
-      if (piece !== undefined) {
-        this.#moveBehind(piece, limit);
-        return piece;
-      }
-      if (limit === 1) {
-        throw new StoreError('overloaded', 'there is not enough memory for a single event; try again later');
-      }
-      this.#rows = Math.ceil(limit / 8);
-    }
-  }
-
-  #moveBehind(piece: Piece, limit: number): void {
-    const { length } = piece.rows;
-    if (length !== limit) {
-      throw new StoreError('corrupt', `of ${this.#left} events that were counted, ${length} of the first ${limit} were found`);
-    }
-    this.#left -= length;
-    const { timestamp, logId, zoneId } = rowOf(piece, length - 1);
-    this.#after = { timestamp, logId, zoneId };
+  async #readPiece(scope: SearchScope, window: RowCursor): Promise<ReadRows> {
+    const piece = await window.next(scope, this.#rows, this.#ahead?.length === 0);
     // Half of the rows that would just fit, because the next events may be larger.
-    const fitting = Math.floor((MAX_CHARACTERS * length) / (2 * charactersIn(piece)));
+    const fitting = Math.floor((PIECE_BYTES * piece.length) / (2 * piece.bytes));
     this.#rows = Math.max(1, Math.min(MAX_ROWS, this.#rows * 2, fitting));
+    return piece;
   }
-}
-
-function charactersIn({ rows, logs }: Piece): number {
-  return [...rows, ...logs].reduce((sum, { length }) => sum + length, 0);
 }
 
 function isDivisible({ fromMs, toMs, events }: CountedRange): boolean {

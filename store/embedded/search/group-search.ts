@@ -1,6 +1,6 @@
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
-import type { EventGroup, SearchResult } from '../../../query/plan/search-result.ts';
+import type { EventGroup, GroupsResult } from '../../../query/plan/search-result.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { groupOnceStatement, PAGE_ROWS } from '../../../sql/group-fact-statements.ts';
 import { groupFingerprintStatement, groupSampleStatement } from '../../../sql/group-fingerprint-statements.ts';
@@ -50,7 +50,7 @@ export interface GroupCache {
 }
 
 /** Finds one page of groups and the number of all groups. With `cache`, groups found in segments are cached for later searches. */
-export async function searchGroups(scope: SearchScope, output: GroupsOutput, maxKept: MaxKept, cache?: GroupCache): Promise<SearchResult> {
+export async function searchGroups(scope: SearchScope, output: GroupsOutput, maxKept: MaxKept, cache?: GroupCache): Promise<GroupsResult> {
   const cached = await cache?.find(scope, output);
   const found =
     cached ?? (keepsMatching(scope, output, maxKept) ? await groupAtOnce(scope, output) : await groupInTwoPhases(scope, output, maxKept));

@@ -1,12 +1,12 @@
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
-import type { SearchResult } from '../../../query/plan/search-result.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 import type { ZoneEnds } from '../snapshot/version-set.ts';
+import type { FoundPage, FoundRows } from './row-search.ts';
 import type { SearchScope } from './search-scope.ts';
 import { searchKey } from './segment-counts.ts';
 
 interface CachedPage {
-  readonly page: SearchResult;
+  readonly page: FoundRows;
   /** No event from this sequence on was known to the search. */
   readonly endSequence: bigint;
   readonly expiries: number;
@@ -16,7 +16,10 @@ interface CachedPage {
 
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Of an entry, and of each of its rows beside their texts; rounded up. */
-const BYTES_OF_AN_OBJECT = 1_024;
+const BYTES_OF_AN_ENTRY = 1_024;
+const BYTES_OF_A_ROW = 256;
+/** A text may take two bytes a character. */
+const BYTES_A_CHARACTER = 2;
 
 /**
  * Caches pages of rows for the next question about the same page, such as one with another selection. Events only come until they expire,
@@ -30,7 +33,7 @@ export class PageCache {
     this.#zoneEnds = zoneEnds;
   }
 
-  of({ plan, extent }: Pick<SearchScope, 'plan' | 'extent'>): SearchResult | undefined {
+  of({ plan, extent }: Pick<SearchScope, 'plan' | 'extent'>): FoundRows | undefined {
     const cached = this.#pages.use(nameOf(plan));
     if (cached === undefined || cached.expiries !== extent.expiries) {
       return undefined;
@@ -40,9 +43,9 @@ export class PageCache {
     return zonesEnd < cached.endSequence && zonesEnd < extent.endSequence ? cached.page : undefined;
   }
 
-  /** Groups have a cache of their own. */
-  keep({ plan, extent }: Pick<SearchScope, 'plan' | 'extent'>, page: SearchResult): void {
-    if (page.kind === 'rows') {
+  /** Keeps a page that was read in one piece. Groups have a cache of their own. */
+  keep({ plan, extent }: Pick<SearchScope, 'plan' | 'extent'>, page: FoundPage): void {
+    if (page.kind === 'rows' && page.rest === undefined) {
       const { endSequence, expiries } = extent;
       this.#pages.add(nameOf(plan), { page, endSequence, expiries, sizeBytes: bytesOf(page) });
     }
@@ -54,9 +57,6 @@ function nameOf(plan: SearchPlan): string {
   return `${searchKey(plan)} ${window.fromMs} ${window.toMs} ${page.index} ${page.size} ${plan.output.kind}`;
 }
 
-function bytesOf({ rows }: Extract<SearchResult, { kind: 'rows' }>): number {
-  return rows.reduce((sum, { log, logId, fields }) => {
-    const characters = Object.values(fields).reduce((length, text) => length + text.length, logId.length);
-    return sum + BYTES_OF_AN_OBJECT + log.length + 2 * characters;
-  }, BYTES_OF_AN_OBJECT);
+function bytesOf({ first }: FoundRows): number {
+  return BYTES_OF_AN_ENTRY + (first === undefined ? 0 : first.length * BYTES_OF_A_ROW + first.bytes * BYTES_A_CHARACTER);
 }

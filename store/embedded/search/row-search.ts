@@ -1,15 +1,10 @@
-import type { DuckDBValue } from '@duckdb/node-api';
-import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
-import type { EventRow, SearchResult } from '../../../query/plan/search-result.ts';
-import { column } from '../../../sql/columns.ts';
+import type { GroupsResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
-import { fileSlotCountStatement, rowPageStatement } from '../../../sql/row-statements.ts';
-import { joinSql, markText, unmarkText } from '../../../sql/statement.ts';
-import { unpackLog } from '../blob/unpacked-log.ts';
+import { fileSlotCountStatement } from '../../../sql/row-statements.ts';
 import { liesWithin, rowsOfZones, type Segment } from '../segment/segment.ts';
-import { readLogs } from './log-reader.ts';
 import { type CountedRange, countBySlot, disjointRanges, locatePage, type PageLocation, slotRange, slotsOf } from './page-location.ts';
+import { type ReadRows, RowCursor } from './row-pieces.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 
@@ -25,37 +20,47 @@ const FEW_SEGMENTS = 2;
 /** A range is not divided for its many segments where the zone has no more rows in them: reading these costs less than counting again. */
 const FEW_ROWS = 20_000;
 
-const SELECTED = joinSql(
-  [
-    column('timestamp'),
-    column('logPlace'),
-    column('shieldZoneId'),
-    ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name))),
-  ],
-  ', ',
-);
+/** A page of rows that was found. Its first piece is read, so that an error comes before anything is answered. */
+export interface FoundRows {
+  readonly kind: 'rows';
+  readonly total: number;
+  /** Undefined where the page has no rows. */
+  readonly first: ReadRows | undefined;
+  /** Undefined where there are no more. */
+  readonly rest: RowCursor | undefined;
+}
+
+/** A page of rows whose first piece is read, or a page of groups. */
+export type FoundPage = FoundRows | GroupsResult;
+
+/** The page as it is answered. `pieces` are all of its rows where more are to be read than the first piece. */
+export function pageResult(page: FoundPage, pieces: AsyncIterable<RowPiece> | undefined): SearchResult {
+  return page.kind === 'groups' ? page : { kind: 'rows', total: page.total, rows: pieces ?? onePiece(page.first) };
+}
+
+async function* onePiece(piece: RowPiece | undefined): AsyncGenerator<RowPiece, void, void> {
+  if (piece !== undefined) {
+    yield piece;
+  }
+}
 
 /**
  * Finds one page of rows and the number of all rows. The events are first counted by time slot, which reads no more than the filtered
  * columns. Then only the slots that hold the page are sorted, so that a deep page costs what the first one costs. Logs are read for the
- * rows of the page only. With `counts`, segments are counted once for all searches.
+ * rows of the page only, and of a page that is no small one piece by piece. With `counts`, segments are counted once for all searches.
  */
-export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Promise<SearchResult> {
+export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Promise<FoundRows> {
   const { page, where } = scope.plan;
   const ranges = where.kind === 'everything' ? await countUnfiltered(scope) : await countMatching(scope, counts);
   const total = ranges.reduce((sum, { events }) => sum + events, 0);
   const located = locatePage(ranges, page.index * page.size, page.size);
   if (located === undefined) {
-    return { kind: 'rows', rows: [], total };
+    return { kind: 'rows', total, first: undefined, rest: undefined };
   }
   const narrow = await narrowDown(scope, located);
-  const slice = { offset: narrow.skip, limit: page.size };
-  const rows = await scope.runner.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
-  const logs = await readLogs(
-    scope,
-    rows.map(([, blobPointer]) => blobPointer as bigint),
-  );
-  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs?.[index] as Buffer)), total };
+  const cursor = new RowCursor(narrow, narrow.skip, Math.min(page.size, narrow.events - narrow.skip));
+  const first = await cursor.next(scope, page.size, true);
+  return { kind: 'rows', total, first, rest: cursor.left === 0 ? undefined : cursor };
 }
 
 /** Counts the matching events. Segments whose count is known are not read. */
@@ -122,21 +127,4 @@ function isWorthDividing(scope: SearchScope, range: PageLocation): boolean {
 
 function widthMs({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;
-}
-
-function eventRow([timestamp, , zoneId, logId, ...texts]: readonly DuckDBValue[], packedLog: Buffer): EventRow {
-  const fields: Record<string, string> = {};
-  for (const [index, name] of TEXT_FIELDS.entries()) {
-    const value = texts[index];
-    if (typeof value === 'string') {
-      fields[name] = unmarkText(value);
-    }
-  }
-  return {
-    zoneId: Number(zoneId),
-    logId: unmarkText(logId as string),
-    timestamp: Number(timestamp),
-    log: unpackLog(packedLog, fields),
-    fields,
-  };
 }

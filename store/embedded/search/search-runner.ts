@@ -1,19 +1,21 @@
 import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
-import type { ExploreResult, SearchResult } from '../../../query/plan/search-result.ts';
+import type { ExploreResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
 import { type ActiveZone, StoreError } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
-import type { VersionSet } from '../snapshot/version-set.ts';
+import type { Reading } from '../runtime/readings.ts';
+import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { findActiveZones } from './active-zones.ts';
 import { explore } from './exploration.ts';
 import type { ExplorationCache } from './exploration-cache.ts';
 import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
 import type { PageCache } from './page-cache.ts';
-import { searchRows } from './row-search.ts';
+import { type RowCursor, RowPieces } from './row-pieces.ts';
+import { type FoundPage, pageResult, searchRows } from './row-search.ts';
 import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import { VALUE_COUNT_LIMITS, type ValueCountLimits } from './value-counts.ts';
@@ -44,14 +46,21 @@ const OUT_OF_MEMORY = 'there is not enough memory for this search; try again lat
 const KEPT_WITH_LESS: MaxKept = { filtered: 0, otherwise: 0 };
 
 /** The most events that the search can find. */
-function mostEventsOf(scope: SearchScope, page: SearchResult): number {
+function mostEventsOf(scope: SearchScope, page: FoundPage): number {
   return page.kind === 'rows' ? page.total : scope.mostEvents;
+}
+
+/** The snapshot of a page of which more is to be read than its first piece. */
+function snapshotForRest(page: FoundPage, open: OpenScope): Snapshot | undefined {
+  return page.kind === 'rows' && page.rest !== undefined ? open.keepSnapshot() : undefined;
 }
 
 const NO_PAGE = { page: { index: 0, size: 0 }, output: { kind: 'rows' } } as const;
 
 interface OpenScope extends Disposable {
   readonly scope: SearchScope;
+  /** Leaves the snapshot of the scope to the caller. */
+  readonly keepSnapshot: () => Snapshot;
 }
 
 /**
@@ -67,15 +76,27 @@ export class SearchRunner {
     this.#evictCaches = async () => await options.groups?.evictAll();
   }
 
-  /** Rejects with the signal's reason, or with `StoreError` (`overloaded`) where too many searches wait or memory is short. */
-  async search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
-    return await this.#answer(plan, signal, (scope, isRetry) => this.#findPage(scope, isRetry));
+  /**
+   * Finds a page, and reads the first piece of its rows. Rejects with the reason of the signal, or with `StoreError` (`overloaded`)
+   * where too many searches wait or memory is short. The reading ends with the last piece.
+   */
+  async search(plan: SearchPlan, reading: Reading): Promise<SearchResult> {
+    using parts = new DisposableStack();
+    const { signal } = parts.use(reading);
+    const found = await this.#answer(plan, signal, async (open, isRetry) => {
+      const page = await this.#findPage(open.scope, isRetry);
+      return { page, snapshot: snapshotForRest(page, open) };
+    });
+    return pageResult(found.page, this.#piecesOf(plan, found, signal, parts));
   }
 
-  /** Answers all of the plan from one snapshot. Rejects as {@link search}. */
-  async explore(plan: ExplorePlan, signal: AbortSignal): Promise<ExploreResult> {
+  /** Answers all of the plan from one snapshot. Rejects and ends as {@link search}. */
+  async explore(plan: ExplorePlan, reading: Reading): Promise<ExploreResult> {
     const { connections, pages, explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
-    return await this.#answer(plan.search, signal, async (scope, isRetry) => {
+    using parts = new DisposableStack();
+    const { signal } = parts.use(reading);
+    const { explored, ...found } = await this.#answer(plan.search, signal, async (open, isRetry) => {
+      const { scope } = open;
       // A statement about few events keeps all cores busy for half of its time only, so the page is read beside it.
       using other = scope.mostEvents <= limits.together ? connections.acquireIdle(signal) : undefined;
       const beside = isRetry || other === undefined ? undefined : scope.on(other.runner);
@@ -89,22 +110,23 @@ export class SearchRunner {
       if (cached === undefined) {
         pages?.keep(scope, page);
       }
-      return { page, ...(await exploring) };
+      return { explored: await exploring, page, snapshot: snapshotForRest(page, open) };
     });
+    return { page: pageResult(found.page, this.#piecesOf(plan.search, found, signal, parts)), ...explored };
   }
 
   /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */
   async activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
-    return await this.#answer({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal, (scope) => findActiveZones(scope));
+    return await this.#answer({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal, ({ scope }) => findActiveZones(scope));
   }
 
   /** Answers from one snapshot. */
-  async #answer<T>(plan: SearchPlan, signal: AbortSignal, find: (scope: SearchScope, isRetry: boolean) => Promise<T>): Promise<T> {
+  async #answer<T>(plan: SearchPlan, signal: AbortSignal, find: (open: OpenScope, isRetry: boolean) => Promise<T>): Promise<T> {
     for (let isRetry = false; ; ) {
       const attempt = this.#options.checks.attempt(signal);
       try {
         using open = await this.#open(plan, attempt.check, signal);
-        return await find(open.scope, isRetry);
+        return await find(open, isRetry);
       } catch (error) {
         if (isOutOfMemory(error)) {
           if (isRetry) {
@@ -125,12 +147,42 @@ export class SearchRunner {
     using parts = new DisposableStack();
     parts.defer(threads.beginSearch());
     const { runner } = parts.use(await connections.acquire(signal));
-    const scope = await SearchScope.open(plan, { snapshot: parts.use(versions.snapshot()), aliases, check, runner, signal });
+    const snapshots = parts.use(new DisposableStack());
+    const snapshot = snapshots.use(versions.snapshot());
+    const scope = await SearchScope.open(plan, { snapshot, aliases, check, runner, signal });
     const kept = parts.move();
-    return { scope, [Symbol.dispose]: () => kept.dispose() };
+    const keepSnapshot = () => {
+      snapshots.move();
+      return snapshot;
+    };
+    return { scope, keepSnapshot, [Symbol.dispose]: () => kept.dispose() };
   }
 
-  #findPage(scope: SearchScope, isRetry: boolean): Promise<SearchResult> {
+  /** All rows of a page that has more than its first piece, each piece read when it is asked for. They hold the parts. */
+  #piecesOf(
+    plan: SearchPlan,
+    { page, snapshot }: { readonly page: FoundPage; readonly snapshot: Snapshot | undefined },
+    ended: AbortSignal,
+    parts: DisposableStack,
+  ): RowPieces | undefined {
+    if (page.kind === 'groups' || page.rest === undefined || snapshot === undefined) {
+      return undefined;
+    }
+    const { first, rest } = page;
+    parts.use(snapshot);
+    return new RowPieces({ first, ended, held: parts.move(), read: (signal) => this.#readOn(plan, rest, snapshot, signal) });
+  }
+
+  async #readOn(plan: SearchPlan, rest: RowCursor, snapshot: Snapshot, signal: AbortSignal): Promise<RowPiece | undefined> {
+    const { aliases, connections, checks } = this.#options;
+    return await checks.reading(signal, async (check) => {
+      using connection = await connections.acquire(signal);
+      const scope = await SearchScope.open(plan, { snapshot, aliases, check, runner: connection.runner, signal });
+      return await rest.next(scope, rest.left, true);
+    });
+  }
+
+  #findPage(scope: SearchScope, isRetry: boolean): Promise<FoundPage> {
     const { counts, groups, maxKept = MAX_KEPT } = this.#options;
     const { output } = scope.plan;
     if (output.kind === 'rows') {

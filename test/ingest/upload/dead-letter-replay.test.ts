@@ -3,6 +3,7 @@ import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
 import { replayDeadLetters } from '../../../ingest/upload/dead-letter-replay.ts';
 import type { EventBatch, EventStore } from '../../../store/event-store.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
+import { rowsOf } from '../../fixtures/answered-rows.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, NOW, RULES, rawEvent } from '../event/raw-events.ts';
 
@@ -25,7 +26,7 @@ async function storedIds(store: EventStore): Promise<string[]> {
   const window = { fromMs: NOW - HOUR, toMs: NOW + 3 * HOUR };
   const plan = { zones: [7], window, where: { kind: 'everything' }, page: { index: 0, size: 50 }, output: { kind: 'rows' } } as const;
   const result = await store.search(plan);
-  return result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
+  return (await rowsOf(result)).map(({ logId }) => logId);
 }
 
 test('dead letters that keep the rules by now become events under the ids they would have had, the others stay', async () => {

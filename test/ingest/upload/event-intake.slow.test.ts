@@ -6,6 +6,7 @@ import { decompressed } from '../../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import { IntakeError } from '../../../ingest/upload/intake-report.ts';
 import type { EventStore } from '../../../store/event-store.ts';
+import { rowsOf } from '../../fixtures/answered-rows.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, inChunks, NOW, RULES, rawEvent } from '../event/raw-events.ts';
 
@@ -19,7 +20,7 @@ async function storedIds(store: EventStore): Promise<string[]> {
   const window = { fromMs: NOW - 72 * HOUR, toMs: NOW + HOUR };
   const plan = { zones: [7], window, where: { kind: 'everything' }, page: { index: 0, size: 500 }, output: { kind: 'rows' } } as const;
   const result = await store.search(plan);
-  return result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
+  return (await rowsOf(result)).map(({ logId }) => logId);
 }
 
 async function contentOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {

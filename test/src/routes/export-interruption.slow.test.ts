@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { EventRow } from '../../../query/plan/search-result.ts';
+import type { RowPiece } from '../../../query/plan/search-result.ts';
+import { pieceOf } from '../../fixtures/answered-rows.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { openConnection } from '../http/raw-connection.ts';
 import { type Answer, ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
@@ -94,8 +95,8 @@ describe('an export under way', () => {
     await ingest(app, eventLine({ logId: 'a' }));
     const { readAll } = app.store;
     app.store.readAll = async function* (plan, options) {
-      const parts: EventRow[][] = [];
-      for await (const part of readAll.call(app.store, plan)) parts.push([...part]);
+      const parts: RowPiece[] = [];
+      for await (const part of readAll.call(app.store, plan)) parts.push(part);
       while (options?.signal?.aborted === false) yield* parts;
       options?.signal?.throwIfAborted();
     };
@@ -149,7 +150,7 @@ describe('an export under way', () => {
   test('that fails before anything of it was sent is answered 500, as if it had not begun', async () => {
     app = await startApp();
     app.store.readAll = async function* () {
-      yield [];
+      yield pieceOf([]);
       throw new Error('a defect');
     };
     const headers = { 'content-type': 'application/json', 'accept-encoding': 'gzip' };
@@ -179,7 +180,7 @@ describe('an export under way', () => {
     app = await startApp({ env: { EXPORT_DEADLINE_MS: '50' } });
     app.store.readAll = async function* (_plan, { signal } = {}) {
       await once(signal as AbortSignal, 'abort');
-      yield [];
+      yield pieceOf([]);
       signal?.throwIfAborted();
     };
     const headers = { 'content-type': 'application/json', accept, 'accept-encoding': encoding };

@@ -1,5 +1,6 @@
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import type { EventStore } from '../../../store/event-store.ts';
+import { rowsOf } from '../../fixtures/answered-rows.ts';
 import type { CanonicalEvent } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 
@@ -32,11 +33,9 @@ export async function storedIds(store: EventStore, plan: SearchPlan = rowsPlan()
   const ids: string[] = [];
   for (let index = 0; ; index += 1) {
     const result = await store.search({ ...plan, page: { index, size: plan.page.size } });
-    if (result.kind !== 'rows') {
-      throw new Error('asked for rows, got groups');
-    }
-    ids.push(...result.rows.map(({ logId }) => logId));
-    if (result.rows.length === 0) {
+    const rows = await rowsOf(result);
+    ids.push(...rows.map(({ logId }) => logId));
+    if (rows.length === 0) {
       if (ids.length !== result.total) {
         throw new Error(`${ids.length} rows on all pages, total ${result.total}`);
       }

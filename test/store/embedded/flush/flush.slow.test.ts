@@ -74,7 +74,7 @@ test('a search sees every event exactly once while tables are flushed and segmen
     while (!done) {
       const atLeast = stored;
       const result = await store.search(rowsPlan());
-      const ids = result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
+      const ids = (await rowsOf(result)).map(({ logId }) => logId);
       expect(new Set(ids).size).toBe(ids.length);
       expect(result.total).toBe(ids.length);
       expect(ids.length).toBeGreaterThanOrEqual(atLeast);

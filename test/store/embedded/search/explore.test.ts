@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../../../query/event-fields.ts';
 import type { ExplorePlan, FacetOrder, FacetRequest, Selection } from '../../../../query/plan/explore-plan.ts';
-import type { ExploreResult } from '../../../../query/plan/search-result.ts';
 import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES } from '../../../../query/search-limits.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { StoreTuning } from '../../../../store/embedded/store-options.ts';
+import { explored, rowsOf } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, HOUR, NOW, ZONE } from '../stored-events.ts';
@@ -103,8 +103,8 @@ describe.each(STATES)('%s', (_state, stateOf) => {
   const store = async () => await stateOf(temporaryFolder());
 
   test('only the total is asked for', async () => {
-    const expected: ExploreResult = { page: { kind: 'rows', rows: [], total: 10 }, histogram: null, facets: null, selectedTotal: null };
-    expect(await (await store()).explore(inWindow({}))).toEqual(expected);
+    const expected = { page: { kind: 'rows', rows: [], total: 10 }, histogram: null, facets: null, selectedTotal: null };
+    expect(await explored(await (await store()).explore(inWindow({})))).toEqual(expected);
   });
 
   test('facets count missing and empty values as one, and order equal counts by code point', async () => {
@@ -206,7 +206,7 @@ describe.each(STATES)('%s', (_state, stateOf) => {
       { histogram: { buckets: 2, by: 'shieldZoneId' }, facets: [facet('url', 1)], selection: DURING(0, 50) },
     );
     const { page, ...rest } = await (await store()).explore(plan);
-    expect(page.kind === 'rows' && page.rows.map(({ logId, zoneId }) => [logId, zoneId])).toEqual([['c', 7]]);
+    expect((await rowsOf(page)).map(({ logId, zoneId }) => [logId, zoneId])).toEqual([['c', 7]]);
     expect(page.total).toBe(4);
     expect(rest).toEqual({
       histogram: {
@@ -241,7 +241,7 @@ describe.each(STATES)('%s', (_state, stateOf) => {
       { histogram: { buckets: 2, by: 'country' }, facets: [facet('url', 5, 'difference')], selection: DURING(0, 50) },
     );
     const opened = await store();
-    expect(await opened.explore(plan)).toEqual({
+    expect(await explored(await opened.explore(plan))).toEqual({
       page: { kind: 'rows', rows: [], total: 0 },
       histogram: { series: [], other: null },
       facets: [{ field: 'url', distinct: 0, values: [] }],

@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
-import type { SearchResult } from '../../../../query/plan/search-result.ts';
 import { PageCache } from '../../../../store/embedded/search/page-cache.ts';
+import { ReadRows, RowCursor } from '../../../../store/embedded/search/row-pieces.ts';
+import type { FoundRows } from '../../../../store/embedded/search/row-search.ts';
+import { explored } from '../../../fixtures/answered-rows.ts';
 import { event, NOW, rowsPlan } from '../stored-events.ts';
 import { actionIs, explorePlan } from './explore-plan.ts';
 import { minutes, Twins } from './twin-stores.ts';
 
 const PLAN = rowsPlan({ window: { fromMs: 0, toMs: 100 }, page: { index: 0, size: 1 } });
 
-function pageOf(log = '{}'): SearchResult {
-  return { kind: 'rows', rows: [{ zoneId: 7, logId: 'a', timestamp: 5, log: Buffer.from(log), fields: { action: 'blocked' } }], total: 1 };
+function pageOf(log = '{}'): FoundRows {
+  const first = new ReadRows([JSON.stringify(['5', 'a', '7', 'blocked'])], [Buffer.from(log)], true);
+  return { kind: 'rows', total: 1, first, rest: undefined };
 }
 
 /** A search of a snapshot that ends before this sequence. */
@@ -63,6 +66,12 @@ describe('a page', () => {
   });
 });
 
+test('a page of which more is to be read than its first piece is not kept', () => {
+  const cache = cacheOf({ last: 9n });
+  cache.keep(searchOf(10n), { ...pageOf(), rest: new RowCursor(PLAN.window, 0, 1) });
+  expect(cache.of(searchOf(10n))).toBeUndefined();
+});
+
 test('groups are not kept', () => {
   const cache = cacheOf({ last: 9n });
   const plan = { ...PLAN, output: { kind: 'groups', by: ['ip'], buckets: 0 } } as const;
@@ -72,7 +81,7 @@ test('groups are not kept', () => {
 
 test('pages that were used last are kept, in sixteen mebibytes', () => {
   const cache = cacheOf({ last: 9n });
-  const log = JSON.stringify({ text: 'x'.repeat(2 * 1024 * 1024) });
+  const log = JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
   const plans = Array.from({ length: 12 }, (_, index) => ({ ...PLAN, page: { index, size: 1 } }));
   for (const plan of plans) {
     cache.keep(searchOf(10n, plan), pageOf(log));
@@ -85,12 +94,12 @@ test('a question about the same page reads it again only after an event of its z
   await twins.append(minutes(0, 40));
   await twins.flush();
   const plan = explorePlan({ page: { index: 1, size: 10 } });
-  const answer = await twins.caching.explore(plan);
+  const answer = await explored(await twins.caching.explore(plan));
   expect(answer.page).toMatchObject({ rows: { length: 10 }, total: 40 });
   await twins.append([event('elsewhere', NOW, { shieldZoneId: 8 })]);
   await twins.expectEqual(plan);
   twins.removeSegments();
-  expect(await twins.caching.explore(plan)).toEqual(answer);
+  expect(await explored(await twins.caching.explore(plan))).toEqual(answer);
   await twins.append([event('here', NOW)]);
   expect(await twins.caching.stats()).toMatchObject({ unreadableEvents: 0 });
   await twins.caching.explore(plan);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { rowsOf } from '../../../fixtures/answered-rows.ts';
+import type { RowPiece } from '../../../../query/plan/search-result.ts';
+import { PIECE_BYTES } from '../../../../store/embedded/search/row-pieces.ts';
+import { answered, rowsOf, withLogText } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
@@ -18,7 +20,7 @@ test('every page is a slice of one order, across memtables and segments, whateve
     expect(ids).toEqual(expected);
   }
   const deep = await store.search(rowsPlan({ page: { index: 690, size: 1 } }));
-  expect(deep).toMatchObject({ rows: [{ logId: expected[690] }], total: 700 });
+  expect(await answered(deep)).toMatchObject({ rows: [{ logId: expected[690] }], total: 700 });
 });
 
 test('a page in a crowd of events that no division of time makes smaller is still right', async () => {
@@ -26,7 +28,7 @@ test('a page in a crowd of events that no division of time makes smaller is stil
   const crowd = Array.from({ length: 25_000 }, (_, index) => event(`c${String(index).padStart(5, '0')}`, NOW));
   await store.append(canonicalBatch([...crowd, event('newer', NOW + 1), event('older', NOW - 1)]));
   const page = await store.search(rowsPlan({ page: { index: 49, size: 500 } }));
-  expect(page.kind === 'rows' && page.rows.map(({ logId }) => logId)).toEqual(
+  expect((await rowsOf(page)).map(({ logId }) => logId)).toEqual(
     ['newer', ...crowd.map(({ logId }) => logId), 'older'].slice(24_500, 25_000),
   );
 });
@@ -84,9 +86,9 @@ test('a wildcard of many stars takes no time that grows with every star', async 
 test('searches under way when the store closes are interrupted', async () => {
   const store = await storeIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 1000, NOW, 1)));
-  const searches = Array.from({ length: 20 }, () => store.search(rowsPlan()));
+  const searches = Promise.allSettled(Array.from({ length: 20 }, () => store.search(rowsPlan())));
   await store.close();
-  const outcomes = await Promise.allSettled(searches);
+  const outcomes = await searches;
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
   expect(refused.length).toBeGreaterThan(0);
   expect(refused.map(({ reason }) => reason.code)).toEqual(refused.map(() => 'closed'));
@@ -105,4 +107,59 @@ test('a page of many thousand rows has the log of each, unflushed or flushed', a
   const rows = await rowsOf(result);
   expect(rows).toHaveLength(6_000);
   expect(rows.filter(({ logId, logJson }) => JSON.parse(logJson).n !== logId)).toEqual([]);
+});
+
+/** Events of the largest size, of which a page takes many pieces, in a segment and in the memtable. */
+async function storeOfLargeEvents() {
+  const store = await storeIn(temporaryFolder());
+  const large = Array.from({ length: 30 }, (_, index) => {
+    const url = `/${'u'.repeat(index % 3 === 0 ? 900_000 : 20)}`;
+    return event(`l${index}`, NOW - index, { url, log: { index, url, body: 'x'.repeat(index % 3 === 1 ? 900_000 : 20) } });
+  });
+  await store.append(canonicalBatch(large.slice(0, 20)));
+  await store.flushNow();
+  await store.append(canonicalBatch(large.slice(20)));
+  return { store, large };
+}
+
+test('a page of the largest events is read in pieces of four mebibytes, from the snapshot of the first one', async () => {
+  const { store, large } = await storeOfLargeEvents();
+  const page = await store.search(rowsPlan());
+  const pieces: RowPiece[] = [];
+  if (page.kind === 'rows') {
+    for await (const piece of page.rows) {
+      pieces.push(piece);
+      await store.append(canonicalBatch([event(`new${pieces.length}`, NOW)]));
+      await store.flushNow();
+      await store.compactNow();
+    }
+  }
+  expect(page.total).toBe(30);
+  expect(pieces.length).toBeGreaterThan(4);
+  expect(Math.max(...pieces.map(({ bytes }) => bytes))).toBeLessThanOrEqual(PIECE_BYTES);
+  expect(pieces.map(({ isLast }) => isLast)).toEqual(pieces.map((_, index) => index === pieces.length - 1));
+  const rows = pieces.flatMap((piece) => Array.from(piece, withLogText));
+  expect(rows.map(({ logId }) => logId)).toEqual(inAnswerOrder(large));
+  expect(rows.map(({ logJson, fields }) => [JSON.parse(logJson), fields['url']])).toEqual(large.map(({ log, url }) => [log, url]));
+});
+
+test('a page of usual size is one piece', async () => {
+  const store = await storeIn(temporaryFolder());
+  await store.append(canonicalBatch(eventSeries('e', 500, NOW, 1).map((each) => ({ ...each, log: { body: 'x'.repeat(1_000) } }))));
+  const page = await store.search(rowsPlan());
+  const pieces: RowPiece[] = [];
+  if (page.kind === 'rows') for await (const piece of page.rows) pieces.push(piece);
+  expect(pieces).toMatchObject([{ length: 500, isLast: true }]);
+});
+
+test('a page that is not read to its end gives everything back, and one that nobody reads keeps no store open', async () => {
+  const { store } = await storeOfLargeEvents();
+  const [read, unread] = [await store.search(rowsPlan()), await store.search(rowsPlan())];
+  if (read.kind !== 'rows' || unread.kind !== 'rows') throw new Error('a search for rows found groups');
+  const pieces = read.rows[Symbol.asyncIterator]();
+  await pieces.next();
+  await pieces.return?.();
+  expect(await pieces.next()).toEqual({ value: undefined, done: true });
+  await store.close();
+  await expect(unread.rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'closed' });
 });

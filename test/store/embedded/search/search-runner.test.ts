@@ -5,11 +5,13 @@ import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts'
 import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { ThreadPolicy } from '../../../../store/embedded/duckdb/thread-policy.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
+import { Readings } from '../../../../store/embedded/runtime/readings.ts';
 import type { GroupCache } from '../../../../store/embedded/search/group-search.ts';
 import { SearchRunner } from '../../../../store/embedded/search/search-runner.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from '../../../../store/embedded/store-options.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
+import { answered } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
@@ -101,12 +103,12 @@ async function runnerUnderTest(groups?: GroupCache) {
 }
 
 const THREADS = "SELECT current_setting('threads')";
-const { signal } = new AbortController();
+const READING = new Readings().begin(undefined);
 
 test('a search that is refused counts as over: bulk loads take the cores back', async () => {
   const { runner, pool, threads, clock, threadsOfAQuery } = await runnerUnderTest();
   pool.close();
-  await expect(runner.search(rowsPlan(), signal)).rejects.toMatchObject({ code: 'closed' });
+  await expect(runner.search(rowsPlan(), READING)).rejects.toMatchObject({ code: 'closed' });
   clock.ms += 60_000;
   const loading = () => {
     threads.load(4_000);
@@ -135,13 +137,13 @@ function cacheWithoutMemory() {
 test('a group search that runs out of memory evicts the cache, and is made without it', async () => {
   const { groups, steps } = cacheWithoutMemory();
   const { runner } = await runnerUnderTest(groups);
-  expect(await runner.search(rowsPlan({ output: BY_COUNTRY }), signal)).toEqual({ kind: 'groups', groups: [], total: 0 });
+  expect(await runner.search(rowsPlan({ output: BY_COUNTRY }), READING)).toEqual({ kind: 'groups', groups: [], total: 0 });
   expect(steps).toEqual(['find', 'evict all']);
 });
 
 test('a row search asks nothing of the cache of groups', async () => {
   const { groups, steps } = cacheWithoutMemory();
   const { runner } = await runnerUnderTest(groups);
-  expect(await runner.search(rowsPlan(), signal)).toEqual({ kind: 'rows', rows: [], total: 0 });
+  expect(await answered(await runner.search(rowsPlan(), READING))).toEqual({ kind: 'rows', rows: [], total: 0 });
   expect(steps).toEqual([]);
 });

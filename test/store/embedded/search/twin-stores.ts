@@ -5,6 +5,7 @@ import type { GroupDimension } from '../../../../query/event-fields.ts';
 import type { ExplorePlan, FacetOrder, Selection } from '../../../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
+import { explored } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, HOUR, NOW } from '../stored-events.ts';
@@ -113,7 +114,7 @@ export class Twins {
 
   async expectEqual(...plans: readonly ExplorePlan[]): Promise<void> {
     for (const plan of plans) {
-      const [answer, expected] = await Promise.all(this.#stores.map((store) => store.explore(plan)));
+      const [answer, expected] = await Promise.all(this.#stores.map(async (store) => await explored(await store.explore(plan))));
       expect(answer).toEqual(expected);
     }
   }
