@@ -25,6 +25,12 @@ export const LARGE_ZONE_ROWS = 4_096;
  */
 export const ROW_GROUP_ROWS: Readonly<Record<ZoneSize, number>> = { large: 32_768, small: 8_192 };
 
+/** DuckDB reads so many rows of a row group together, a vector, and looks at an interrupt between two of them only. */
+export const VECTOR_ROWS = 2_048;
+
+/** A vector has no more bytes of one column: a row group ends before the row that would bring more. */
+export const VECTOR_COLUMN_BYTES = 2 * 1024 * 1024;
+
 /** A segment with more rows is split by zone: a merge sorts a segment in memory. */
 export const MAX_SEGMENT_ROWS = 500_000;
 

@@ -1,6 +1,6 @@
 import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, rowsOfFiles, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbStatement } from './dialect.ts';
-import { ROW_GROUP_ROWS, SEGMENT_ORDER, type ZoneSize } from './segment-layout.ts';
+import { ROW_GROUP_ROWS, SEGMENT_ORDER, VECTOR_ROWS, type ZoneSize } from './segment-layout.ts';
 import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, textList, trusted } from './statement.ts';
 
 /** Statements that write unflushed events as segments and read segments one by one. The store makes up table names and paths. */
@@ -44,6 +44,23 @@ export function logRowsInSegmentsStatement(paths: readonly string[], first: bigi
 
 function logRows(rows: SqlFragment, first: bigint): SqlStatement {
   return duckdbStatement(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${rows}`);
+}
+
+/** The same for unflushed events, in any order. */
+export function logRowsInRowsStatement(rows: SqlFragment, first: bigint): SqlStatement {
+  return logRows(rows, first);
+}
+
+/** The most bytes that a column of texts has in a vector of a segment whose row groups are of whole vectors, but for the last. */
+export function largestVectorStatement(path: string): SqlStatement {
+  const texts = SEGMENT_COLUMNS.filter(({ duckdbType }) => duckdbType === 'VARCHAR');
+  // Each length takes four bytes, as in the file.
+  const bytes = joinSql(texts.map(({ name }) => sql`coalesce(sum(strlen(${column(name)}) + 4), 0)`));
+  const rows = sql`read_parquet(${textList([path])}, file_row_number = true)`;
+  return duckdbStatement(
+    sql`SELECT coalesce(max(bytes), 0)::DOUBLE
+      FROM (SELECT greatest(${bytes}) AS bytes FROM ${rows} GROUP BY file_row_number // ${int64(VECTOR_ROWS)}) AS vectors`,
+  );
 }
 
 /** Rows of segments. `inOrder` says that they come in the order of segments. */

@@ -15,7 +15,7 @@ import { dropExpiredSegments, lastSequencesIn, type RetentionOptions } from './c
 import { HOLD_MS, RetentionHold } from './compaction/retention-hold.ts';
 import { Scrub } from './compaction/scrub.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
-import { createFieldsWriter } from './flush/flush-fields.ts';
+import { FieldsWriter } from './flush/flush-fields.ts';
 import type { FlushOptions } from './flush/flush-memtable.ts';
 import { Flusher } from './flush/flusher.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
@@ -152,7 +152,7 @@ async function openDeadLetters(
 }
 
 async function openFlusher(engine: OpenEngine, options: Omit<FlushOptions, 'fields' | 'blobFiles'>, closing: Closing): Promise<Flusher> {
-  const fields = createFieldsWriter(await engine.connect());
+  const fields = new FieldsWriter(await engine.connect());
   closing.add('the thread that writes fields', () => fields.close());
   const blobFiles = createBlobFileWriter();
   closing.add('the thread that writes logs', () => blobFiles.close());

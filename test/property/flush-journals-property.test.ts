@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SegmentKernel } from '../../store/embedded/parquet/segment-kernel.ts';
+import { largestVectors } from '../fixtures/largest-vectors.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
 import { propertyRuns } from '../random/property-runs.ts';
 import { expectFlushedAlike, journalsOf } from '../store/embedded/flush/flushed-both-ways.ts';
@@ -45,4 +47,43 @@ test('whatever is in journals, a kernel flushes it into the rows that DuckDB mak
     { numRuns: RUNS },
   );
   expect(events).toBeGreaterThan(10 * RUNS);
+});
+
+/** Texts of every length up to that of a stored one, most of them short. */
+const anyLength = fc.oneof(
+  { arbitrary: text, weight: 6 },
+  { arbitrary: fc.integer({ min: 0, max: 65_536 }).map((length) => 'x'.repeat(length)), weight: 1 },
+  { arbitrary: fc.constantFrom('y'.repeat(65_536), '🦆'.repeat(16_384), 'z'.repeat(60_000)), weight: 3 },
+);
+const mixedEvent = fc.record({
+  logId: fc.uuid(),
+  shieldZoneId: fc.constantFrom(1, 2, 3),
+  timestamp: fc.integer({ min: 0, max: 3 * HOUR_MS }),
+  ua: optional(anyLength),
+  ruleName: optional(anyLength),
+  url: optional(fc.tuple(anyLength, anyLength).map(([head, tail]) => `${head}?${tail}`)),
+});
+/** Many short events beside few long ones, in runs and spread, so that vectors are full of rows and of bytes. */
+const mixedBatch = fc
+  .tuple(fc.array(mixedEvent, { minLength: 1, maxLength: 50 }), fc.constantFrom(1, 1, 2, 5, 60))
+  .map(([events, times]) =>
+    Array.from({ length: times }, (_, round) => events.map((one) => ({ ...one, logId: `${one.logId}-${round}` }))).flat(),
+  );
+
+test('no vector has more than 2 MiB of a column, in journals and in what a kernel flushes of them', async () => {
+  const kernel = new SegmentKernel();
+  let severalGroups = 0;
+  await assertAsyncProperty(
+    fc.asyncProperty(fc.array(mixedBatch, { minLength: 1, maxLength: 3 }), async (batches) => {
+      const order = await journalsOf(batches);
+      const { segments } = await expectFlushedAlike(order, kernel);
+      const journals = order.sources.map((source) => ('path' in source ? source.path : ''));
+      const files = segments.map(({ file }) => join(order.segmentsFolder, file));
+      const largest = await largestVectors([...journals, ...files]);
+      expect(Math.max(...largest)).toBeLessThanOrEqual(2 * 1024 * 1024);
+      severalGroups += Number(segments.some(({ blocks }) => (blocks?.length ?? 0) > 2 * 16));
+    }),
+    { numRuns: propertyRuns(12) },
+  );
+  expect(severalGroups).toBeGreaterThan(0);
 });

@@ -8,6 +8,7 @@ import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { AppendPipeline } from '../memtable/append-pipeline.ts';
 import type { Loader } from '../memtable/memtable-loader.ts';
 import type { SegmentFooters } from '../search/segment-footers.ts';
+import { isOfLargeVectors } from '../segment/segment-writer.ts';
 import type { PartRemover } from '../snapshot/part-remover.ts';
 import { FailedMerges } from './failed-merges.ts';
 import { type MergeWriter, runMerge, type WriteMerge } from './merge.ts';
@@ -77,7 +78,7 @@ export class BackgroundJobs {
     await this.#compaction.run(() =>
       this.#compact(
         (order) => merges.writeAtOnce(order),
-        () => chooseMerge(compaction.versions.segments, now()),
+        () => chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, Number.MAX_VALUE), now()),
       ),
     );
     // While footers are read, merged segments stay.
@@ -178,6 +179,10 @@ export class BackgroundJobs {
       try {
         await runMerge(merge, write, compaction);
       } catch (error) {
+        if (isOfLargeVectors(error)) {
+          this.#failedMerges.leaveAlone(merge.segments);
+          continue;
+        }
         // After `stop` the merge was given up.
         if (!this.#stopped) {
           const files = merge.segments.map(({ file }) => file).join(', ');

@@ -11,6 +11,13 @@ const LONGEST_WAIT_MS = 3_600_000;
 export class FailedMerges {
   readonly #waits = new WeakMap<Segment, { readonly waitMs: number; readonly untilMs: number }>();
 
+  /** Leaves the segments alone for as long as they are there. */
+  leaveAlone(segments: readonly Segment[]): void {
+    for (const segment of segments) {
+      this.#waits.set(segment, { waitMs: Number.POSITIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY });
+    }
+  }
+
   /** Returns for how long the segments are left alone, in milliseconds. */
   add(segments: readonly Segment[], nowMs: number): number {
     const before = segments.reduce((longest, segment) => Math.max(longest, this.#waits.get(segment)?.waitMs ?? 0), 0);
@@ -21,7 +28,7 @@ export class FailedMerges {
     return waitMs;
   }
 
-  /** Those of the segments that may be merged now. */
+  /** Those of the segments that may be merged now; by the end of time, all that are not left alone for ever. */
   mergeable(segments: readonly Segment[], nowMs: number): Segment[] {
     return segments.filter((segment) => (this.#waits.get(segment)?.untilMs ?? nowMs) <= nowMs);
   }

@@ -1,5 +1,6 @@
 import { HOUR_MS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
 import { type Segment, zoneRowsOf } from '../segment/segment.ts';
+import { hasShortRowGroups } from '../segment/segment-blocks.ts';
 
 /** This many small segments of one hour are merged while the hour still receives events. */
 const MANY_SMALL_SEGMENTS = 8;
@@ -45,9 +46,10 @@ export interface Merge {
 
 /**
  * Chooses the next merge that is worth its work, or none: old time partitions first, then busy hours in many pieces. Its events are
- * limited, its segments are not.
+ * limited, its segments are not. Those with long texts stay as they are: DuckDB, which writes merges, ends no row group early.
  */
-export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge | undefined {
+export function chooseMerge(all: readonly Segment[], nowMs: number): Merge | undefined {
+  const segments = all.filter((segment) => !hasShortRowGroups(segment));
   return chooseOldPartition(segments, nowMs) ?? chooseSmallOnes(segments) ?? chooseRuns(segments, nowMs);
 }
 

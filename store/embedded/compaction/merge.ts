@@ -8,7 +8,7 @@ import { removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { type PartitionZone, planPartition } from '../segment/segment-plan.ts';
-import { FEW_EVENTS, writeAsSegments } from '../segment/segment-writer.ts';
+import { FEW_EVENTS, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
 import type { Merge } from './merge-choice.ts';
 
 /** Segments to merge into as few as possible. */
@@ -137,7 +137,10 @@ export async function startWork(options: MergeEngineOptions, isStopped: () => bo
   return (order) => writeMerged(order, runner);
 }
 
-/** Writes the events of segments, in SQL, into segments that are not published yet. When this rejects, no file is left. */
+/**
+ * Writes the events of segments, in SQL, into segments that are not published yet. When this rejects, no file is left; it does so where
+ * rows with long texts would come together (`isOfLargeVectors`).
+ */
 export async function writeMerged(
   { segmentsFolder, stem, paths, partition, partitionMs }: MergeOrder,
   runner: StatementRunner,
@@ -150,5 +153,7 @@ export async function writeMerged(
     partitionMs,
     plan: (counts: readonly PartitionZone[]) => planPartition(partition, partitionMs, counts),
   };
-  return await writeAsSegments(source, runner, segmentsFolder);
+  const written = await writeAsSegments(source, runner, segmentsFolder);
+  await refuseLargeVectors(written, segmentsFolder, runner);
+  return written;
 }

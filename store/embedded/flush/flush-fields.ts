@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../../sql/segment-layout.ts';
 import {
   flushingRows,
   flushingTableStatement,
+  logRowsInRowsStatement,
   logRowsInSegmentsStatement,
   logRowsInTableStatement,
   sliceInOrder,
@@ -14,7 +15,7 @@ import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { planFlush } from '../segment/segment-plan.ts';
-import { FEW_EVENTS, type RowsOfSlice, writeAsSegments } from '../segment/segment-writer.ts';
+import { FEW_EVENTS, isOfLargeVectors, type RowsOfSlice, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
 
 /**
  * The SQL sorts the events of so few segments straight from the journals, which it reads for each segment. For more segments it makes a
@@ -40,6 +41,8 @@ export interface FieldsOrder {
   readonly firstSequence: bigint;
   /** Exclusive. Tables may have later events. */
   readonly endSequence: bigint;
+  /** The sequences of the events, counted from that of the first log, where the sources are journals that have others, too. */
+  readonly sequences?: Float64Array;
 }
 
 export interface FlushedFields {
@@ -48,22 +51,59 @@ export interface FlushedFields {
   readonly rows: Float64Array;
 }
 
-/** Writes the fields of unflushed events into segments, one order at a time. When an order rejects, no file of it is left. */
-export type FieldsWriter = WorkerPool<FieldsOrder, FlushedFields>;
+/** The files of the journals that the events of an order came in, in their order; undefined where one of them is not whole. */
+export type FindJournals = () => Promise<readonly string[] | undefined>;
 
 /**
- * A WebAssembly kernel on a thread of its own writes the events of many journals: DuckDB takes more than twice the CPU time. DuckDB writes
- * those of a growing table, which is in its memory. `runner` is for what the thread does not write.
+ * Writes the fields of unflushed events into segments, one order at a time. When an order rejects, no file of it is left. A WebAssembly
+ * kernel on a thread of its own writes the events of many journals: DuckDB takes more than twice the CPU time. DuckDB writes few events,
+ * and those of a growing table, which is in its memory, unless rows with long texts would come together: the kernel alone ends row groups
+ * early.
  */
-export function createFieldsWriter(runner: StatementRunner): FieldsWriter {
-  return new WorkerPool<FieldsOrder, FlushedFields>({
-    module: new URL('./flush-journals.ts', import.meta.url),
-    yields: true,
-    inline: {
-      fits: ({ events, sources }) => events < FEW_EVENTS || sources.some((source) => 'table' in source),
-      run: (order) => writeFlushedFields(order, runner),
-    },
-  });
+export class FieldsWriter {
+  readonly #runner: StatementRunner;
+  readonly #pool: WorkerPool<FieldsOrder, FlushedFields>;
+
+  /** The runner is for what the thread does not write. */
+  constructor(runner: StatementRunner) {
+    this.#runner = runner;
+    this.#pool = new WorkerPool<FieldsOrder, FlushedFields>({
+      module: new URL('./flush-journals.ts', import.meta.url),
+      yields: true,
+      inline: {
+        fits: ({ events, sources, sequences }) =>
+          sequences === undefined && (events < FEW_EVENTS || sources.some((source) => 'table' in source)),
+        run: (order) => this.#writeHere(order),
+      },
+    });
+  }
+
+  async run(order: FieldsOrder, findJournals: FindJournals): Promise<FlushedFields> {
+    try {
+      return await this.#pool.run(order);
+    } catch (error) {
+      if (!isOfLargeVectors(error)) {
+        throw error;
+      }
+    }
+    const journals = await findJournals();
+    if (journals === undefined) {
+      return await writeFlushedFields(order, this.#runner);
+    }
+    const events = journalRows(order.sources, [], order.endSequence);
+    const [sequences = new Float64Array()] = await this.#runner.runForNumbers(logRowsInRowsStatement(events, order.firstSequence));
+    return await this.#pool.run({ ...order, sources: journals.map((path) => ({ path })), sequences });
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  async #writeHere(order: FieldsOrder): Promise<FlushedFields> {
+    const written = await writeFlushedFields(order, this.#runner);
+    await refuseLargeVectors(written.segments, order.segmentsFolder, this.#runner);
+    return written;
+  }
 }
 
 /** Writes the fields of unflushed events, in SQL, into segments that are not published yet. When this rejects, no file is left. */

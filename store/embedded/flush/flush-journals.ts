@@ -28,16 +28,17 @@ export function startWork(): (order: FieldsOrder) => Promise<FlushedFields> {
  * The error about a journal that cannot be read names its file. When this rejects, no file is left.
  */
 export async function flushJournals(kernel: SegmentKernel, order: Omit<FieldsOrder, 'endSequence'>): Promise<FlushedFields> {
-  const { segmentsFolder, stem, sources, blobFile, firstSequence } = order;
+  const { segmentsFolder, stem, sources, blobFile, firstSequence, sequences } = order;
   const paths = sources.flatMap((source) => ('path' in source ? [source.path] : []));
   const journals = new JournalEvents(paths, kernel);
-  if (journals.count !== order.events) {
-    throw new Error(`the journals ${paths.join(', ')} hold ${journals.count} events instead of ${order.events}`);
-  }
   const keys = keysOf(journals, firstSequence);
-  const sorted = orderOf(journals);
+  const all = orderOf(journals);
+  const sorted = sequences === undefined ? all : eventsWith(sequences, all, keys);
+  if (sorted.length !== order.events) {
+    throw new Error(`the journals ${paths.join(', ')} hold ${sorted.length} events instead of ${order.events}`);
+  }
   const encoder = new ColumnEncoder(journals);
-  const rows = new Float64Array(journals.count);
+  const rows = new Float64Array(sorted.length);
   await using segments = new NewSegments(segmentsFolder, stem);
   for (const plan of planFlush(partitionZonesOf(sorted, keys, firstSequence))) {
     const events = eventsOf(plan, sorted, keys);
@@ -96,6 +97,11 @@ function orderOf({ kernel, count, zones, timestamps }: JournalEvents): Uint32Arr
     count,
     SEGMENT_ORDER.flatMap((column) => words[column]),
   );
+}
+
+function eventsWith(wanted: Float64Array, events: Uint32Array, { sequences }: EventKeys): Uint32Array {
+  const known = new Set(wanted);
+  return events.filter((event) => known.has(sequences[event] as number));
 }
 
 /** The events of each zone in each hour, by hour. */

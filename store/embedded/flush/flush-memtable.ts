@@ -3,6 +3,7 @@ import type { StoreLogger } from '../../event-store.ts';
 import { indexChecksum } from '../blob/blob-file-reader.ts';
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
+import type { Memtable } from '../memtable/memtable.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { mayPass } from '../runtime/file-fault.ts';
 import { NewFile, removeFiles } from '../runtime/file-output.ts';
@@ -51,7 +52,8 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   let written = NO_FIELDS;
   try {
     if (!isEmpty) {
-      written = await fields.run(fieldsOrder(closed, parts, stem, segmentsFolder));
+      const findJournals = () => wholeJournals(memtable, parts, options);
+      written = await fields.run(fieldsOrder(closed, parts, stem, segmentsFolder), findJournals);
     }
     turn.onFieldsWritten();
     const blobFile = isEmpty ? undefined : await writeLogs(closed, written.rows, blobFileName, options);
@@ -119,6 +121,25 @@ function fieldsOrder(
     firstSequence: memtable.table.logs.firstSequence,
     endSequence: progress.nextSequence,
   };
+}
+
+/** The files of the journals of these parts; undefined where one is not as it was written. */
+async function wholeJournals(
+  { journals }: Memtable,
+  parts: readonly GrowingSegment[],
+  { checks }: FlushOptions,
+): Promise<string[] | undefined> {
+  const numbers = new Set(parts.flatMap((part) => part.journals.map(({ number }) => number)));
+  const paths: string[] = [];
+  for (const { number, hasFiles, path, content } of journals) {
+    if (hasFiles && content !== undefined && numbers.has(number)) {
+      if ((await faultOfJournal({ source: { path }, content }, checks)) !== undefined) {
+        return undefined;
+      }
+      paths.push(path);
+    }
+  }
+  return paths;
 }
 
 async function writeLogs(

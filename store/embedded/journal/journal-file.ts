@@ -1,5 +1,6 @@
-import type { ColumnMetaData, RowGroup } from 'hyparquet';
+import { type ColumnMetaData, parquetMetadata, type RowGroup } from 'hyparquet';
 import {
+  BATCH_COLUMNS,
   type BatchColumn,
   columnIndex,
   type FieldColumns,
@@ -7,6 +8,7 @@ import {
   MASK_BYTES,
 } from '../../../query/batch-columns.ts';
 import { JOURNAL_COLUMNS } from '../../../sql/columns.ts';
+import { VECTOR_COLUMN_BYTES } from '../../../sql/segment-layout.ts';
 import {
   dataPage,
   LENGTH_BYTES,
@@ -16,6 +18,7 @@ import {
   parquetColumn,
   parquetFooter,
 } from '../parquet/parquet-format.ts';
+import { type FittingRows, splitByBytes } from '../parquet/row-groups.ts';
 
 interface FileColumn {
   readonly element: ParquetColumn;
@@ -24,30 +27,134 @@ interface FileColumn {
 }
 
 /**
- * Returns the fields of a batch as a Parquet file of one row group, in pieces. The columns are those of `JOURNAL_COLUMNS`; `seq` counts up
- * from `firstSequence`. Nothing is compressed, because the file is read from memory until its events are flushed. Returns no pieces where
- * there are no events.
+ * Returns the fields of a batch as a Parquet file, in pieces. It has one row group, or more where a vector would have too many bytes of a
+ * column. The columns are those of `JOURNAL_COLUMNS`; `seq` counts up from `firstSequence`. Nothing is compressed, because the file is
+ * read from memory until its events are flushed. Returns no pieces where there are no events.
  */
 export function journalFileOf(fields: FieldColumns, eventCount: number, firstSequence: bigint): Uint8Array[] {
   if (eventCount === 0) {
     return [];
   }
-  const columns = columnsOf(fields, eventCount, firstSequence);
+  const masks = allMasks(fields.masks, eventCount);
+  const every = masks.reduce((left, right) => left & right);
   const pieces: Uint8Array[] = [PARQUET_MAGIC];
   let offset = PARQUET_MAGIC.length;
-  const chunks = columns.map(({ element, content }) => {
+  let elements: ParquetColumn[] = [];
+  const groups = eventGroups(fields.values, masks).map((group): RowGroup => {
     const start = offset;
-    const bytes = lengthOf(content);
-    const header = pageHeader(dataPage(eventCount, 'PLAIN'), bytes);
-    pieces.push(header);
-    for (const piece of content) pieces.push(piece);
-    offset += header.length + bytes;
-    return columnChunk(element, eventCount, start, offset - start);
+    const rows = group.masks.length;
+    const columns = columnsOf(group, every, firstSequence + BigInt(group.from));
+    elements = columns.map(({ element }) => element);
+    const chunks = columns.map(({ element, content }) => {
+      const chunkStart = offset;
+      const bytes = lengthOf(content);
+      const header = pageHeader(dataPage(rows, 'PLAIN'), bytes);
+      pieces.push(header);
+      for (const piece of content) pieces.push(piece);
+      offset += header.length + bytes;
+      return columnChunk(element, rows, chunkStart, offset - chunkStart);
+    });
+    return { columns: chunks, total_byte_size: BigInt(offset - start), num_rows: BigInt(rows) };
   });
-  const group = { columns: chunks, total_byte_size: BigInt(offset), num_rows: BigInt(eventCount) };
-  const content = { name: 'events', columns: columns.map(({ element }) => element), groups: [group] };
-  pieces.push(...parquetFooter(content, offset));
+  pieces.push(...parquetFooter({ name: 'events', columns: elements, groups }, offset));
   return pieces;
+}
+
+/** At least the bytes of the largest column of a batch. */
+export function widestColumnOf({ values }: FieldColumns): number {
+  return Math.max(...values.map(lengthOf));
+}
+
+/** At least the bytes of the largest column of a journal's file, and not many more. */
+export function widestColumnIn(file: Uint8Array): number {
+  const bytes = new Map<string, number>();
+  for (const { meta_data: chunk } of parquetMetadata(file).row_groups.flatMap(({ columns }) => columns)) {
+    const name = chunk?.path_in_schema.join() ?? '';
+    bytes.set(name, (bytes.get(name) ?? 0) + Number(chunk?.total_uncompressed_size ?? 0));
+  }
+  return Math.max(0, ...bytes.values());
+}
+
+/** The events of a row group. */
+interface EventGroup {
+  /** The index of the first one in the batch. */
+  readonly from: number;
+  readonly masks: Uint32Array;
+  /** As `FieldColumns` has them. */
+  readonly values: FieldColumns['values'];
+}
+
+/** The row groups of a batch. No value is looked at where no column has enough bytes for a second one. */
+function eventGroups(values: FieldColumns['values'], masks: Uint32Array): EventGroup[] {
+  const wide = BATCH_COLUMNS.flatMap(({ type }, index) => {
+    const chunks = values[index] ?? [];
+    return type === 'text' && lengthOf(chunks) > VECTOR_COLUMN_BYTES ? [endsOfTexts(chunks, masks, index)] : [];
+  });
+  const ranges = wide.length === 0 ? [] : splitByBytes([0, masks.length], fittingIn(wide));
+  if (ranges.length <= 1) {
+    return [{ from: 0, masks, values }];
+  }
+  const columns = BATCH_COLUMNS.map(({ type }, index) => {
+    const chunks = values[index] ?? [];
+    const ends = type === 'text' || type === 'bytes' ? endsOfTexts(chunks, masks, index) : endsOfNumbers(NUMBER_BYTES[type], masks, index);
+    return { bytes: Buffer.concat(chunks), ends };
+  });
+  return ranges.map(([from, to]) => ({
+    from,
+    masks: masks.subarray(from, to),
+    values: columns.map(({ bytes, ends }) => [bytes.subarray(endBefore(ends, from), endBefore(ends, to))]),
+  }));
+}
+
+/** The ends of the values of a column, in bytes: for each event the end of its own, or of the one before where it has none. */
+type ValueEnds = Uint32Array;
+
+/** The end of the values of all events before this one. */
+function endBefore(ends: ValueEnds, event: number): number {
+  return event === 0 ? 0 : (ends[event - 1] as number);
+}
+
+function fittingIn(columns: readonly ValueEnds[]): FittingRows {
+  return (from, to) =>
+    columns.reduce((end, ends) => {
+      const start = endBefore(ends, from);
+      let row = from + 1;
+      while (row < end && (ends[row] as number) - start <= VECTOR_COLUMN_BYTES) {
+        row += 1;
+      }
+      return row;
+    }, to);
+}
+
+const NUMBER_BYTES = { int32: 4, int64: 8, uint64: 8 } as const;
+
+function endsOfNumbers(size: number, masks: Uint32Array, index: number): ValueEnds {
+  let end = 0;
+  return masks.map((mask) => {
+    end += ((mask >>> index) & 1) * size;
+    return end;
+  });
+}
+
+/** The same of texts or bytes, each after its length, which may go on in the next chunk. */
+function endsOfTexts(chunks: readonly Uint8Array[], masks: Uint32Array, index: number): ValueEnds {
+  let [end, chunk, at] = [0, 0, 0];
+  const nextByte = (): number => {
+    while (at >= (chunks[chunk]?.length ?? Number.POSITIVE_INFINITY)) {
+      at -= chunks[chunk]?.length ?? 0;
+      chunk += 1;
+    }
+    at += 1;
+    return chunks[chunk]?.[at - 1] ?? 0;
+  };
+  return masks.map((mask) => {
+    if ((mask >>> index) & 1) {
+      const length = nextByte() + nextByte() * 2 ** 8 + nextByte() * 2 ** 16 + nextByte() * 2 ** 24;
+      at += length;
+      end += LENGTH_BYTES + length;
+    }
+    return end;
+  });
 }
 
 function columnChunk(element: FileColumn['element'], rows: number, start: number, bytes: number): RowGroup['columns'][number] {
@@ -64,22 +171,22 @@ function columnChunk(element: FileColumn['element'], rows: number, start: number
   return { file_offset: BigInt(start), meta_data: metadata };
 }
 
-function columnsOf({ values, masks }: FieldColumns, eventCount: number, firstSequence: bigint): FileColumn[] {
-  const bits = allMasks(masks, eventCount);
-  const [every, any] = [bits.reduce((left, right) => left & right), bits.reduce((left, right) => left | right)];
+/** The columns of a row group; `every` has the bits of the columns that all events of the file have. */
+function columnsOf({ values, masks }: EventGroup, every: number, firstSequence: bigint): FileColumn[] {
+  const any = masks.reduce((left, right) => left | right);
   return JOURNAL_COLUMNS.map((column): FileColumn => {
     switch (column.name) {
       case 'seq':
-        return { element: parquetColumn(column), content: [sequences(eventCount, firstSequence)] };
+        return { element: parquetColumn(column), content: [sequences(masks.length, firstSequence)] };
       case 'unfolded':
-        return { element: parquetColumn(column), content: [packedBits(bits, HAS_UPPERCASE_OR_NON_ASCII_BIT)] };
+        return { element: parquetColumn(column), content: [packedBits(masks, HAS_UPPERCASE_OR_NON_ASCII_BIT)] };
     }
     const index = columnIndex(column.name as BatchColumn);
     const chunks = values[index] ?? [];
     if (every & (1 << index)) {
       return { element: parquetColumn(column, true), content: chunks };
     }
-    const levels = any & (1 << index) ? packedLevels(bits, index) : noLevels(eventCount);
+    const levels = any & (1 << index) ? packedLevels(masks, index) : noLevels(masks.length);
     return { element: parquetColumn(column), content: [levels, ...chunks] };
   });
 }

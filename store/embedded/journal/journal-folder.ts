@@ -7,7 +7,7 @@ import { syncFile, unwritten } from '../runtime/file-output.ts';
 import { DamagedJournalFiles } from './damaged-journal-files.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import { eventsOfDamaged, type Journal, type JournalEnd, journalOf, trailerOf, withNumber, withoutTrailer } from './journal.ts';
-import { journalFileOf } from './journal-file.ts';
+import { journalFileOf, widestColumnOf } from './journal-file.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
 
 const KINDS = ['parquet', 'logs'] as const;
@@ -56,7 +56,9 @@ export class JournalFolder {
     }
     await syncFolder(this.path);
     const { eventCount, expiredCount, sourceOffsets } = batch;
-    return { number, path, firstSequence, eventCount, expiredCount, sourceOffsets, sizeBytes, ingestedAtMs, hasFiles: true, content };
+    const widestColumnBytes = widestColumnOf(batch.fields);
+    const counts = { eventCount, expiredCount, sizeBytes, widestColumnBytes };
+    return { number, path, firstSequence, ...counts, sourceOffsets, ingestedAtMs, hasFiles: true, content };
   }
 
   /**
@@ -186,7 +188,8 @@ export class JournalFolder {
 
   #journalOf({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): Journal {
     const path = this.eventsPath(number);
-    return { number, path, firstSequence, eventCount, expiredCount, sourceOffsets: [], sizeBytes: 0, ingestedAtMs, hasFiles: false };
+    const nothing = { sourceOffsets: [], sizeBytes: 0, widestColumnBytes: 0, hasFiles: false };
+    return { number, path, firstSequence, eventCount, expiredCount, ingestedAtMs, ...nothing };
   }
 
   /** Removes the files that are kept for later journals. */

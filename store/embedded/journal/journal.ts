@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 import type { EventBatch, SourceOffset } from '../../event-store.ts';
+import { widestColumnIn } from './journal-file.ts';
 
 /** One batch on disk. `number` counts up by one from journal to journal, for ever. */
 export interface Journal {
@@ -18,6 +19,8 @@ export interface Journal {
   readonly hasFiles: boolean;
   /** What the file with its events has to hold; absent where it has no files. */
   readonly content?: FileContent;
+  /** At least the bytes of the largest column of its events, 0 where it has no files. */
+  readonly widestColumnBytes: number;
 }
 
 /** The number of the next journal and the sequence of its first event. */
@@ -121,6 +124,7 @@ export function journalOf(number: number, path: string, events: Buffer, logs: Bu
     ingestedAtMs: trailer.ingestedAtMs,
     hasFiles: true,
     content: trailer.events,
+    widestColumnBytes: trailer.eventCount === 0 ? 0 : widestColumnIn(events),
   };
 }
 

@@ -1,5 +1,5 @@
 import { eventsRelation } from '../../../sql/events-relation.ts';
-import { insertNewStatement, insertStatement } from '../../../sql/memtable-statements.ts';
+import { dropTableStatement, insertNewStatement, insertStatement } from '../../../sql/memtable-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
@@ -20,13 +20,15 @@ export interface LoadOutcome {
   readonly sequences?: Float64Array;
   /** The events of the journal, duplicates included; absent where it has none. */
   readonly arrived?: ArrivedEvents;
-  /** The journal as a growing segment of its own; absent where its events were copied into the growing table. */
+  /** A growing segment of its own: the journal, or a table with its new events; absent where these were copied into the growing table. */
   readonly part?: GrowingSegment;
 }
 
 export interface LoadTarget {
   /** Takes the events of small journals, and the new events of a journal with duplicates. */
   readonly table: GrowingTable;
+  /** Makes another table, for new events that the growing table has no room for. */
+  readonly openTable: () => Promise<GrowingTable>;
   /** The stored events, those of the growing table included. They are not loaded again. */
   readonly stored: Snapshot;
   readonly duplicates: DuplicatePrecheck;
@@ -35,8 +37,9 @@ export interface LoadTarget {
 }
 
 /**
- * Loads a journal, all of it or nothing. A large journal without duplicates is searched as a file. The new events of any other one are
- * copied into the growing table by the last statement.
+ * Loads a journal, all of it or nothing. A journal without duplicates is searched as a file where it is large, or has long texts for which
+ * the growing table has no room. The new events of any other one are copied into the growing table by the last statement, or into a table
+ * of their own.
  */
 export async function loadJournal(runner: StatementRunner, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
   if (journal.eventCount === 0 || !journal.hasFiles) {
@@ -48,11 +51,12 @@ export async function loadJournal(runner: StatementRunner, journal: Journal, tar
   try {
     const arrived = await duplicates.arrived(path);
     if (await duplicates.mayFindSome(arrived, stored)) {
-      const sequences = await insertNew(runner, path, arrived, target);
-      return { loaded: sequences.length, sequences, arrived };
+      return table.hasRoomFor(journal)
+        ? await insertNew(runner, path, arrived, target, table)
+        : await insertApart(runner, { path, journal }, arrived, target);
     }
     const all = { loaded: journal.eventCount, arrived };
-    if (journal.eventCount >= FILE_OF_ITS_OWN) {
+    if (journal.eventCount >= FILE_OF_ITS_OWN || !table.hasRoomFor(journal)) {
       isSearchedAsFile = true;
       return { ...all, part: partOf(path, journal, arrived, table) };
     }
@@ -86,19 +90,41 @@ function partOf(
   };
 }
 
-/** Copies the new events of the journal and returns their sequences. */
+/** Copies the new events of a journal into a table of their own. */
+async function insertApart(
+  runner: StatementRunner,
+  { path, journal }: { readonly path: string; readonly journal: Journal },
+  arrived: ArrivedEvents,
+  target: LoadTarget,
+): Promise<LoadOutcome> {
+  const part = await target.openTable();
+  let outcome: LoadOutcome = { loaded: 0 };
+  try {
+    outcome = await insertNew(runner, path, arrived, target, part);
+  } finally {
+    if (outcome.loaded === 0) {
+      await runner.run(dropTableStatement(part.table));
+    }
+  }
+  part.add(journal, outcome.loaded, arrived);
+  return outcome.loaded === 0 ? outcome : { ...outcome, part };
+}
+
+/** Copies the new events of the journal into a table. */
 async function insertNew(
   runner: StatementRunner,
   path: string,
-  { minTimestamp, maxTimestamp }: ArrivedEvents,
-  { table, stored, aliases, checks }: LoadTarget,
-): Promise<Float64Array> {
+  arrived: ArrivedEvents,
+  { stored, aliases, checks }: LoadTarget,
+  { table }: GrowingTable,
+): Promise<LoadOutcome> {
+  const { minTimestamp, maxTimestamp } = arrived;
   const segments = stored.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
   return await checks.readingInLoad(async (check) => {
     const paths = (await check(segments, 'all')).map((segment) => aliases.segmentAlias(segment));
     const storedEvents = eventsRelation(sourcesOf(stored.growingSegments), paths, END_OF_SEQUENCE);
-    const statement = insertNewStatement(table.table, path, storedEvents, minTimestamp, maxTimestamp);
+    const statement = insertNewStatement(table, path, storedEvents, minTimestamp, maxTimestamp);
     const [sequences = new Float64Array()] = await runner.runForNumbers(statement);
-    return sequences;
+    return { loaded: sequences.length, sequences, arrived };
   });
 }

@@ -91,7 +91,8 @@ export class Loader {
     table.logs.append(journal.firstSequence, logs);
     try {
       using stored = versions.snapshot();
-      outcome = await loadJournal(runner, journal, { table, stored, aliases, checks, duplicates: this.#duplicates });
+      const openTable = () => openGrowingTable(runner, `${table.table}_${memtable.parts.length}`, table.logs);
+      outcome = await loadJournal(runner, journal, { table, openTable, stored, aliases, checks, duplicates: this.#duplicates });
       const { loaded, part, arrived } = outcome;
       if (loaded === 0 && journal.hasFiles && journal.sourceOffsets.length === 0) {
         journal = await this.#options.journals.dropFiles(journal);
@@ -145,8 +146,12 @@ export class Loader {
 }
 
 async function openMemtable({ runner, versions, logMemory, now }: LoaderOptions, number: number): Promise<Memtable> {
-  const table = new GrowingTable(`memtable_${number}`, new MemtableLogs(logMemory));
-  await runner.run(createMemtableStatement(table.table));
+  const table = await openGrowingTable(runner, `memtable_${number}`, new MemtableLogs(logMemory));
   versions.exchange({ addGrowing: table });
   return new Memtable(table, now());
+}
+
+async function openGrowingTable(runner: StatementRunner, name: string, logs: MemtableLogs): Promise<GrowingTable> {
+  await runner.run(createMemtableStatement(name));
+  return new GrowingTable(name, logs);
 }

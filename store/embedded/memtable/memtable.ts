@@ -1,4 +1,5 @@
 import type { GrowingSource } from '../../../sql/events-relation.ts';
+import { VECTOR_COLUMN_BYTES, VECTOR_ROWS } from '../../../sql/segment-layout.ts';
 import type { MemtableLogs } from '../blob/memtable-logs.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { GrowingSegment, UnflushedJournal } from '../snapshot/growing-segment.ts';
@@ -15,6 +16,8 @@ export class GrowingTable implements GrowingSegment {
   lastSequence = 0n;
   readonly journals: UnflushedJournal[] = [];
   readonly logs: MemtableLogs;
+  /** At least the bytes that any column has in the last vector. */
+  #vectorBytes = 0;
 
   constructor(table: string, logs: MemtableLogs) {
     this.table = table;
@@ -25,9 +28,18 @@ export class GrowingTable implements GrowingSegment {
     return { table: this.table };
   }
 
+  /** Whether no vector of the table has too many bytes of a column once the events of the journal are in it. */
+  hasRoomFor({ widestColumnBytes }: Journal): boolean {
+    return this.#vectorBytes + widestColumnBytes <= VECTOR_COLUMN_BYTES;
+  }
+
   /** Notes a journal of which `loaded` events were copied into the table. */
-  add({ number, firstSequence, eventCount, sizeBytes, ingestedAtMs }: Journal, loaded: number, arrived: ArrivedEvents | undefined): void {
+  add(journal: Journal, loaded: number, arrived: ArrivedEvents | undefined): void {
+    const { number, firstSequence, eventCount, sizeBytes, ingestedAtMs, widestColumnBytes } = journal;
+    const vector = Math.floor(this.events / VECTOR_ROWS);
     this.events += loaded;
+    const goesOn = Math.floor(this.events / VECTOR_ROWS) === vector;
+    this.#vectorBytes = (goesOn ? this.#vectorBytes : 0) + (loaded === 0 ? 0 : widestColumnBytes);
     this.journalBytes += sizeBytes;
     this.lastSequence = firstSequence + BigInt(eventCount) - 1n;
     this.journals.push({ number, firstSequence, atMs: ingestedAtMs, sizeBytes });

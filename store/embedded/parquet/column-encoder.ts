@@ -1,5 +1,6 @@
 import type { ColumnMetaData } from 'hyparquet';
-import type { BatchColumn } from '../../../query/batch-columns.ts';
+import { BATCH_COLUMNS, type BatchColumn } from '../../../query/batch-columns.ts';
+import { VECTOR_COLUMN_BYTES } from '../../../sql/segment-layout.ts';
 import type { JournalEvents, NumberedColumn } from './journal-events.ts';
 import type { Address, SegmentKernel } from './segment-kernel.ts';
 
@@ -15,6 +16,8 @@ export interface ColumnPages {
 
 /** More bytes than a row takes in all columns, without its values. */
 const BYTES_BESIDE_VALUES = 256;
+
+const TEXT_COLUMNS = BATCH_COLUMNS.filter(({ type }) => type === 'text').map(({ name }) => name);
 
 /** More bytes than a row group takes, without its rows. */
 const BYTES_BESIDE_ROWS = 16 * 1024;
@@ -51,6 +54,17 @@ export class ColumnEncoder {
     kernel.bytes(this.#numbers, 4 * (count + 1)).fill(0);
     this.#pages = kernel.allocate(valueBytes + BYTES_BESIDE_VALUES * count + BYTES_BESIDE_ROWS);
     this.#end = this.#pages;
+  }
+
+  /** How many of these events come before the one with which a column of texts would pass `VECTOR_COLUMN_BYTES`; at least 1. */
+  fittingRows(events: Uint32Array): number {
+    const { run } = this.#kernel;
+    this.#kernel.uint32s(this.#order, events.length).set(events);
+    return TEXT_COLUMNS.reduce((rows, name) => {
+      const column = this.#events.column(name);
+      const dictionary = column.kind === 'numbered' ? column.dictionary : 0;
+      return run.fittingRows(column.entries, dictionary, this.#order, rows, VECTOR_COLUMN_BYTES);
+    }, events.length);
   }
 
   /** Begins a row group of these events, of which there is at least one. */

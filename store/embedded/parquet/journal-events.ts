@@ -14,34 +14,34 @@ export interface JournalColumn {
   readonly end: Address;
 }
 
-/** The columns of a journal in the memory of the kernel. */
+/** The columns of a row group of a journal in the memory of the kernel. */
 export interface JournalColumns {
   readonly path: string;
   readonly events: number;
-  /** At least the bytes of all values. */
-  readonly bytes: number;
   readonly columns: ReadonlyMap<string, JournalColumn>;
 }
 
 /**
- * Reads the file of a journal into the kernel's memory and finds its columns there. Throws an error that names the file where the file
- * cannot be read or is not as `journal-file.ts` writes it.
+ * Reads the file of a journal into the kernel's memory and finds the columns of its row groups there. Throws an error that names the file
+ * where the file cannot be read or is not as `journal-file.ts` writes it.
  */
-function readJournalColumns(path: string, kernel: SegmentKernel): JournalColumns {
+function readJournal(path: string, kernel: SegmentKernel): { readonly groups: JournalColumns[]; readonly bytes: number } {
   const { at, length } = readFile(path, kernel);
   try {
     const file = kernel.bytes(at, length);
     const { row_groups: groups, schema } = parquetMetadata(file);
-    const events = groups.reduce((sum, { num_rows }) => sum + Number(num_rows), 0);
     const elements = schema.slice(1);
-    const columns = (groups[0]?.columns ?? []).map(({ meta_data: metadata }, index) => {
-      const element = elements[index];
-      if (metadata === undefined || element === undefined || groups.length > 1) {
-        throw new Error('it is not one row group with a page for each column');
-      }
-      return [element.name, columnIn(file, at, metadata, element)] as const;
+    const read = groups.map(({ num_rows, columns }): JournalColumns => {
+      const found = columns.map(({ meta_data: metadata }, index) => {
+        const element = elements[index];
+        if (metadata === undefined || element === undefined) {
+          throw new Error('it has no page for each column');
+        }
+        return [element.name, columnIn(file, at, metadata, element)] as const;
+      });
+      return { path, events: Number(num_rows), columns: new Map(found) };
     });
-    return { path, events, bytes: length, columns: new Map(columns) };
+    return { groups: read, bytes: length };
   } catch (error) {
     throw new Error(`journal ${JSON.stringify(path)} cannot be read: ${(error as Error).message}`, { cause: error });
   }
@@ -143,9 +143,10 @@ export class JournalEvents {
   constructor(paths: readonly string[], kernel: SegmentKernel) {
     kernel.clear();
     this.kernel = kernel;
-    const journals = paths.map((path) => readJournalColumns(path, kernel));
+    const read = paths.map((path) => readJournal(path, kernel));
+    const journals = read.flatMap(({ groups }) => groups);
     this.count = journals.reduce((sum, { events }) => sum + events, 0);
-    this.valueBytes = journals.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.valueBytes = read.reduce((sum, { bytes }) => sum + bytes, 0);
     this.sequences = joinNumbers(journals, 'seq', 8, kernel);
     this.timestamps = joinNumbers(journals, 'timestamp', 8, kernel);
     this.zones = joinNumbers(journals, 'shieldZoneId', 4, kernel);

@@ -1,34 +1,10 @@
 import type { ColumnMetaData, RowGroup } from 'hyparquet';
 import type { BatchColumn } from '../../../query/batch-columns.ts';
 import { type EventColumnName, SEGMENT_COLUMNS } from '../../../sql/columns.ts';
-import { LARGE_ZONE_ROWS, ROW_GROUP_ROWS } from '../../../sql/segment-layout.ts';
 import { FileOutput } from '../runtime/file-output.ts';
 import type { ColumnEncoder, ColumnPages } from './column-encoder.ts';
 import { dataPage, PARQUET_MAGIC, type ParquetColumn, pageHeader, parquetColumn, parquetFooter } from './parquet-format.ts';
-
-/** Rows from `from` to `to`, exclusive. */
-export type RowRange = readonly [from: number, to: number];
-
-/** The row groups of rows that are sorted by zone. A large zone has its own, so that a search in it reads nothing of other zones. */
-export function rowGroupsOf(zones: Int32Array): RowRange[] {
-  const groups: RowRange[] = [];
-  let written = 0;
-  for (let from = 0, to = 0; from < zones.length; from = to) {
-    for (to = from; to < zones.length && zones[to] === zones[from]; to += 1);
-    if (to - from >= LARGE_ZONE_ROWS) {
-      groups.push(...pieces(written, from, ROW_GROUP_ROWS.small), ...pieces(from, to, ROW_GROUP_ROWS.large));
-      written = to;
-    }
-  }
-  return [...groups, ...pieces(written, zones.length, ROW_GROUP_ROWS.small)];
-}
-
-function pieces(from: number, to: number, maxRows: number): RowRange[] {
-  return Array.from({ length: Math.ceil((to - from) / maxRows) }, (_, index) => [
-    from + index * maxRows,
-    Math.min(to, from + (index + 1) * maxRows),
-  ]);
-}
+import { rowGroupsOf } from './row-groups.ts';
 
 const COLUMNS = SEGMENT_COLUMNS.map((column) => parquetColumn(column));
 
@@ -47,7 +23,8 @@ export function writeSegmentFile(path: string, { events, zones, firstBlobPointer
   try {
     file.put(PARQUET_MAGIC);
     const groups: RowGroup[] = [];
-    for (const [from, to] of rowGroupsOf(zones)) {
+    const fitting = (from: number, to: number) => from + encoder.fittingRows(events.subarray(from, to));
+    for (const [from, to] of rowGroupsOf(zones, fitting)) {
       const start = file.offset;
       const group = {
         events: events.subarray(from, to),

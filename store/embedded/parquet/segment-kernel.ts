@@ -20,6 +20,8 @@ interface KernelFunctions {
     table: Address,
     slots: number,
   ) => number;
+  /** `dictionary` is 0 where the entries are addresses. */
+  readonly fittingRows: (entries: Address, dictionary: Address, order: Address, count: number, bytes: number) => number;
   readonly gatherNumbers: (values: Address, order: Address, count: number, out: Address) => void;
   readonly countUp: (first: bigint, count: number, out: Address) => void;
   readonly findBounds: (numbers: Address, count: number) => void;

@@ -2,7 +2,9 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { type ColumnMetaData, type FileMetaData, parquetMetadata } from 'hyparquet';
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { VECTOR_ROWS } from '../../../sql/segment-layout.ts';
 import { LENGTH_BYTES, PARQUET_MAGIC } from '../parquet/parquet-format.ts';
+import type { Segment } from './segment.ts';
 
 /** A part of a file from the end of the block before it, or from its start, to `end`. The blocks of a file cover all of its bytes. */
 export interface Block {
@@ -42,6 +44,15 @@ export function unpackBlocks(packed: Uint8Array): Block[] {
     crc32: view.getUint32(index * BLOCK_BYTES + 8, true),
     lastZone: view.getInt32(index * BLOCK_BYTES + 12, true),
   }));
+}
+
+/**
+ * Whether many row groups of a segment ended early, because their rows have long texts. Others have at least 1,638 rows on average, beside
+ * the last one.
+ */
+export function hasShortRowGroups({ rows, blocks }: Pick<Segment, 'rows' | 'blocks'>): boolean {
+  const groups = (blocks?.byteLength ?? 0) / BLOCK_BYTES - 1;
+  return groups > 1 + rows / (VECTOR_ROWS / 2);
 }
 
 /** Where blocks are in their file, and their checksums. */

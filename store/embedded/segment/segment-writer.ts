@@ -1,4 +1,7 @@
+import { join } from 'node:path';
+import { VECTOR_COLUMN_BYTES } from '../../../sql/segment-layout.ts';
 import {
+  largestVectorStatement,
   partitionZoneCountStatement,
   type SegmentRows,
   type SegmentSlice,
@@ -99,4 +102,34 @@ export async function writeAsSegments(
     await segments.add(planned, file);
   }
   return await segments.finish();
+}
+
+/** Stands in the message, because the class of an error does not come out of a thread. */
+const LARGE_VECTOR = 'have too many bytes of a column in a vector';
+
+/**
+ * Rejects where rows that are read together have too many bytes of a column in segments that DuckDB wrote, which ends no row group before
+ * it has as many rows as a vector. Their files are removed then.
+ */
+export async function refuseLargeVectors(
+  written: readonly UnpublishedSegment[],
+  segmentsFolder: string,
+  runner: StatementRunner,
+): Promise<void> {
+  try {
+    for (const { file } of written) {
+      const [[bytes] = []] = await runner.runForNumbers(largestVectorStatement(join(segmentsFolder, file)));
+      if ((bytes ?? 0) > VECTOR_COLUMN_BYTES) {
+        throw new Error(`the segment ${file} would ${LARGE_VECTOR}: ${bytes} instead of at most ${VECTOR_COLUMN_BYTES}`);
+      }
+    }
+  } catch (error) {
+    await removeFiles(segmentsFolder, written);
+    throw error;
+  }
+}
+
+/** Whether an error is that of `refuseLargeVectors`, also from a thread. */
+export function isOfLargeVectors(error: unknown): boolean {
+  return error instanceof Error && error.message.includes(LARGE_VECTOR);
 }

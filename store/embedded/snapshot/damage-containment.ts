@@ -36,7 +36,7 @@ export function containDamage(segment: Segment, fault: string, { segmentsFolder,
 
 /** What is wrong with the file of a growing segment; undefined where nothing is, and for a table. */
 export async function faultOfJournal(
-  { source, content }: GrowingSegment,
+  { source, content }: Pick<GrowingSegment, 'source' | 'content'>,
   checks: Pick<SegmentChecks, 'faultOf'>,
 ): Promise<string | undefined> {
   if (!('path' in source) || content === undefined) {

@@ -2,12 +2,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
-import {
-  createFieldsWriter,
-  type FieldsOrder,
-  type FieldsWriter,
-  writeFlushedFields,
-} from '../../../../store/embedded/flush/flush-fields.ts';
+import { type FieldsOrder, FieldsWriter, writeFlushedFields } from '../../../../store/embedded/flush/flush-fields.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { nicenessOfThreads, threadsHavePriorities } from '../../niceness-of-threads.ts';
@@ -40,7 +35,7 @@ async function fourJournals(): Promise<FieldsOrder> {
 }
 
 async function writerWith(runner: StatementRunner): Promise<FieldsWriter> {
-  const writer = createFieldsWriter(runner);
+  const writer = new FieldsWriter(runner);
   onTestFinished(() => writer.close());
   return writer;
 }
@@ -49,7 +44,7 @@ test('many journals are written by a thread of its own, just as they would be he
   const order = await fourJournals();
   const { runner, asked } = await countingRunner();
   const writer = await writerWith(runner);
-  const written = await writer.run(order);
+  const written = await writer.run(order, async () => undefined);
   expect(asked()).toBe(0);
   const files = written.segments.map(({ file }) => readFileSync(join(order.segmentsFolder, file)));
   const expected = await writeFlushedFields({ ...order, stem: 'here' }, runner);
@@ -65,7 +60,7 @@ test('that thread stands back behind the others where threads can', async () => 
   const order = await fourJournals();
   const before = nicenessOfThreads();
   const { runner } = await countingRunner();
-  await (await writerWith(runner)).run(order);
+  await (await writerWith(runner)).run(order, async () => undefined);
   const started = [...nicenessOfThreads()].filter(([thread]) => !before.has(thread)).map(([, niceness]) => niceness);
   expect([...before.values()]).not.toContain(10);
   expect(started.includes(10)).toBe(threadsHavePriorities);
@@ -77,12 +72,15 @@ test('few events, and those of a table, are written where they are', async () =>
   const writer = await writerWith(runner);
   const [first] = order.sources;
   expect(first).toBeDefined();
-  const { segments } = await writer.run({ ...order, sources: first === undefined ? [] : [first], events: EVENTS / 4 });
+  const { segments } = await writer.run(
+    { ...order, sources: first === undefined ? [] : [first], events: EVENTS / 4 },
+    async () => undefined,
+  );
   expect(segments.reduce((sum, { rows }) => sum + rows, 0)).toBe(EVENTS / 4);
   expect(asked()).toBeGreaterThan(0);
   const paths = order.sources.flatMap((source) => ('path' in source ? [`'${source.path}'`] : []));
   await runner.run({ text: `CREATE TABLE collected AS SELECT * FROM read_parquet([${paths.join(', ')}])`, params: [] });
-  const ofTable = await writer.run({ ...order, stem: 'table', sources: [{ table: 'collected' }] });
+  const ofTable = await writer.run({ ...order, stem: 'table', sources: [{ table: 'collected' }] }, async () => undefined);
   expect(ofTable.rows).toHaveLength(EVENTS);
 });
 
@@ -91,8 +89,8 @@ test('a journal that cannot be read is named; nothing is left, and the next orde
   const { runner } = await countingRunner();
   const writer = await writerWith(runner);
   const missing = join(temporaryFolder(), '000000000009.parquet');
-  await expect(writer.run({ ...order, sources: [...order.sources, { path: missing }] })).rejects.toThrow(missing);
+  await expect(writer.run({ ...order, sources: [...order.sources, { path: missing }] }, async () => undefined)).rejects.toThrow(missing);
   expect(readdirSync(order.segmentsFolder)).toEqual([]);
-  const { rows } = await writer.run(order);
+  const { rows } = await writer.run(order, async () => undefined);
   expect(rows).toHaveLength(EVENTS);
 });

@@ -7,7 +7,7 @@ const AT_MS = 1_796_000_400_000;
 function journal(number: number, firstSequence: bigint, eventCount: number, crc32 = number): Journal {
   const content = { bytes: 10, crc32 };
   const path = `${number}.parquet`;
-  const empty = { expiredCount: 0, sourceOffsets: [], sizeBytes: 20, ingestedAtMs: AT_MS, hasFiles: true };
+  const empty = { expiredCount: 0, sourceOffsets: [], sizeBytes: 20, ingestedAtMs: AT_MS, hasFiles: true, widestColumnBytes: 20 };
   return { number, path, firstSequence, eventCount, content, ...empty };
 }
 

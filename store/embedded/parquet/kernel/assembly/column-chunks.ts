@@ -1,7 +1,7 @@
 import { beginBits, endBits, hasBit, widthOf, writeBits, writeVarint } from './bits';
 import { writeDeltaPacked } from './delta-binary-packed';
 
-export { internValues, locateNumbers, locateTexts } from './column-values';
+export { fittingRows, internValues, locateNumbers, locateTexts } from './column-values';
 export { writeDeltaPacked } from './delta-binary-packed';
 
 /**

@@ -118,3 +118,22 @@ export function internValues(addresses: usize, size: u32, count: u32, ids: usize
   }
   return highest;
 }
+
+/**
+ * How many of these events, in their order, have texts of a column with at most so many bytes together, their lengths of four bytes
+ * included; at least 1. An entry of an event in
+ * `ofEvents` is the address of its text, or where there is a `dictionary` the number of the text in it, and 0 where the event has none.
+ */
+export function fittingRows(ofEvents: usize, dictionary: usize, order: usize, count: u32, bytes: u32): u32 {
+  let taken: u32 = 0;
+  for (let row: u32 = 0; row < count; row++) {
+    const entry = load<u32>(ofEvents + 4 * load<u32>(order + 4 * row));
+    if (entry !== 0) {
+      taken += 4 + load<u32>(<usize>(dictionary === 0 ? entry : load<u32>(dictionary + 4 * entry)));
+      if (taken > bytes && row > 0) {
+        return row;
+      }
+    }
+  }
+  return count;
+}

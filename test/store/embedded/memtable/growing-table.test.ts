@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { LogMemory, MemtableLogs } from '../../../../store/embedded/blob/memtable-logs.ts';
+import type { Journal } from '../../../../store/embedded/journal/journal.ts';
+import { GrowingTable } from '../../../../store/embedded/memtable/memtable.ts';
+
+const MOST = 2 * 1024 * 1024;
+
+const journal = (eventCount: number, widestColumnBytes: number): Journal => ({
+  ...{ number: 1, path: '', firstSequence: 1n, eventCount, expiredCount: 0, sourceOffsets: [] },
+  ...{ sizeBytes: widestColumnBytes, ingestedAtMs: 0, hasFiles: true, widestColumnBytes },
+});
+
+const add = (table: GrowingTable, events: number, bytes: number, loaded = events): void =>
+  table.add(journal(events, bytes), loaded, undefined);
+
+test('a table has room for a journal while its vector of 2,048 rows has at most 2 MiB of any column, and in the next one again', () => {
+  const table = new GrowingTable('table', new MemtableLogs(new LogMemory()));
+  expect([table.hasRoomFor(journal(1, MOST)), table.hasRoomFor(journal(1, MOST + 1))]).toEqual([true, false]);
+  add(table, 2_000, MOST - 100);
+  expect([table.hasRoomFor(journal(1, 100)), table.hasRoomFor(journal(1, 101))]).toEqual([true, false]);
+  add(table, 47, 100);
+  expect([table.hasRoomFor(journal(1, 0)), table.hasRoomFor(journal(1, 1))]).toEqual([true, false]);
+  // Nothing of it was new.
+  add(table, 5, 500, 0);
+  expect(table.hasRoomFor(journal(1, 0))).toBe(true);
+  add(table, 2, 0);
+  expect(table.hasRoomFor(journal(1, MOST))).toBe(true);
+  // Of the rows that go on into the next vector, all may have the bytes.
+  add(table, 2_048, 1_000);
+  expect([table.hasRoomFor(journal(1, MOST - 1_000)), table.hasRoomFor(journal(1, MOST - 999))]).toEqual([true, false]);
+});
