@@ -182,4 +182,6 @@ if (isMainThread && process.argv.includes('serve')) {
       (error: Error) => process.send?.({ id: request.id, error: String(error.stack) } satisfies ProbeReply),
     );
   });
+  // A parent that is gone, because its run was interrupted, wants nothing any more.
+  process.on('disconnect', () => process.exit());
 }
