@@ -40,8 +40,9 @@ export function groupOriginStatement(
   const source = factsOfPage(plan, output, page, events, dialect);
   const { origin } = DETAIL_ROWS;
   const counted = (name: 'country' | 'asn', noCountry: SqlFragment, noAsn: SqlFragment) =>
-    sql`SELECT place, absent, ${noCountry}"country", ${noAsn}"asn", NULL AS action, NULL AS feature, NULL AS "ruleId", sum(events)::BIGINT AS events,
-      NULL AS "firstSeen", NULL AS "lastSeen" FROM pairs WHERE absent = ${int32(origin)} GROUP BY place, absent, ${column(name)}`;
+    sql`SELECT place, absent, ${noCountry}"country", ${noAsn}"asn", NULL AS action, NULL AS feature, NULL AS "ruleId",
+      sum(events)::BIGINT AS events, NULL AS "firstSeen", NULL AS "lastSeen"
+      FROM pairs WHERE absent = ${int32(origin)} GROUP BY place, absent, ${column(name)}`;
   const apart = sql`SELECT * FROM pairs WHERE absent <> ${int32(origin)}`;
   return renderSql(
     sql`WITH pairs AS MATERIALIZED (${factsSql(source)}), facts AS MATERIALIZED (${apart}
@@ -234,7 +235,8 @@ function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFrag
   const action = dialect.fold(column('action'));
   const counted = sql`CASE WHEN ${action} IN ('blocked', 'challenged', 'logged') THEN ${action} END`;
   const all = [
-    sql`SELECT ${place} AS place, absent, NULL, NULL, ${markText(counted)}, NULL, sum(events)::BIGINT, min("firstSeen"), max("lastSeen"), NULL
+    sql`SELECT ${place} AS place, absent, NULL, NULL, ${markText(counted)}, NULL,
+      sum(events)::BIGINT, min("firstSeen"), max("lastSeen"), NULL
     FROM facts WHERE absent = ${int32(verdict)} GROUP BY ${place}, absent, ${counted}`,
     mostFrequent(FINISHED_ROWS.country, 'country'),
     mostFrequent(FINISHED_ROWS.asn, 'asn'),

@@ -118,8 +118,8 @@ export class FairQueue {
 
   /**
    * Runs `work` when it is its turn, and settles as it does; where the signal aborts, it rejects with the signal's reason at once, and the
-   * work, which takes the same signal, is charged to its flow until it ends. Throws RequestProblem `caller.busy` where too many reads of the
-   * flow wait.
+   * work, which takes the same signal, is charged to its flow until it ends. Throws RequestProblem `caller.busy` where too many reads of
+   * the flow wait.
    */
   async run<T>(read: QueuedRead, work: () => Promise<T>): Promise<T> {
     const { signal } = read;

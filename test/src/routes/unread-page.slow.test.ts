@@ -25,7 +25,8 @@ async function unread(app: RunningApp) {
   onTestFinished(() => void socket.destroy());
   const body = lastHour();
   socket.write(
-    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   const [first] = await once(socket, 'data');
   socket.pause();
