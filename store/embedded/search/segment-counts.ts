@@ -2,8 +2,11 @@ import { hash } from 'node:crypto';
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 
-/** The counts of the searches that were made last are kept, of so many. */
-const MAX_SEARCHES = 1_000;
+/** The counts of the searches that were made last are kept, so many in all: some 25 MiB. */
+const MAX_COUNTS = 500_000;
+
+/** A search counts as so many, beside its own: no more than some thousand are kept, which are soon looked through. */
+const COUNTS_A_SEARCH = 400;
 
 /** Counts of more segments than this are forgotten together: most of these segments are gone, and counting again does no harm. */
 const MAX_SEGMENTS = 10_000;
@@ -16,7 +19,7 @@ export type CountBySegment = Map<number, number>;
  * asks the same every few seconds are counted once, wherever its window has moved to, as long as they lie in it.
  */
 export class SegmentCounts {
-  readonly #bySearch = new BudgetedCache<string, CountBySegment>({ budget: MAX_SEARCHES, sizeOf: () => 1 });
+  readonly #bySearch = new BudgetedCache<string, CountBySegment>({ budget: MAX_COUNTS, sizeOf: ({ size }) => COUNTS_A_SEARCH + size });
 
   /** The counts that are known already. The caller may add further ones. */
   of(plan: Pick<SearchPlan, 'zones' | 'where'>): CountBySegment {

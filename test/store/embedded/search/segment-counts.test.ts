@@ -71,10 +71,21 @@ test('what is remembered is told apart by zone and predicate, and the searches m
     counts.of({ zones: [100 + other], where: from('DE') });
   }
   expect(counts.of({ zones: [7], where: from('DE') }).get(1)).toBe(10);
-  for (let other = 0; other < 1_000; other += 1) {
+  for (let other = 0; other < 1_250; other += 1) {
     counts.of({ zones: [5_000 + other], where: from('DE') });
   }
   expect(counts.of({ zones: [7], where: from('DE') }).size).toBe(0);
+});
+
+test('fewer searches are remembered where they have counted many segments', () => {
+  const counts = new SegmentCounts();
+  const plan = (zone: number) => ({ zones: [zone], where: from('DE') });
+  for (let zone = 0; zone < 60; zone += 1) {
+    const known = counts.of(plan(zone));
+    for (let segment = 0; segment < 9_600; segment += 1) known.set(segment, 1);
+  }
+  const remembered = Array.from({ length: 60 }, (_, zone) => counts.of(plan(59 - zone)).size > 0);
+  expect(remembered.indexOf(false)).toBe(50);
 });
 
 test('the name of a search is short, however many zones and values it has, and told apart by each of them', () => {
