@@ -196,6 +196,10 @@ export class RowPieces implements AsyncIterableIterator<RowPiece> {
     this.#first = options.first;
     this.#signal = AbortSignal.any([options.ended, this.#abandoned.signal]);
     options.ended.addEventListener('abort', this.#end, { once: true });
+    // Whoever has gone meanwhile asks for nothing.
+    if (options.ended.aborted) {
+      void this.#giveBack();
+    }
   }
 
   /** Rejects with the signal's reason once that has aborted. Calls must not overlap. */

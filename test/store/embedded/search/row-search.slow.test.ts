@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RowPiece } from '../../../../query/plan/search-result.ts';
-import { PIECE_BYTES } from '../../../../store/embedded/search/row-pieces.ts';
+import { PIECE_BYTES, RowPieces } from '../../../../store/embedded/search/row-pieces.ts';
 import { answered, rowsOf, withLogText } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -162,4 +162,17 @@ test('a page that is not read to its end gives everything back, and one that nob
   expect(await pieces.next()).toEqual({ value: undefined, done: true });
   await store.close();
   await expect(unread.rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'closed' });
+});
+
+test('a page whose caller has gone when its first piece is there gives everything back', async () => {
+  let isGivenBack = false;
+  const held = {
+    [Symbol.dispose]: () => {
+      isGivenBack = true;
+    },
+  };
+  const reason = new Error('gone');
+  const pieces = new RowPieces({ read: () => Promise.reject(new Error('read')), ended: AbortSignal.abort(reason), held });
+  await expect.poll(() => isGivenBack).toBe(true);
+  await expect(pieces.next()).rejects.toBe(reason);
 });
