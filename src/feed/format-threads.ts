@@ -6,6 +6,8 @@ import { copiedChunk, type FormatTask, formatTask, pieces, transferListOf, write
 
 /** Fewer events are written on the main thread, because waking or starting a thread takes longer. */
 const MIN_EVENTS_FOR_THREAD = 50;
+/** A longer event would hold the main thread up for too long, so it waits for a thread. */
+const MAX_BYTES_HERE = 64 * 1024;
 const MAX_THREADS = 4;
 /** Pieces beyond the number of threads that are written in advance, so that no thread waits for the others. */
 const MAX_AHEAD = 4;
@@ -60,7 +62,8 @@ export class FormatThreads {
     if (FEED_FORMATS[format].isStored) {
       return Promise.resolve(copiedChunk(piece));
     }
-    if (piece.length < MIN_EVENTS_FOR_THREAD || onThreads.pieces > this.#count) {
+    const isForThread = piece.some(({ start, end }) => end - start > MAX_BYTES_HERE);
+    if (!isForThread && (piece.length < MIN_EVENTS_FOR_THREAD || onThreads.pieces > this.#count)) {
       return Promise.resolve(Buffer.concat([...writtenChunks(piece, this.#writerOf(format))]));
     }
     onThreads.pieces += 1;

@@ -58,3 +58,13 @@ test('an answer that is cut short leaves nothing behind, and its reader is told 
   await expect(readOn()).rejects.toThrow();
   await closed;
 });
+
+test('a long event is written as a short one is', async () => {
+  const [line] = CORPUS_LINES as [FeedLine];
+  const json = line.bytes.toString('utf8', line.start, line.end);
+  const bytes = Buffer.from(`${json.slice(0, -1)},"more":"${'x'.repeat(500_000)}"}`);
+  const long = { ...line, bytes, start: 0, end: bytes.length };
+  const writeEvent = FEED_FORMATS.ecs.createWriter();
+  const lines = Array.from({ length: 6 }, () => long);
+  expect((await written(inPages(lines, 6), 'ecs')) === lines.map((each) => `${writeEvent(readEvent(each))}\n`).join('')).toBe(true);
+});
