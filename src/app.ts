@@ -1,6 +1,7 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
+import { MainThreadTurns } from '../work/main-thread-turns.ts';
 import { access } from './auth/access.ts';
 import type { Config } from './config/config.ts';
 import type { UpstreamConfig } from './config/edge-config.ts';
@@ -69,6 +70,7 @@ export interface AppOptions {
 /** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
+  const turns = new MainThreadTurns();
   const { reads = new ScheduledReads(store, new FairQueue()) } = options;
   const { maxConnections } = config;
   const connections = {
@@ -96,6 +98,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     queryDeadlineMs: config.queryDeadlineMs,
     answerDeadlineMs: config.exportDeadlineMs,
     answers,
+    turns,
   });
   const { retentionMs, ingestMaxMb } = config;
   if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
@@ -115,16 +118,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(searchRoutes, { store, reads, searches, now, bodyDeadlineMs });
   await app.register(exploreRoutes, { store, reads, searches, now, bodyDeadlineMs });
   const { exportDeadlineMs, exportIdleMs } = config;
-  await app.register(exportRoutes, { store, reads, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
+  await app.register(exportRoutes, { store, reads, turns, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });
   await app.register(feedRoutes, {
     store,
     reads,
+    turns,
     metrics,
     queryDeadlineMs: config.queryDeadlineMs,
     pageMemoryBytes: pageMemoryBytes(config.memoryLimitMb),
   });
-  await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, maxBytes: ingestMaxMb * 1024 * 1024, bodyDeadlineMs });
+  const maxBytes = ingestMaxMb * 1024 * 1024;
+  await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   await app.register(kafkaRoutes, { kafka, bodyDeadlineMs });
   await app.register(backupRoutes, { store, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodyDeadlineMs });

@@ -1,6 +1,7 @@
-import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isBlank, newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
+import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { AppendWindow, MAX_PENDING_BYTES } from '../event/append-window.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { type EventVerdict, tooLong } from '../event/event-verdict.ts';
@@ -13,8 +14,6 @@ import { JsonTextSplitter } from './json-text-splitter.ts';
 const APPEND_EVERY_MS = 250;
 /** Larger chunks are processed in parts of this size. */
 const PART_BYTES = 64 * 1024;
-/** An intake yields to other work after so long, because it may not have to wait for its next chunks. */
-const TURN_MS = 10;
 /** NUL, and the bytes of a byte order mark. */
 const PASSED_OVER: readonly number[] = [0x00, 0xef, 0xbb, 0xbf];
 /** How often an input that waits for the store asks whether it may be read on. */
@@ -44,6 +43,8 @@ export interface IntakeOptions {
   /** The maximum length of the input, decompressed. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
+  /** Those of the program, which it shares with what else works on the main thread. Default: its own. */
+  readonly turns?: MainThreadTurns;
   /** Checks each batch before it is stored. An error ends the intake, and neither that batch nor a later one is stored. */
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
   /** Called for each event of which so many texts are stored by their first bytes. */
@@ -58,18 +59,23 @@ export interface IntakeOptions {
  * stored; with the store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
-  const { signal, onProgress, maxBytes = Number.POSITIVE_INFINITY } = options;
+  const { signal, onProgress, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
   const intake = new Intake(options);
   const appending = setInterval(() => intake.appendIfIdle(), APPEND_EVERY_MS);
   let bytes = 0;
-  let turnBegan = performance.now();
   try {
     for await (const chunk of chunks) {
       signal?.throwIfAborted();
       intake.requireAtMost(maxBytes, bytes + chunk.length);
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
         const part = Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start));
-        intake.splitterOf(part)?.push(part, intake);
+        // The next chunks may be there already: nothing else ends the turn.
+        const work = await turns.begin();
+        try {
+          intake.splitterOf(part)?.push(part, intake);
+        } finally {
+          work.end();
+        }
         await intake.untilStoreHasRoom();
         if (intake.isFull) {
           await intake.appends.room();
@@ -78,10 +84,6 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
           intake.append();
         }
         intake.throwRefusal();
-        if (performance.now() - turnBegan > TURN_MS) {
-          await yieldToOthers();
-          turnBegan = performance.now();
-        }
       }
       bytes += chunk.length;
       onProgress?.(bytes, intake.seen);

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 
 /** A part of an answer: a text, or bytes as they are sent. */
 export type AnswerPart = string | Uint8Array;
@@ -8,9 +9,6 @@ export type AnswerPieces = AsyncIterable<Iterable<AnswerPart>>;
 
 /** The most bytes of a write. A turn of the event loop ends after each. */
 export const WRITE_BYTES = 64 * 1024;
-
-/** A turn of the event loop ends after so long, too. */
-const TURN_MS = 10;
 
 const MAX_BYTES_PER_UNIT = 3;
 
@@ -33,9 +31,9 @@ export async function* onePiece(parts: Iterable<AnswerPart>): AsyncGenerator<Ite
 
 /**
  * Collects an answer into writes: yields all but the last, which it returns, so that an answer of one write is known to be whole. Other
- * work has its turn after each write, and every {@link TURN_MS}. Where the next piece is not there yet, what is collected is written.
+ * work has its turn after each write, and after some milliseconds. Where the next piece is not there yet, what is collected is written.
  */
-export async function* answerWrites(pieces: AnswerPieces, now = () => performance.now()): AsyncGenerator<Buffer, Buffer, void> {
+export async function* answerWrites(pieces: AnswerPieces, turns = new MainThreadTurns()): AsyncGenerator<Buffer, Buffer, void> {
   const collected = new CollectedParts();
   const left = pieces[Symbol.asyncIterator]();
   try {
@@ -44,17 +42,21 @@ export async function* answerWrites(pieces: AnswerPieces, now = () => performanc
       if (collected.used > 0 && !(await isThereInTime(next))) yield collected.take();
       const piece = await next;
       if (piece.done === true) return collected.take();
-      let turnEnds = now() + TURN_MS;
-      for (const part of piece.value) {
-        for (let rest = collected.add(part); rest !== undefined; rest = collected.add(rest)) {
-          yield collected.take();
-          await nextTurn();
-          turnEnds = now() + TURN_MS;
+      let work = await turns.begin();
+      try {
+        for (const part of piece.value) {
+          for (let rest = collected.add(part); rest !== undefined; rest = collected.add(rest)) {
+            work.end();
+            yield collected.take();
+            work = await turns.beginAnother();
+          }
+          if (work.isLong()) {
+            work.end();
+            work = await turns.begin();
+          }
         }
-        if (now() >= turnEnds) {
-          await nextTurn();
-          turnEnds = now() + TURN_MS;
-        }
+      } finally {
+        work.end();
       }
     }
   } finally {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import type { AnswerMemory, Hold } from './answer-memory.ts';
 import type { AnswerPieces } from './answer-writer.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
@@ -15,6 +16,7 @@ export interface SearchAnswersOptions {
   /** How long its caller may take for the answer. */
   readonly answerDeadlineMs: number;
   readonly answers: AnswerMemory;
+  readonly turns: MainThreadTurns;
 }
 
 /** What the metrics of a search call its answer. */
@@ -59,13 +61,13 @@ export class SearchAnswers {
    * of other answers waits for callers.
    */
   async send(request: FastifyRequest, reply: FastifyReply, write: (hold: Hold) => AnswerPieces): Promise<FastifyReply> {
-    const { answers, answerDeadlineMs: deadlineMs } = this.#options;
+    const { answers, turns, answerDeadlineMs: deadlineMs } = this.#options;
     const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
     const read = (signal: AbortSignal) => write((parts) => answers.hold(parts, signal));
     const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
       if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'an answer could not be read to its end');
     };
-    const answer = await beginAnswer({ response: reply.raw, read, deadlineMs, onEnd });
+    const answer = await beginAnswer({ turns, response: reply.raw, read, deadlineMs, onEnd });
     return reply.type(`${answerType}; charset=utf-8`).send(answer);
   }
 }

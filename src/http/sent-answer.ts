@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type AnswerPieces, answerWrites } from './answer-writer.ts';
 import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';
 
@@ -8,6 +9,8 @@ import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';
 export type AnswerOutcome = 'sent' | 'deadline' | 'idle' | 'hung_up' | 'failed';
 
 export interface AnswerOrder {
+  /** Those of the program. */
+  readonly turns: MainThreadTurns;
   readonly response: ServerResponse;
   /** Begins to read the pieces, until the signal aborts. */
   readonly read: (signal: AbortSignal) => AnswerPieces;
@@ -24,7 +27,7 @@ export interface AnswerOrder {
  * of it is there by then, so that its length is told. A later failure resets the connection: nobody takes a part for the whole.
  */
 export async function beginAnswer(order: AnswerOrder): Promise<Buffer | Readable> {
-  const { response, read, deadlineMs, idleMs = CALLER_IDLE_MS, onEnd } = order;
+  const { turns, response, read, deadlineMs, idleMs = CALLER_IDLE_MS, onEnd } = order;
   const stop = new AbortController();
   const { signal } = stop;
   const cut = (reason: unknown): void => {
@@ -43,7 +46,7 @@ export async function beginAnswer(order: AnswerOrder): Promise<Buffer | Readable
     const reason = signal.aborted ? signal.reason : error;
     onEnd?.(outcomeOf(reason), reason);
   };
-  const writes = answerWrites(read(signal));
+  const writes = answerWrites(read(signal), turns);
   try {
     const first = await writes.next();
     watchReader(response, idleMs, cut);

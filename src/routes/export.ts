@@ -3,6 +3,7 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { RowPiece } from '../../query/plan/search-result.ts';
 import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
 import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
@@ -25,6 +26,7 @@ interface ZonePath {
 export interface ExportRoutesOptions {
   readonly store: Pick<EventStore, 'unreadableEvents'>;
   readonly reads: Pick<ScheduledReads, 'of'>;
+  readonly turns: MainThreadTurns;
   readonly metrics: Pick<Metrics, 'registry'>;
   readonly now: () => number;
   /** How long the whole body may take to arrive. */
@@ -61,7 +63,7 @@ function logEnd({ log }: FastifyRequest, outcome: AnswerOutcome, reason: unknown
 
 /** `POST /shield/event-logs/{shieldZoneId}/export`: all rows of one zone, a list of zones or `all`, as CSV or NDJSON. */
 export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOptions): Promise<void> {
-  const { store, reads, metrics, now, bodyDeadlineMs, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
+  const { store, reads, turns, metrics, now, bodyDeadlineMs, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
   const slots = new ExportSlots();
   const counts = createExportMetrics(metrics.registry, slots);
 
@@ -92,7 +94,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
       };
       const onRows = (count: number): void => counts.events.inc({ format: format.name }, count);
       const read = (signal: AbortSignal) => exportPieces(format, matchingRows(reads.of(flowOf(request)), plan, signal), onRows);
-      const answer = await beginAnswer({ response: reply.raw, read, deadlineMs, idleMs, onEnd });
+      const answer = await beginAnswer({ turns, response: reply.raw, read, deadlineMs, idleMs, onEnd });
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       const headers = {
         'content-disposition': exportDisposition(plan, format.name),

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { requestedZones } from '../auth/requested-zones.ts';
 import { feedAnswer } from '../feed/feed-answer.ts';
@@ -22,6 +23,7 @@ interface ZonePath {
 export interface FeedRoutesOptions {
   readonly store: FeedStore;
   readonly reads: Pick<ScheduledReads, 'of'>;
+  readonly turns: MainThreadTurns;
   readonly metrics: Pick<Metrics, 'feedEvents' | 'registry'>;
   /** How long a page may take in the store. */
   readonly queryDeadlineMs: number;
@@ -45,7 +47,7 @@ function takeSlot(slots: FeedSlots, { raw }: FastifyReply): FeedSlot {
 
 /** `GET /shield/event-logs/{shieldZoneId}/feed`: events in the order in which they were taken in. */
 export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOptions): Promise<void> {
-  const { store, reads, metrics, queryDeadlineMs, idleMs = FEED_IDLE_MS } = options;
+  const { store, reads, turns, metrics, queryDeadlineMs, idleMs = FEED_IDLE_MS } = options;
   const slots = new FeedSlots();
   registerFeedMetrics(metrics.registry, slots);
   const memory = new PageMemory(options.pageMemoryBytes ?? PAGE_MEMORY_BYTES);
@@ -84,7 +86,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
         if (outcome === 'idle') request.log.warn({ err: reason }, 'a reader of the feed that read nothing was cut off');
       };
       const read = () => feedAnswer({ reading, position, limit, format, threads, firstPage, onEvents, onShortened });
-      const answer = await beginAnswer({ response: reply.raw, read, idleMs, onEnd });
+      const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const type = negotiateAnswer(request.headers.accept, FEED_MEDIA_TYPES);
       // The zones of `all` change with the key. A reader sees by this header that zones were added whose earlier events it has missed.

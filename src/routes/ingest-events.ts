@@ -5,6 +5,7 @@ import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
 import { BODY, elementPath, type FieldError } from '../../query/request/request-errors.ts';
 import type { EventStore } from '../../store/event-store.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireBodyType } from '../http/content-negotiation.ts';
@@ -26,6 +27,7 @@ const ENCODINGS: Readonly<Record<string, Encoding>> = {
 
 export interface IngestEventsRoutesOptions {
   readonly store: EventStore;
+  readonly turns: MainThreadTurns;
   readonly metrics: Metrics;
   readonly now: () => number;
   /** Events older than this, in milliseconds, are counted and not stored. */
@@ -77,7 +79,7 @@ function notKeptErrors({ report }: IntakeError): { readonly errors?: readonly Fi
 /** `POST /ingest/events`: events of any number as NDJSON or one JSON array. 202 means that all accepted events are durable. */
 export async function ingestEventsRoutes(
   app: FastifyInstance,
-  { store, metrics, now, retentionMs, maxBytes, bodyDeadlineMs }: IngestEventsRoutesOptions,
+  { store, turns, metrics, now, retentionMs, maxBytes, bodyDeadlineMs }: IngestEventsRoutesOptions,
 ): Promise<void> {
   // The body streams, and waits while the store is behind.
   app.removeAllContentTypeParsers();
@@ -105,6 +107,7 @@ export async function ingestEventsRoutes(
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, bodyDeadlineMs);
     try {
       const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding'])), {
+        turns,
         store,
         source,
         now,

@@ -61,7 +61,7 @@ export function wireRequest(
     case 'groups of long keys':
       return search({ groupBy: ['ua', 'url'], pageSize: 500, buckets: 500 });
     case 'contains':
-      return filtered('contains', almostThere(values, NEEDLES, number));
+      return filtered('contains', almostThere(ofNeedle(values), NEEDLES, number));
     case 'many values':
       return search({ filters: FACETS.slice(0, 5).map((field) => ({ field, op: 'in', value: manyValues(field, number) })) });
     case 'wildcard':
@@ -92,6 +92,9 @@ export function wireRequest(
   }
 }
 
+/** Values as long as a text that is looked for may be. */
+const ofNeedle = (values: EventValues): EventValues => ({ ...values, bytes: Math.min(values.bytes, 1_000) });
+
 const manyValues = (field: string, number: number): readonly string[] =>
   Array.from({ length: 1_000 }, (_, index) => (field === 'ip' ? `10.0.${index >> 8}.${index & 255}` : `value ${number} ${index}`));
 
@@ -108,8 +111,7 @@ function get(path: string, accept: string): WireRequest {
 export const MARKER = 'the-end-of-this-tail';
 
 export function tailPath(values: EventValues, number: number): string {
-  // A tail may have 16 KiB of path and headers.
-  const needles = almostThere({ ...values, bytes: Math.min(values.bytes, 4_000) }, NEEDLES, number);
+  const needles = almostThere(ofNeedle(values), NEEDLES, number);
   const search = number % 2 === 0 ? {} : { filters: [{ field: 'ua', op: 'contains', value: [...needles, MARKER] }] };
   return `/shield/event-logs/all/tail?search=${encodeURIComponent(JSON.stringify(search))}`;
 }

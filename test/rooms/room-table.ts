@@ -4,7 +4,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sql: ['query'],
   work: [],
   store: ['query', 'sql', 'work'],
-  ingest: ['query', 'store'],
+  ingest: ['query', 'work', 'store'],
   edge: ['work'],
   src: ['query', 'sql', 'work', 'store', 'ingest', 'edge'],
   web: ['query'],

@@ -1,3 +1,4 @@
+import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import type { FeedLine, FeedRequest } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { retryWithLess } from '../duckdb/memory-ladder.ts';
@@ -55,6 +56,7 @@ export function feedWindowBudget(memoryLimitMb: number): FeedBudget {
 export class FeedPages {
   readonly #options: FeedPagesOptions;
   readonly #windows: FeedWindows;
+  readonly #turns = new MainThreadTurns();
   readonly #closing = new AbortController();
 
   constructor(options: FeedPagesOptions) {
@@ -100,7 +102,7 @@ export class FeedPages {
     const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
     const window = await (found ?? (range && this.#windows.open(range)));
     if (window !== undefined) {
-      return this.#readWindow(window, zones, after, limit);
+      return await this.#inTurn(() => this.#readWindow(window, zones, after, limit));
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
     const page = await checks.reading(signal, async (check) => {
@@ -112,7 +114,17 @@ export class FeedPages {
       const growing = { zones, after, upTo: snapshot.endSequence - 1n };
       return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
     });
-    return readWindow(page, after, limit);
+    return await this.#inTurn(() => readWindow(page, after, limit));
+  }
+
+  /** Makes a page in a turn of its own: readers that waited for the same window would make theirs in one. */
+  async #inTurn(makePage: () => FeedPiece): Promise<FeedPiece> {
+    const work = await this.#turns.beginAnother();
+    try {
+      return makePage();
+    } finally {
+      work.end();
+    }
   }
 
   #readWindow(window: FeedWindow, zones: Zones, after: bigint, limit: number): FeedPiece {

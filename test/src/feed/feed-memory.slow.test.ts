@@ -4,6 +4,7 @@ import { access } from '../../../src/auth/access.ts';
 import { createMetrics } from '../../../src/http/metrics.ts';
 import { feedRoutes } from '../../../src/routes/feed.ts';
 import type { OpenStore } from '../../../store/embedded/open-store.ts';
+import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { seededBytes } from '../../random/run-seed.ts';
@@ -18,6 +19,7 @@ async function servedFeed(store: OpenStore): Promise<string> {
   await app.register(feedRoutes, {
     store,
     reads: { of: () => store },
+    turns: new MainThreadTurns(),
     metrics: createMetrics({ store, kafka: null }),
     queryDeadlineMs: 600_000,
   });

@@ -4,6 +4,7 @@ import { access } from '../../../src/auth/access.ts';
 import { MAX_READERS, MAX_WAITING } from '../../../src/feed/feed-slots.ts';
 import { createMetrics } from '../../../src/http/metrics.ts';
 import { feedRoutes } from '../../../src/routes/feed.ts';
+import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { type Answer, ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
 
@@ -70,6 +71,7 @@ test('a client that keeps its answer and reads nothing of it loses its slot', as
   await impatient.register(feedRoutes, {
     store: app.store,
     reads: { of: () => app.store },
+    turns: new MainThreadTurns(),
     metrics,
     queryDeadlineMs: 2_000,
     idleMs: 1_000,

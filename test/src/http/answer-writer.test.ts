@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnswerPart, answerWrites, joinParts, onePiece, WRITE_BYTES } from '../../../src/http/answer-writer.ts';
+import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { assertAsyncProperty } from '../../random/assert-property.ts';
 
-async function writesOf(pieces: AsyncIterable<Iterable<AnswerPart>>, now?: () => number): Promise<Buffer[]> {
+async function writesOf(pieces: AsyncIterable<Iterable<AnswerPart>>, turns?: MainThreadTurns): Promise<Buffer[]> {
   const writes: Buffer[] = [];
-  const left = answerWrites(pieces, now);
+  const left = answerWrites(pieces, turns);
   for (;;) {
     const { value, done } = await left.next();
     writes.push(value);
@@ -108,7 +109,7 @@ describe('other work has its turn', () => {
     expect(counted.turns).toBeGreaterThanOrEqual(39);
   });
 
-  test('after each ten milliseconds', async () => {
+  test('after some milliseconds', async () => {
     const counted = countTurns();
     let nowMs = 0;
     function* slow(): Iterable<AnswerPart> {
@@ -117,7 +118,7 @@ describe('other work has its turn', () => {
         yield 'x';
       }
     }
-    expect(await writesOf(onePiece(slow()), () => nowMs)).toEqual([Buffer.alloc(100, 'x')]);
+    expect(await writesOf(onePiece(slow()), new MainThreadTurns(() => nowMs))).toEqual([Buffer.alloc(100, 'x')]);
     counted.isStopped = true;
     expect(counted.turns).toBeGreaterThanOrEqual(49);
   });

@@ -5,6 +5,7 @@ import fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type AnswerPart, WRITE_BYTES } from '../../../src/http/answer-writer.ts';
 import { type AnswerOrder, type AnswerOutcome, beginAnswer } from '../../../src/http/sent-answer.ts';
+import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 
 const MIB = 1024 * 1024;
@@ -18,7 +19,7 @@ async function serverOf(read: Pieces, limits: Pick<AnswerOrder, 'deadlineMs' | '
   app.setErrorHandler((error, _request, reply) => reply.code(503).send(`refused: ${(error as Error).message}`));
   app.get('/', async (_request, reply) => {
     const onEnd = (outcome: AnswerOutcome): void => void outcomes.push(outcome);
-    return reply.type('text/plain').send(await beginAnswer({ response: reply.raw, read, ...limits, onEnd }));
+    return reply.type('text/plain').send(await beginAnswer({ turns: new MainThreadTurns(), response: reply.raw, read, ...limits, onEnd }));
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => app.close());
