@@ -216,21 +216,22 @@ function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment
  */
 function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment {
   const { origin, verdict, buckets, rules } = DETAIL_ROWS;
+  // Groups whose events lack the dimension have two places in the facts, and one in the answer.
   const ofKind = (kind: number, listed: SqlFragment, from: SqlFragment): SqlFragment =>
-    sql`SELECT ${place} AS place, ${int32(kind)}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${listed} FROM ${from} GROUP BY ${place}`;
+    sql`SELECT place, ${int32(kind)}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${listed} FROM (${from}) AS of_kind GROUP BY place`;
   const distinct = (kind: number, name: 'feature' | 'ruleId', within: number): SqlFragment =>
     ofKind(
       kind,
       markText(sql`string_agg(${column(name)}, ',' ORDER BY ${column(name)})`),
-      sql`(SELECT DISTINCT place, ${column(name)} FROM facts
-        WHERE absent = ${int32(within)} AND ${column(name)} IS NOT NULL) AS listed`,
+      sql`SELECT DISTINCT ${place} AS place, ${column(name)} FROM facts
+        WHERE absent = ${int32(within)} AND ${column(name)} IS NOT NULL`,
     );
   const mostFrequent = (kind: number, name: 'country' | 'asn'): SqlFragment =>
     ofKind(
       kind,
       markText(sql`first(${column(name)} ORDER BY events DESC, ${column(name)})`),
-      sql`(SELECT place, ${column(name)}, sum(events) AS events FROM facts
-        WHERE absent = ${int32(origin)} AND ${column(name)} IS NOT NULL GROUP BY place, ${column(name)}) AS counted`,
+      sql`SELECT ${place} AS place, ${column(name)}, sum(events) AS events FROM facts
+        WHERE absent = ${int32(origin)} AND ${column(name)} IS NOT NULL GROUP BY ${place}, ${column(name)}`,
     );
   const action = dialect.fold(column('action'));
   const counted = sql`CASE WHEN ${action} IN ('blocked', 'challenged', 'logged') THEN ${action} END`;
@@ -243,7 +244,13 @@ function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFrag
     distinct(FINISHED_ROWS.features, 'feature', verdict),
     distinct(FINISHED_ROWS.ruleIds, 'ruleId', rules),
     ...(output.buckets > 0
-      ? [ofKind(buckets, dialect.listOf(trusted("bucket || ':' || events")), sql`facts WHERE absent = ${int32(buckets)}`)]
+      ? [
+          ofKind(
+            buckets,
+            dialect.listOf(trusted("bucket || ':' || events")),
+            sql`SELECT ${place} AS place, bucket, events FROM facts WHERE absent = ${int32(buckets)}`,
+          ),
+        ]
       : []),
   ];
   return joinSql(all, '\n    UNION ALL\n    ');

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { anyText, hostileText, USUAL_TEXTS } from './value-pools.ts';
 
@@ -45,6 +46,8 @@ const logObject = fc.dictionary(
   },
 );
 
+const isLogId = (text: string): boolean => text !== '' && Buffer.byteLength(text) <= LONGEST_LOG_ID_BYTES;
+
 /** One event as a producer may send it. Its fields share few values, its times few hours, and now and then it is a duplicate's twin. */
 export function arbitraryEvent(nowMs: number): fc.Arbitrary<RawEvent> {
   return fc.record(
@@ -52,7 +55,7 @@ export function arbitraryEvent(nowMs: number): fc.Arbitrary<RawEvent> {
       logId: fc.oneof(
         { arbitrary: fc.uuid(), weight: 8 },
         { arbitrary: fc.nat({ max: 30 }).map((number) => `id-${number}`), weight: 2 },
-        { arbitrary: fc.oneof(hostileText, anyText).filter((text) => text !== ''), weight: 1 },
+        { arbitrary: fc.oneof(hostileText, anyText).filter(isLogId), weight: 1 },
       ),
       shieldZoneId: fc.oneof({ arbitrary: fc.constant(1), weight: 6 }, { arbitrary: fc.constantFrom(...ZONES), weight: 1 }),
       timestamp: timestamps(nowMs),

@@ -9,9 +9,12 @@ import { event, HOUR, NOW, rowsPlan, ZONE } from '../stored-events.ts';
 const FROM = NOW - 10 * HOUR;
 const GROUPS: GroupsOutput = { kind: 'groups', by: ['action'], buckets: 4 };
 
+/** A missing action and an empty one are of one group. */
+const ACTIONS = [{ action: 'Blocked' }, { action: 'logged' }, { action: 'logged' }, { action: '' }, {}] as const;
+
 const series = (prefix: string, count: number, fields: (index: number) => Partial<CanonicalEvent>): CanonicalEvent[] =>
   Array.from({ length: count }, (_, index) =>
-    event(`${prefix}${index}`, NOW - HOUR - index * 100, { action: index % 3 === 0 ? 'Blocked' : 'logged', ...fields(index) }),
+    event(`${prefix}${index}`, NOW - HOUR - index * 100, { ...ACTIONS[index % ACTIONS.length], ...fields(index) }),
   );
 
 /** Letters whose order by UTF-16 unit differs from that by code point. */
