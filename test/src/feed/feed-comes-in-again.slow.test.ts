@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { STORED_TEXT_BYTES } from '../../../query/text-bytes.ts';
 import { assertAsyncProperty } from '../../random/assert-property.ts';
 import { ask, ingest, type RunningApp, startApp } from '../running-app.ts';
 
@@ -85,13 +86,13 @@ test('every line of the feed is an event again, as large as events may be, in a 
     fc.asyncProperty(head, fc.constantFrom(...UNITS), fc.constantFrom('url', 'ua', 'other'), sizes, async (members, unit, field, size) => {
       count += 1;
       const [spareBytes, logBytes] = size;
-      // A member that is no field goes into the log, which then has less room.
-      const isOther = field === 'other' && logBytes !== null && logBytes > 8;
+      // What is no field goes into the log, and so does a text that is too long for one, so that a large log has no room for it.
+      const hasLargeLog = logBytes !== null && logBytes > 8;
       const event = largest(
         String(count),
         unit,
-        isOther ? 'url' : field,
-        spareBytes + (logBytes === 8 ? 60 : 0),
+        hasLargeLog && field === 'other' ? 'url' : field,
+        hasLargeLog ? MIB - STORED_TEXT_BYTES : spareBytes + (logBytes === 8 ? 60 : 0),
         logBytes,
         members.replace('ID', `id-${count}`),
       );
