@@ -7,7 +7,7 @@ import { bucketOf } from './group-fact-statements.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
 import { int32, int64, joinSql, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
-import { groupedColumn, setsOf } from './value-count-statements.ts';
+import { groupedColumn, type ListLimits, listedValue, listedValues, setsOf } from './value-count-statements.ts';
 
 /** Statements of the explorer: what values the fields of a search's events have, and when the events were. */
 
@@ -104,11 +104,9 @@ export function histogramStatement(plan: SearchPlan, buckets: number, series: Se
 }
 
 /** What one statement finds of a question. */
-export interface WantedAtOnce {
+export interface WantedAtOnce extends ListLimits {
   /** At least one. */
   readonly fields: readonly GroupDimension[];
-  /** So many first values of each field. */
-  readonly max: number;
   /** `by` is one of the fields. */
   readonly histogram: HistogramRequest | null;
   readonly selection: Selection | null;
@@ -120,10 +118,11 @@ export interface WantedAtOnce {
  * Answers all of a question but its page, reading each event once. A row for each field, with the index of that as `field`, and one for all
  * events with the number of fields as `field`. Columns: `field`; `distinct`, the number of values; then the JSON texts of arrays: the first
  * values by count, their counts and their counts in the selection; with a selection, the same three by difference, else NULL. The histogram
- * is a further field, behind that of all events: its values are such as `12 DE`, the bucket and the value of the series.
+ * is a further field, behind that of all events: its values are such as `12 DE`, the bucket and the value of the series. Instead of the
+ * values of a list that are too long there is `TOO_LONG`.
  */
 export function exploreOnceStatement(plan: SearchPlan, wanted: WantedAtOnce, events: SqlFragment): SqlStatement {
-  const { fields, max, histogram, selection, maxDiffering } = wanted;
+  const { fields, max, maxBytes, maxValueBytes, histogram, selection, maxDiffering } = wanted;
   const isSelected =
     selection === null ? trusted('false') : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, duckdbDialect);
   const values = fields.map((field, index) => sql`coalesce(${column(dimensionColumn(field))}, '') AS ${fieldName(index)}`);
@@ -134,13 +133,14 @@ export function exploreOnceStatement(plan: SearchPlan, wanted: WantedAtOnce, eve
   const counted = sql`SELECT ${field} AS field, ${value} AS value, count(*) AS events, count(*) FILTER (WHERE "isSelected") AS selected
     FROM (${found}) AS found${sets}`;
   const sums = sql`SELECT events AS total, selected AS inside FROM counted WHERE field = ${int32(fields.length)}`;
-  const byCount = sql`min({'fewer': -events, 'value': value, 'selected': selected}, ${int64(max)})`;
-  const byDifference = sql`min({'less': -(${DIFFERENCE}), 'fewer': -events, 'value': value, 'selected': selected}, ${int64(maxDiffering)})`;
+  const listed = listedValue(maxValueBytes);
+  const byCount = sql`min({'fewer': -events, ${listed}, 'selected': selected}, ${int64(max)})`;
+  const byDifference = sql`min({'less': -(${DIFFERENCE}), 'fewer': -events, ${listed}, 'selected': selected}, ${int64(maxDiffering)})`;
   const kept = sql`SELECT field, count(*) AS "distinct", ${byCount} AS first, ${selection === null ? NO_VALUES : byDifference} AS different
     FROM counted, sums GROUP BY field`;
   return duckdbStatement(
     sql`WITH counted AS MATERIALIZED (${counted}), sums AS MATERIALIZED (${sums})
-      SELECT field, "distinct", ${listsOf('first')}, ${listsOf('different')} FROM (${kept}) AS kept`,
+      SELECT field, "distinct", ${listsOf('first', maxBytes)}, ${listsOf('different', maxBytes)} FROM (${kept}) AS kept`,
   );
 }
 
@@ -163,12 +163,12 @@ function groupedAtOnce({ fields, histogram }: WantedAtOnce) {
 }
 
 /** Instead of values by difference. */
-const NO_VALUES = trusted('NULL::STRUCT(fewer BIGINT, value VARCHAR, selected BIGINT)[]');
+const NO_VALUES = trusted('NULL::STRUCT(fewer BIGINT, value VARCHAR, "isLong" BOOLEAN, selected BIGINT)[]');
 
 /** The values, counts and counts in the selection of a list as JSON texts. */
-function listsOf(list: 'first' | 'different'): SqlFragment {
-  const parts = ['one.value', '-one.fewer', 'one.selected'];
-  return trusted(parts.map((part) => `to_json([${part} FOR one IN ${list}])::VARCHAR`).join(', '));
+function listsOf(list: 'first' | 'different', maxBytes: number): SqlFragment {
+  const counts = ['-one.fewer', 'one.selected'].map((part) => trusted(`to_json([${part} FOR one IN ${list}])::VARCHAR`));
+  return joinSql([listedValues(trusted(list), maxBytes), ...counts]);
 }
 
 /** The zones with events of the search. Columns: zone, events, last time; by events descending, then by zone. */

@@ -11,7 +11,6 @@ export interface KnownFalls {
 
 /** Of the requests of the fixed cases. */
 export const KNOWN_FALLS: Readonly<Partial<Record<keyof typeof FIXED_CASES, KnownFalls>>> = {
-  'facets of long values': { falls: { 'main thread': { reading: '258 ms' }, memory: { reading: '2412 MiB' } } },
   'explorers by many': { mayFall: ['main thread', 'memory'] },
 };
 

@@ -14,7 +14,7 @@ import { arbitraryExplore, type ZonesRequest } from './arbitrary-explore.ts';
 import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { expectLaws } from './explore-laws.ts';
 import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
-import { ExploredProgram, eventsOfZones, FEW_VALUES, inEachState, MANY_VALUES } from './explored-program.ts';
+import { ExploredProgram, eventsOfZones, FEW_VALUES, inEachState, LONG_VALUES, MANY_VALUES } from './explored-program.ts';
 import { NOW_MS } from './filled-store.ts';
 
 const CHANGING = 'explore, while events are stored';
@@ -30,7 +30,7 @@ const MOST_VALUES = 100;
 const FEW: Limits = { limits: 'few values', options: FEW_VALUES };
 
 /** Those of the program, which so few events do not meet, and smaller ones. */
-const LIMITS: readonly Limits[] = [{ limits: 'usual limits', options: {} }, FEW];
+const LIMITS: readonly Limits[] = [{ limits: 'usual limits', options: {} }, FEW, { limits: 'long values', options: LONG_VALUES }];
 
 /** How many values of a field the program knows. */
 interface Limits {

@@ -104,7 +104,14 @@ function start(folder: string, options: StoreTuning): Promise<RunningApp> {
  * Limits that some hundred events meet: of a field with many values only the first ones are known, as many as a facet may ask for and a few
  * more, and urls of few events already are counted apart.
  */
-export const FEW_VALUES: StoreTuning = { valueCountLimits: { values: 110, urls: 100, together: 60, listed: 30 } };
+export const FEW_VALUES: StoreTuning = {
+  valueCountLimits: { values: 110, urls: 100, together: 60, listed: 30, listBytes: 1e6, valueBytes: 1e6 },
+};
+
+/** Values of more than a few letters are too long to be listed, and those of most fields together. */
+export const LONG_VALUES: StoreTuning = {
+  valueCountLimits: { values: 110, urls: 100, together: 60, listed: 30, listBytes: 400, valueBytes: 40 },
+};
 
 const TWO_PHASES: StoreTuning = { maxKept: { filtered: 0, otherwise: 0 } };
 const FINGERPRINTS: StoreTuning = { maxKept: { filtered: 0, otherwise: 0, singletons: { events: 0, share: 0 } } };

@@ -8,7 +8,7 @@ import type { EarlierHistogram } from './exploration-cache.ts';
 import { type FieldCounts, isWhole, type SelectedCount } from './field-counts.ts';
 import { emptySeries, seriesValues } from './histogram.ts';
 import type { SearchScope } from './search-scope.ts';
-import type { CountsByField, ValueCountLimits } from './value-counts.ts';
+import { type CountsByField, listedTexts, type ValueCountLimits } from './value-counts.ts';
 
 /** All of a question but its page, and what a later one can use of it. */
 export interface FoundAtOnce {
@@ -32,16 +32,17 @@ const NOTHING: FoundField = { distinct: 0, first: [], different: [] };
 
 /**
  * Answers a question about few events by one statement, because reading them costs more than counting them. `fields`: those that have a
- * facet, at least one, and that of the histogram.
+ * facet, at least one, and that of the histogram. Rejects with `LongValues`.
  */
 export async function exploreAtOnce(
   scope: SearchScope,
   { histogram, facets, selection }: Pick<ExplorePlan, 'histogram' | 'facets' | 'selection'>,
   fields: readonly GroupDimension[],
-  { urls }: ValueCountLimits,
+  { urls, listBytes, valueBytes }: ValueCountLimits,
 ): Promise<FoundAtOnce> {
   const maxDiffering = facets.reduce((most, { limit }) => Math.max(most, limit), 1);
-  const wanted = { fields, max: Math.max(urls, MAX_FACET_VALUES), histogram, selection, maxDiffering };
+  const lists = { max: Math.max(urls, MAX_FACET_VALUES), maxBytes: listBytes, maxValueBytes: valueBytes };
+  const wanted = { fields, ...lists, histogram, selection, maxDiffering };
   const rows = await scope.runner.run(exploreOnceStatement(scope.plan, wanted, scope.events()));
   const found = new Map(rows.map((row) => [Number(row[0]), foundField(row)]));
   const byField = new Map(fields.map((field, index) => [field, found.get(index) ?? NOTHING]));
@@ -79,7 +80,7 @@ function selectedCounts([values, counts, selected]: readonly DuckDBValue[]): Sel
   }
   const numbers: readonly number[] = JSON.parse(counts as string);
   const inSelection: readonly number[] = JSON.parse(selected as string);
-  const texts: readonly string[] = JSON.parse(values);
+  const texts = listedTexts(values);
   return texts.map((value, index) => ({ value, count: numbers[index] as number, selected: inSelection[index] as number }));
 }
 

@@ -31,19 +31,19 @@ interface Selected {
   readonly total: number;
   /** Undefined: the number of the search's events is not known, because no facet has all values. */
   readonly sides: Sides | undefined;
-  /** Those of fields that are counted apart are missing. */
+  /** Those of fields that are counted apart are missing, and all where memory is short. */
   readonly counts: CountsByField;
 }
 
 async function select(
   scope: SearchScope,
   selection: Selection,
-  { events, limits }: ValueCounting,
+  { events, limits, oneByOne }: ValueCounting,
   known: CountsByField,
 ): Promise<Selected> {
   const { where } = scope.plan;
   const within = scope.asking({ window: selection.window, where: { kind: 'all', of: [where, selection.where] } });
-  const together = [...known.keys()].filter((field) => !isCountedApart(field, events, limits));
+  const together = oneByOne ? [] : [...known.keys()].filter((field) => !isCountedApart(field, events, limits));
   const { total, counts } = await countTogether(within, together, limits);
   const summed = [...known.values()].find((one) => isWhole(one) || areOthersSingle(one));
   return { selection, scope: within, total, sides: summed && { inside: total, outside: eventsOf(summed) - total }, counts };

@@ -1,6 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
+import { TOO_LONG } from '../../../sql/group-fact-statements.ts';
 import {
   changedValueCountsStatement,
   countsOfValuesStatement,
@@ -20,9 +21,30 @@ export interface ValueCountLimits {
   readonly together: number;
   /** The values of so few events are listed and counted in JavaScript, because DuckDB takes longer to set up its counting. */
   readonly listed: number;
+  /** Longer lists of one field's values are not read, nor those with a value that is longer than `valueBytes`: see {@link LongValues}. */
+  readonly listBytes: number;
+  readonly valueBytes: number;
 }
 
-export const VALUE_COUNT_LIMITS: ValueCountLimits = { values: 4_000, urls: 1_000, together: 100_000, listed: 2_000 };
+export const VALUE_COUNT_LIMITS: ValueCountLimits = {
+  ...{ values: 4_000, urls: 1_000, together: 100_000, listed: 2_000 },
+  ...{ listBytes: 1024 * 1024, valueBytes: 8 * 1024 },
+};
+
+/** The values of a list, or one of them, are longer than {@link ValueCountLimits} allow. They are still in the engine, which can be asked for fewer. */
+export class LongValues extends Error {
+  constructor() {
+    super('the values of a field are too long to be listed');
+  }
+}
+
+/** Reads the JSON text of the values of a field. Throws {@link LongValues} where the engine has none, because they are too long. */
+export function listedTexts(json: string): readonly string[] {
+  if (json === TOO_LONG) {
+    throw new LongValues();
+  }
+  return JSON.parse(json);
+}
 
 export type CountsByField = ReadonlyMap<GroupDimension, FieldCounts>;
 
@@ -83,19 +105,20 @@ export function isNear(earlier: SearchExtent, { window, endSequence, expiries }:
 export async function countTogether(
   scope: SearchScope,
   fields: readonly GroupDimension[],
-  { values, listed }: ValueCountLimits,
+  { values, listed, listBytes, valueBytes }: ValueCountLimits,
 ): Promise<{ readonly counts: CountsByField; readonly total: number }> {
   if (fields.length > 0 && scope.mostEvents <= listed) {
-    return await countListed(scope, fields);
+    return await countListed(scope, fields, listBytes);
   }
-  const found = countsByIndex(await scope.runner.run(valueCountsStatement(scope.plan, fields, values, scope.events())));
+  const lists = { max: values, maxBytes: listBytes, maxValueBytes: valueBytes };
+  const found = countsByIndex(await scope.runner.run(valueCountsStatement(scope.plan, fields, lists, scope.events())));
   return { counts: countsOfFields(found, fields), total: found.get(fields.length)?.first[0]?.count ?? 0 };
 }
 
 /** Counts the values of few events. */
-async function countListed(scope: SearchScope, fields: readonly GroupDimension[]) {
-  const [row = []] = await scope.runner.run(sortedValuesStatement(scope.plan, fields, scope.events()));
-  const values = row.map((list): readonly string[] => (typeof list === 'string' ? JSON.parse(list) : []));
+async function countListed(scope: SearchScope, fields: readonly GroupDimension[], listBytes: number) {
+  const [row = []] = await scope.runner.run(sortedValuesStatement(scope.plan, fields, listBytes, scope.events()));
+  const values = row.map((list) => (typeof list === 'string' ? listedTexts(list) : []));
   return { counts: new Map(fields.map((field, index) => [field, countSorted(values[index] ?? [])])), total: values[0]?.length ?? 0 };
 }
 
@@ -130,7 +153,8 @@ async function findChanged(
     return known;
   }
   const fields = [...known.keys()];
-  const rows = await scope.runner.run(changedValueCountsStatement(scope.plan, fields, limits.values, events, extent));
+  const lists = { max: limits.values, maxBytes: limits.listBytes, maxValueBytes: limits.valueBytes };
+  const rows = await scope.runner.run(changedValueCountsStatement(scope.plan, fields, lists, events, extent));
   const changes = countsOfFields(countsByIndex(rows), fields);
   const found = new Map<GroupDimension, FieldCounts>();
   for (const [field, before] of known) {
@@ -180,7 +204,7 @@ function countsByIndex(rows: readonly DuckDBValue[][]): ReadonlyMap<number, Fiel
   return new Map(
     rows.map(([field, distinct, values, counts]) => {
       const numbers: readonly (number | null)[] = JSON.parse(counts as string);
-      const texts: readonly string[] = JSON.parse(values as string);
+      const texts = listedTexts(values as string);
       const first = texts.map((value, index) => ({ value, count: numbers[index] ?? 0 }));
       return [Number(field), { distinct: Number(distinct), first }];
     }),

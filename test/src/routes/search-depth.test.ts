@@ -58,7 +58,7 @@ const facets = (app: RunningApp) =>
 const groupsAndCount = (app: RunningApp) => post(app, 'explore', { groupBy: ['ip'], facets: [{ field: 'ip' }] });
 
 const NOT_KEPT = { filtered: 0, otherwise: 0, singletons: { events: 0, share: 0.5 } };
-const APART = { values: 10, urls: 10, together: 100, listed: 0 };
+const APART = { values: 10, urls: 10, together: 100, listed: 0, listBytes: 1e6, valueBytes: 1e6 };
 
 test.each<[string, (app: RunningApp) => Promise<Answer>, StoreTuning, string]>([
   ['a page of rows', rows, {}, 'countBySlot'],

@@ -256,7 +256,10 @@ describe.each(STATES)('%s', (_state, stateOf) => {
 
 describe.each<[string, StoreTuning]>([
   ['', {}],
-  [', where only the most frequent value is known', { valueCountLimits: { values: 1, urls: 1, together: 100, listed: 0 } }],
+  [
+    ', where only the most frequent value is known',
+    { valueCountLimits: { values: 1, urls: 1, together: 100, listed: 0, listBytes: 1e6, valueBytes: 1e6 } },
+  ],
 ])('by difference%s', (_limits, tuning) => {
   const byDifference = (selection: Selection, limit = 10) => inWindow({ facets: [facet('country', limit, 'difference')], selection });
 
@@ -284,6 +287,33 @@ describe.each<[string, StoreTuning]>([
     expect(1 / 3 - 1 / 6).not.toBe(2 / 3 - 3 / 6);
     const store = await filled(temporaryFolder(), [shares], tuning);
     expect(await valuesOf(store, byDifference(DURING(0, 3)))).toEqual(['b 5/2', 'a 2/1', 'c 2/0']);
+  });
+});
+
+const LONG_LIMITS = { values: 100, urls: 100, together: 100, listBytes: 60_000, valueBytes: 20_000 };
+
+describe.each([
+  ['at once', { ...LONG_LIMITS, listed: 0 }],
+  ['of listed values', { ...LONG_LIMITS, listed: 2_000 }],
+  ['counted apart', { ...LONG_LIMITS, listed: 0, together: 1 }],
+])('values that are too long to be listed, %s', (_name, valueCountLimits) => {
+  test.each([
+    ['a long one', [30_000, 1, 1]],
+    ['long together', [19_000, 19_000, 19_000, 19_000]],
+    ['of one list only', [65_536, 65_536, 65_536, 2, 2]],
+  ])('%s', async (_lengths, lengths) => {
+    const events = lengths.map((length, index) => event(`e${index}`, FROM + index, { ua: `${index}`.padEnd(length, 'é'), country: 'DE' }));
+    const plan = inWindow({
+      ...{ facets: [facet('ua', 3, 'difference'), facet('country', 2), facet('url')], selection: DURING(1, 3) },
+      histogram: { buckets: 2, by: 'ua' },
+    });
+    const store = await flushed(temporaryFolder(), [events], { valueCountLimits });
+    const usual = await flushed(temporaryFolder(), [events], {
+      valueCountLimits: { ...valueCountLimits, listBytes: 1e9, valueBytes: 1e9 },
+    });
+    const expected = await explored(await usual.explore(plan));
+    expect(await explored(await store.explore(plan))).toEqual(expected);
+    expect(await explored(await store.explore(plan))).toEqual(expected);
   });
 });
 

@@ -14,7 +14,7 @@ import { actionIs, explorePlan } from './explore-plan.ts';
 const MINUTE = 60_000;
 const FIRST = NOW - 60 * HOUR;
 /** Only the first values of fields with more are known, and urls are counted apart from the other fields. */
-export const LIMITS = { values: 110, urls: 100, together: 150, listed: 130 };
+export const LIMITS = { values: 110, urls: 100, together: 150, listed: 130, listBytes: 1e6, valueBytes: 1e6 };
 
 /**
  * Events, one a minute from minute `from` on. There are 131 addresses, and urls of which most have one event; two events share one, and one
