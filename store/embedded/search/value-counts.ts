@@ -21,7 +21,7 @@ export interface ValueCountLimits {
   readonly together: number;
   /** The values of so few events are listed and counted in JavaScript, because DuckDB takes longer to set up its counting. */
   readonly listed: number;
-  /** Longer lists of one field's values are not read, nor those with a value that is longer than `valueBytes`: see {@link LongValues}. */
+  /** Longer lists of one field's values are not read, nor those with a longer value than `valueBytes`: see {@link LongValues}. */
   readonly listBytes: number;
   readonly valueBytes: number;
 }
@@ -31,7 +31,7 @@ export const VALUE_COUNT_LIMITS: ValueCountLimits = {
   ...{ listBytes: 1024 * 1024, valueBytes: 8 * 1024 },
 };
 
-/** The values of a list, or one of them, are longer than {@link ValueCountLimits} allow. They are still in the engine, which can be asked for fewer. */
+/** The values of a list, or one of them, are longer than {@link ValueCountLimits} allow: the engine is to be asked for fewer. */
 export class LongValues extends Error {
   constructor() {
     super('the values of a field are too long to be listed');
