@@ -1,6 +1,5 @@
 // Measures the delay of the live tail after the intake, and its cost for the intake:
 //   node bench/tail-speed.ts [--events-per-second 20000] [--seconds 15] [--watchers 20] [--events 200000] [--batch 1000]
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { glob, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
@@ -11,6 +10,7 @@ import { generateEvents } from './events/event-generator.ts';
 import { givenOptions } from './options.ts';
 import { count, line, ms, percentile } from './report/figures.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
+import { serveProgram } from './subjects/served-program.ts';
 import type { TailSenderOrder, TailSenderReport } from './subjects/tail-sender-subject.ts';
 
 /** A client of a live tail and what it has received. */
@@ -112,34 +112,8 @@ async function settled(tails: readonly WatchedTail[]): Promise<void> {
   }
 }
 
-async function startProgram(dataDir: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const env = {
-    ...process.env,
-    DATA_DIR: dataDir,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    DEMO: 'false',
-    UV_THREADPOOL_SIZE: '16',
-    MALLOC_ARENA_MAX: '2',
-  };
-  const child = spawn(process.execPath, ['--initial-old-space-size=128', 'src/main.ts', 'serve'], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log = (log + text).slice(-10_000);
-  });
-  for (;;) {
-    const url = /listening on (http:\/\/[^"\s]+)/.exec(log)?.[1];
-    if (url !== undefined) return { child, url };
-    if (child.exitCode !== null) throw new Error(`the program ended before it listened: ${log}`);
-    await delay(20);
-  }
-}
-
 async function measure(dataDir: string): Promise<void> {
-  const { child, url } = await startProgram(dataDir);
+  const { child, url } = await serveProgram(dataDir);
   try {
     tell(`${count(burst)} events, nobody watching: once to warm up, once measured`);
     await sendFrom({ url, seed: 1, events: burst, rate: null });
