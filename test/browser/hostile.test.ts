@@ -38,7 +38,9 @@ function hostileEvent(payload: string, index: number): string {
     Headers: [{ Name: payload, Value: payload }],
     [payload]: { [payload]: payload },
   });
-  const line = eventLine({ ...fields, logId: `${index} ${payload}`, ruleName: payload, timestamp: Date.now() - 60_000 - index * 1000 });
+  // A log id has at most 512 bytes, and a letter at most four.
+  const logId = `${index} ${[...payload].slice(0, 100).join('')}`;
+  const line = eventLine({ ...fields, logId, ruleName: payload, timestamp: Date.now() - 60_000 - index * 1000 });
   return `${line.trimEnd().slice(0, -1)},"log":${log}}\n`;
 }
 
