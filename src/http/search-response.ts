@@ -1,5 +1,5 @@
 import type { Page } from '../../query/plan/search-plan.ts';
-import type { EventGroup, EventRow, SearchResult } from '../../query/plan/search-result.ts';
+import type { EventGroup, EventRow, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
 import { type Hold, uncounted } from './answer-memory.ts';
 import type { AnswerPart, AnswerPieces } from './answer-writer.ts';
 
@@ -53,7 +53,7 @@ export async function* pageResponse(
         let before = '{"rows":[';
         for await (const piece of hold(result.rows)) {
           yield itemsOf(piece, writeRow, before);
-          before = ',';
+          before = beforeNext(piece, before);
         }
         yield [before === ',' ? '],"groups":null' : `${before}],"groups":null`];
       } else {
@@ -66,6 +66,11 @@ export async function* pageResponse(
     // Rows that nobody has begun to read hold files.
     if (result.kind === 'rows') await result.rows[Symbol.asyncIterator]().return?.();
   }
+}
+
+/** What stands before the rows of the next piece: a page past the end may be one piece without rows. */
+function beforeNext({ length }: RowPiece, before: string): string {
+  return length > 0 ? ',' : before;
 }
 
 function* endOf({ total }: SearchResult, { index, size }: Page, more: PageWriting['more']): Iterable<AnswerPart> {
