@@ -13,56 +13,39 @@ export interface GroupPage {
   readonly isWhole: boolean;
 }
 
+/** A statement about the groups of one page, in one pass over their events. */
+type FactStatement = (plan: SearchPlan, output: GroupsOutput, page: GroupPage, events: SqlFragment, dialect: Dialect) => SqlStatement;
+
+function factStatement(query: (source: FactsSource, dialect: Dialect) => SqlFragment): FactStatement {
+  return (plan, output, page, events, dialect) => renderSql(query(factsOfPage(plan, output, page, events, dialect), dialect), dialect);
+}
+
 /**
  * Phase two: the facts about the groups of one page, in one pass over their events. Columns: those of {@link factRows}. `place` is the
  * index of the group in `keys`, or the only key itself (marked text) if {@link isDirect}: then nothing has to be joined. At most one row
  * more than {@link MAX_FACTS} allows.
  */
-export function groupDetailStatement(
-  plan: SearchPlan,
-  output: GroupsOutput,
-  page: GroupPage,
-  events: SqlFragment,
-  dialect: Dialect,
-): SqlStatement {
-  const source = factsOfPage(plan, output, page, events, dialect);
-  return renderSql(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${limited(factRows(source, dialect))}`, dialect);
-}
+export const groupDetailStatement = factStatement(
+  (source, dialect) => sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${limited(factRows(source, dialect))}`,
+);
 
 /** The same with countries and asns counted apart, which are fewer than their pairs where groups have many events. */
-export function groupOriginStatement(
-  plan: SearchPlan,
-  output: GroupsOutput,
-  page: GroupPage,
-  events: SqlFragment,
-  dialect: Dialect,
-): SqlStatement {
-  const source = factsOfPage(plan, output, page, events, dialect);
+export const groupOriginStatement = factStatement((source, dialect) => {
   const { origin } = DETAIL_ROWS;
   const counted = (name: 'country' | 'asn', noCountry: SqlFragment, noAsn: SqlFragment) =>
     sql`SELECT place, absent, ${noCountry}"country", ${noAsn}"asn", NULL AS action, NULL AS feature, NULL AS "ruleId",
       sum(events)::BIGINT AS events, NULL AS "firstSeen", NULL AS "lastSeen"
       FROM pairs WHERE absent = ${int32(origin)} GROUP BY place, absent, ${column(name)}`;
   const apart = sql`SELECT * FROM pairs WHERE absent <> ${int32(origin)}`;
-  return renderSql(
-    sql`WITH pairs AS MATERIALIZED (${factsSql(source)}), facts AS MATERIALIZED (${apart}
+  return sql`WITH pairs AS MATERIALIZED (${factsSql(source)}), facts AS MATERIALIZED (${apart}
     UNION ALL BY NAME ${counted('country', NO_SQL, sql`NULL AS `)} UNION ALL BY NAME ${counted('asn', sql`NULL AS `, NO_SQL)})
-    ${limited(factRows(source, dialect))}`,
-    dialect,
-  );
-}
+    ${limited(factRows(source, dialect))}`;
+});
 
 /** The same for groups with many or long values, of which the engine makes the texts of the contexts: see {@link finishedRows}. */
-export function groupContextStatement(
-  plan: SearchPlan,
-  output: GroupsOutput,
-  page: GroupPage,
-  events: SqlFragment,
-  dialect: Dialect,
-): SqlStatement {
-  const source = factsOfPage(plan, output, page, events, dialect);
-  return renderSql(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${finishedRows(source, dialect)}`, dialect);
-}
+export const groupContextStatement = factStatement(
+  (source, dialect) => sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${finishedRows(source, dialect)}`,
+);
 
 function limited(rows: SqlFragment): SqlFragment {
   return sql`SELECT * FROM (${rows}) AS about LIMIT ${int32(MAX_FACTS.rows + 1)}`;
