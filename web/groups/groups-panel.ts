@@ -27,7 +27,7 @@ export function GroupsPanel() {
   const { clock } = explorer.value;
   const most = mostLines(linePx());
   const count = pages === null ? 0 : lineCount(pages, most);
-  const window: Window = now === null ? { from: 0, to: 1 } : now.question.body;
+  const window = now === null ? null : now.question.body;
   const groupBy = now?.question.body.groupBy ?? [];
   const all = now === null || now.answer.histogram === null ? null : eventsOf(now.answer);
   const facts = contextColumns(clock).filter(({ key }) => !groupBy.some((field) => field === key));
@@ -123,13 +123,18 @@ function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<Eve
   ];
 }
 
-function sparklineColumn(window: Window, clock: ExplorerState['clock'], onPoint: (words: string | null) => void): TableColumn<EventGroup> {
+/** Without a window, before the first answer, its head has no axis. */
+function sparklineColumn(
+  window: Window | null,
+  clock: ExplorerState['clock'],
+  onPoint: (words: string | null) => void,
+): TableColumn<EventGroup> {
   return {
     key: 'sparkline',
-    title: html`<${SparklineAxis} window=${window} clock=${clock} />`,
+    title: window === null ? 'Over time' : html`<${SparklineAxis} window=${window} clock=${clock} />`,
     leastRem: 18,
     grow: 2,
     cell: ({ sparkline }) =>
-      sparkline === undefined ? '' : html`<${Sparkline} counts=${sparkline} window=${window} clock=${clock} onPoint=${onPoint} />`,
+      sparkline === undefined || window === null ? '' : html`<${Sparkline} counts=${sparkline} window=${window} clock=${clock} onPoint=${onPoint} />`,
   };
 }

@@ -2,14 +2,10 @@ import type { Window } from '../api/explore.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import { countText, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
-import { timeTicks } from './time-axis.ts';
+import { shownLabels, timeTicks } from './time-axis.ts';
 
 const HEIGHT = 20;
 const MOST_TICKS = 4;
-/** Behind this place of the axis there is no room for the words of a mark. */
-const LAST_LABEL = 0.85;
-/** Longer words, such as `12:30:15`, stand at every second mark. */
-const SHORT_LABEL = 6;
 
 interface AxisProps {
   readonly window: Window;
@@ -19,12 +15,11 @@ interface AxisProps {
 /** The axis that all sparklines of a table share, as the head of their column. */
 export function SparklineAxis({ window, clock }: AxisProps) {
   const ticks = timeTicks(window, clock, MOST_TICKS);
-  const every = ticks.some(({ label }) => label.length > SHORT_LABEL) ? 2 : 1;
+  const shown = shownLabels(ticks);
   return html`<div class="axis" title=${`From ${timeText(window.from, clock)} to ${timeText(window.to, clock)}`}>
     <span class="spoken">Over time</span>
     ${ticks.map(
-      ({ at, label }, index) =>
-        html`<span aria-hidden="true" style=${{ left: `${at * 100}%` }}>${at > LAST_LABEL || index % every > 0 ? '' : label}</span>`,
+      (tick) => html`<span aria-hidden="true" style=${{ left: `${tick.at * 100}%` }}>${shown.has(tick) ? tick.label : ''}</span>`,
     )}
   </div>`;
 }

@@ -9,6 +9,13 @@ export interface TimeTick {
   readonly label: string;
 }
 
+/** The letters that an axis of the least width of its column has room for. */
+const AXIS_LETTERS = 24;
+/** The line of a mark and the space around its label, in letters. */
+const LABEL_SPACE = 0.9;
+/** Behind this place of the axis there is no room for a label. */
+const LAST_LABEL = 0.85;
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -32,6 +39,18 @@ export function timeTicks({ from, to }: Window, clock: ExplorerState['clock'], m
     ticks.push({ at: (time - from) / (to - from), label: tickLabel(time, step, clock) });
   }
   return ticks.slice(0, most);
+}
+
+/** Those marks, from the left, whose labels neither touch the label before them nor lack room behind them. */
+export function shownLabels(ticks: readonly TimeTick[]): ReadonlySet<TimeTick> {
+  const shown = new Set<TimeTick>();
+  let free = 0;
+  for (const tick of ticks) {
+    if (tick.at < free || tick.at > LAST_LABEL) continue;
+    shown.add(tick);
+    free = tick.at + (tick.label.length + LABEL_SPACE) / AXIS_LETTERS;
+  }
+  return shown;
 }
 
 function shiftOf(time: number, clock: ExplorerState['clock']): number {

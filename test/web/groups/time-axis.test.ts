@@ -1,9 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { timeTicks } from '../../../web/groups/time-axis.ts';
+import { shownLabels, timeTicks } from '../../../web/groups/time-axis.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 const at = (text: string): number => Date.parse(text);
+
+const words = (from: string, to: string): readonly string[] =>
+  [...shownLabels(timeTicks({ from: at(from), to: at(to) }, 'utc', 4))].map(({ label }) => label);
+
+test.each([
+  ['2026-11-25T15:36Z', '2026-11-26T03:36Z', ['18:00', '21:00', '26 Nov']],
+  ['2026-11-25T21:00Z', '2026-11-26T09:00Z', ['21:00', '26 Nov', '06:00']],
+  ['2026-11-24T10:00Z', '2026-11-24T11:00Z', ['10:00', '10:15', '10:30', '10:45']],
+  ['2026-11-24T22:30Z', '2026-11-25T10:30Z', ['25 Nov', '06:00']],
+  ['2026-11-24T10:00:00Z', '2026-11-24T10:00:04Z', ['10:00:00', '10:00:02']],
+])('the words of an axis from %s to %s do not touch', (from, to, labels) => {
+  expect(words(from, to)).toEqual(labels);
+});
 
 describe('the marks of an axis', () => {
   test.each([
