@@ -135,6 +135,8 @@ function sparklineColumn(
     leastRem: 18,
     grow: 2,
     cell: ({ sparkline }) =>
-      sparkline === undefined || window === null ? '' : html`<${Sparkline} counts=${sparkline} window=${window} clock=${clock} onPoint=${onPoint} />`,
+      sparkline === undefined || window === null
+        ? ''
+        : html`<${Sparkline} counts=${sparkline} window=${window} clock=${clock} onPoint=${onPoint} />`,
   };
 }
