@@ -1,12 +1,12 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
+import { memoryShares } from '../store/memory-shares.ts';
 import { MainThreadTurns } from '../work/main-thread-turns.ts';
 import { access } from './auth/access.ts';
 import type { Config } from './config/config.ts';
 import type { UpstreamConfig } from './config/edge-config.ts';
-import { pageMemoryBytes } from './feed/page-memory.ts';
-import { AnswerMemory, answerMemoryBytes } from './http/answer-memory.ts';
+import { AnswerMemory } from './http/answer-memory.ts';
 import { earlyRefusals, stopping } from './http/early-refusals.ts';
 import { answerError, errorAnswers } from './http/error-answers.ts';
 import { answerBrokenConnection, createHttpServer } from './http/http-server.ts';
@@ -92,7 +92,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const metrics = createMetrics({ store, kafka });
   registerQueueMetrics(metrics.registry, reads.queue);
-  const answers = new AnswerMemory(answerMemoryBytes(config.memoryLimitMb));
+  const { answersBytes, feedPagesBytes } = memoryShares(config.memoryLimitMb);
+  const answers = new AnswerMemory(answersBytes);
   const searches = new SearchAnswers({
     metrics,
     queryDeadlineMs: config.queryDeadlineMs,
@@ -126,7 +127,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     turns,
     metrics,
     queryDeadlineMs: config.queryDeadlineMs,
-    pageMemoryBytes: pageMemoryBytes(config.memoryLimitMb),
+    pageMemoryBytes: feedPagesBytes,
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
   await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodyDeadlineMs });

@@ -7,7 +7,7 @@ const SMALLEST = CHUNK_SIZES[0]!;
 const SMALLEST_TOGETHER = BATCH_COLUMNS.length + 3;
 
 /** Enough for the batches that are under way at one time. */
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Chunks of memory that are used again. V8 starts a collection of the whole heap for every 64 MB of buffers that come and go, which at

@@ -121,8 +121,8 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     name: 'MEMORY_LIMIT_MB',
     default: '1024',
     about:
-      'Memory that DuckDB may use; beyond it, it spills to DATA_DIR. In addition, merges in the background may take a quarter of it, ' +
-      'and feeds six tenths of it, at most 501 MiB',
+      'Memory for events and answers: half of it is for the DuckDB that searches, which spills to DATA_DIR beyond that. The program ' +
+      'takes 776 MiB beside it at most',
     ...wholeNumber(256, 1_048_576),
   },
   {

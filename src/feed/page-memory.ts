@@ -6,13 +6,6 @@ const STALLED_MS = 1_000;
 /** The interval of checks for free memory. */
 const POLL_MS = 50;
 
-const MEBIBYTE = 1024 * 1024;
-
-/** The memory for pages of all readers: an eighth of the memory limit, in addition to it, and at most 96 MiB. */
-export function pageMemoryBytes(memoryLimitMb: number): number {
-  return Math.min(96, memoryLimitMb / 8) * MEBIBYTE;
-}
-
 /** Memory for a value, which may be evicted while its client does not read. */
 export class Held<T> {
   /** Undefined until it is kept, and after the eviction or release. Other references to it would keep the memory. */

@@ -6,11 +6,6 @@ const SMALL_BYTES = 256 * 1024;
 /** Before another piece is read there is room for the largest that a store gives. */
 const PIECE_BYTES = 4 * 1024 * 1024;
 
-/** The memory for what is read of answers and not written yet: an eighth of MEMORY_LIMIT_MB, in bytes. */
-export function answerMemoryBytes(memoryLimitMb: number): number {
-  return (memoryLimitMb / 8) * 1024 * 1024;
-}
-
 /** Something of an answer that is in memory at once. */
 export interface HeldPart {
   /** What it takes in memory, about. */

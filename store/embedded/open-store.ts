@@ -1,5 +1,6 @@
 import { folderCheckOf, prepareDataFolder } from '../data-folder.ts';
 import { silentLogger } from '../event-store.ts';
+import { memoryShares } from '../memory-shares.ts';
 import { openCatalog } from './catalog/open-catalog.ts';
 import { returnWholeSegments } from './compaction/returning-segments.ts';
 import { openEngine } from './duckdb/duckdb-engine.ts';
@@ -29,7 +30,14 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
   try {
     const durable = await openCatalog(folder, { now, logger, onInDoubt: onFatal }, closing);
     const engine = await openEngine(
-      { memoryLimitMb, segmentsFolder: folder.segments, linksFolder: folder.links, spillFolder: folder.spill, logger, onFatal },
+      {
+        memoryLimitMb: memoryShares(memoryLimitMb).searchesMb,
+        segmentsFolder: folder.segments,
+        linksFolder: folder.links,
+        spillFolder: folder.spill,
+        logger,
+        onFatal,
+      },
       closing,
     );
 

@@ -1,8 +1,9 @@
 import { silentLogger, storeClosed } from '../event-store.ts';
+import { memoryShares } from '../memory-shares.ts';
 import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
 import type { ConnectionPool } from './duckdb/connection-pool.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
-import { FeedPages, feedWindowBudget } from './feed/feed-pages.ts';
+import { FeedPages, WINDOW_EVENTS } from './feed/feed-pages.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { Closing } from './runtime/closing.ts';
 import { Readings } from './runtime/readings.ts';
@@ -64,7 +65,7 @@ export async function openReadPath(
     aliases,
     checks,
     connections,
-    windowBudget: feedWindowBudget(memoryLimitMb),
+    windowBudget: { events: WINDOW_EVENTS, bytes: memoryShares(memoryLimitMb).feedWindowBytes },
     evictCaches: () => groups.evictAll(),
   });
   const readings = new Readings();

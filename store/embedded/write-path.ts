@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { type StoreLogger, silentLogger } from '../event-store.ts';
+import { memoryShares } from '../memory-shares.ts';
 import { Backups } from './backup/backups.ts';
 import { createBlobFileWriter } from './blob/blob-file-writer.ts';
 import { LogMemory } from './blob/memtable-logs.ts';
@@ -32,10 +33,6 @@ const BACKGROUND_JOBS_EVERY_MS = 5_000;
 
 const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
 const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
-
-/** Background merges may use this share of DuckDB's memory limit, in addition to it. With less than the minimum DuckDB cannot sort. */
-const MERGES_SHARE = 1 / 4;
-const MIN_MB_OF_MERGES = 128;
 
 /** The parts of a store that take events in, from `append` to published segments and their removal. */
 export interface WritePath {
@@ -71,7 +68,8 @@ export async function openWritePath(
   tuning: StoreTuning,
   closing: Closing,
 ): Promise<WritePath> {
-  const { maxDedupEvents: dedupEvents = maxDedupEvents(options.memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = tuning;
+  const { dedupIndexBytes } = memoryShares(options.memoryLimitMb);
+  const { maxDedupEvents: dedupEvents = maxDedupEvents(dedupIndexBytes), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = tuning;
   const { folder, durable, engine, versions, checks, remover, footers } = parts;
   const { now, logger = silentLogger } = options;
   const { catalog, journalFolder: journals } = durable;
@@ -181,7 +179,7 @@ async function reloadJournals(
 async function openMerges({ folder, engine }: WritePathParts, { memoryLimitMb }: StoreOptions, closing: Closing): Promise<MergeWriter> {
   const merges = new MergeWriter({
     runner: await engine.connect(),
-    memoryLimitMb: Math.max(MIN_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
+    memoryLimitMb: memoryShares(memoryLimitMb).mergesMb,
     spillFolder: join(folder.spill, 'merging'),
   });
   closing.add('the thread that writes merges', () => merges.close());

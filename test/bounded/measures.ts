@@ -1,32 +1,19 @@
+import { loadConfig } from '../../src/config/config.ts';
+import { residentMemoryMb } from '../../store/memory-shares.ts';
 import type { Measured } from './bounded-case.ts';
 import type { Outcome } from './clients.ts';
-import type { KnownFalls } from './known-falls.ts';
 import type { RequestKind } from './requests.ts';
-
-/** The settings of the cases are those that the program has by itself. */
-const DEFAULT_MEMORY_LIMIT_MB = 1_024;
-
-/** MiB of resident memory that do not hang on the setting: the program, its threads, and what is being read and written. */
-const BASE_MIB = 520;
-/** DuckDB has the setting, that of the merges a quarter of it. */
-const SHARES = 1.25;
-
-/** The most resident memory that the program takes at a `MEMORY_LIMIT_MB`, in MiB. */
-const residentLimitMib = (memoryLimitMb: number): number => BASE_MIB + SHARES * memoryLimitMb;
 
 export type Measure = 'main thread' | 'memory' | 'status 500' | 'connection' | 'interrupt';
 
 /** The most of each measure: milliseconds of CPU time, MiB, answers. */
 export const LIMITS: Readonly<Record<Measure, number>> = {
   'main thread': 100,
-  memory: residentLimitMib(DEFAULT_MEMORY_LIMIT_MB),
+  memory: residentMemoryMb(loadConfig({}).memoryLimitMb),
   'status 500': 0,
   connection: 0,
   interrupt: 5_000,
 };
-
-/** A fall that is known has to be at least so far past its limit that a slower or faster machine does not change it. */
-const STILL_FALLS = 0.75;
 
 interface Value {
   readonly amount: number;
@@ -59,18 +46,12 @@ function values({ readings, outcomes, defects }: Measured): Readonly<Record<Meas
 
 const MEASURES = Object.keys(LIMITS) as Measure[];
 
-/** What is wrong: a measure past its limit that is no known fall, and a known fall that is none any more. */
-export function faults(measured: Measured, { falls = {}, mayFall = [] }: KnownFalls = {}): readonly string[] {
+/** The measures that are past their limits. */
+export function faults(measured: Measured): readonly string[] {
   const found = values(measured);
-  return MEASURES.flatMap((measure) => {
-    const { amount, shown, of } = found[measure];
-    const limit = LIMITS[measure];
-    const known = falls[measure];
-    if (known !== undefined) {
-      const falling = limit === 0 ? amount > 0 : amount > limit * STILL_FALLS;
-      return falling ? [] : [`${measure}: ${shown} do not fall any more (${known.reading} before): take the row out of known-falls.ts`];
-    }
-    return amount <= limit || mayFall.includes(measure) ? [] : [`${measure}: ${shown}, allowed ${limit}; ${of}`];
+  return MEASURES.filter((measure) => found[measure].amount > LIMITS[measure]).map((measure) => {
+    const { shown, of } = found[measure];
+    return `${measure}: ${shown}, allowed ${LIMITS[measure]}; ${of}`;
   });
 }
 

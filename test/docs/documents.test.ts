@@ -1,8 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pageMemoryBytes } from '../../src/feed/page-memory.ts';
-import { feedWindowBudget } from '../../store/embedded/feed/feed-pages.ts';
 import { MAX_PROSE_COLUMNS, markdownFiles, namedFiles, parseMarkdown, ROOT } from './markdown.ts';
 
 const DOCUMENTS = markdownFiles().map((path) => {
@@ -47,15 +45,4 @@ test('README.md has at most 150 lines, and names every document in docs/', () =>
   expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   const documents = markdownFiles().filter((path) => dirname(path) === 'docs');
   expect(documents.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
-});
-
-test('the memory of feeds is what docs/feed.md and docs/configuration.md say', () => {
-  const MEBIBYTE = 1024 * 1024;
-  // Three windows, three quarters of one while it is made, and the pages of all readers.
-  const feedMb = (limitMb: number) => (3.75 * feedWindowBudget(limitMb).bytes + pageMemoryBytes(limitMb)) / MEBIBYTE;
-  for (const limitMb of [256, 512, 768]) expect(feedMb(limitMb) / limitMb).toBeCloseTo(0.6, 1);
-  expect(feedMb(1_048_576)).toBe(501);
-  for (const path of ['docs/feed.md', 'docs/configuration.md']) {
-    expect(readFileSync(join(ROOT, path), 'utf8').replaceAll('\n', ' ')).toMatch(/six tenths of (it|the limit),( and)? at most 501 MiB/);
-  }
 });

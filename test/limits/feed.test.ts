@@ -3,12 +3,13 @@ import { loadConfig } from '../../src/config/config.ts';
 import { readPage } from '../../src/feed/feed-reading.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
 import { FeedSlots, MAX_READERS, MAX_WAITING } from '../../src/feed/feed-slots.ts';
-import { PageMemory, pageMemoryBytes } from '../../src/feed/page-memory.ts';
+import { PageMemory } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
 import { FairQueue } from '../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../src/scheduling/scheduled-reads.ts';
 import { MAX_EPOCHS } from '../../store/embedded/catalog/epoch-table.ts';
 import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
+import { memoryShares } from '../../store/memory-shares.ts';
 import { alteredStore } from '../broker/altered-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
@@ -87,7 +88,7 @@ describeLimits('Feed', import.meta.filename, {
     elsewhere: 'the last epochs are kept',
   },
   'bytes of the pages that wait for their readers': {
-    is: bytes(pageMemoryBytes(1024)),
+    is: bytes(memoryShares(loadConfig({}).memoryLimitMb).feedPagesBytes),
     elsewhere: 'two hundred feeds that nobody reads take little memory, and keep nobody from reading another',
   },
 });

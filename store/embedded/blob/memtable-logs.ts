@@ -74,6 +74,11 @@ export class MemtableLogs {
     return this.#firstSequence;
   }
 
+  /** The memory that they take. */
+  get bytes(): number {
+    return this.#pieces.reduce((sum, { length }) => sum + length, 0);
+  }
+
   /** Copies newline-terminated logs of events. `sequence` is that of the first one, and follows the last log. No log spans two chunks. */
   append(sequence: bigint, chunks: readonly Uint8Array[]): void {
     if (this.#count === 0) {

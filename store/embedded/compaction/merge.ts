@@ -71,7 +71,7 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
 
 /** The DuckDB of the merge thread. */
 interface MergeEngineOptions {
-  /** It is added to the memory limit of the store's DuckDB. */
+  /** Of this DuckDB alone. */
   readonly memoryLimitMb: number;
   readonly spillFolder: string;
 }

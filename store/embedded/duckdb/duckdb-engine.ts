@@ -15,7 +15,7 @@ export interface EngineOptions {
 }
 
 /** A query that would spill more than this many memory limits fails, because the journal and the segments are on the same disk. */
-export const SPILL_LIMITS_OF_MEMORY = 8;
+export const SPILL_LIMITS_OF_MEMORY = 16;
 
 /** Starts DuckDB in memory. Only spilled data goes to disk: the store's own files are journals and segments. */
 export async function startEngine({ memoryLimitMb, spillFolder, threads }: EngineOptions): Promise<DuckDBInstance> {

@@ -40,14 +40,8 @@ const OUT_OF_MEMORY = 'there is not enough memory for a page of the feed; try ag
 
 const PAGE_EVENTS = 8_192;
 
-/** More events than a blob file has, which is best read as a whole. */
-const WINDOW_EVENTS = 120_000;
-const MEBIBYTE = 1024 * 1024;
-
-/** A window may hold an eighth of the memory limit, in addition to it, and at most 108 MiB, because more would save little reading. */
-export function feedWindowBudget(memoryLimitMb: number): FeedBudget {
-  return { events: WINDOW_EVENTS, bytes: Math.min(108, memoryLimitMb / 8) * MEBIBYTE };
-}
+/** The most events of a window: more than a blob file has, which is best read as a whole. */
+export const WINDOW_EVENTS = 120_000;
 
 /**
  * Reads the events of a store page by page in the order of their sequence, the flushed ones before the unflushed ones. Flushed events come

@@ -1,5 +1,6 @@
 import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { FeedLine } from '../../event-store.ts';
+import { MAX_FEED_WINDOWS } from '../../memory-shares.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 import { type IngestTime, ingestClock } from '../snapshot/ingest-times.ts';
 import type { FlushedRange } from './feed-events.ts';
@@ -43,8 +44,6 @@ export function isUnderWay({ after: begin, upTo }: FeedWindow, after: bigint): b
   return 4n * (after - begin) >= upTo - begin;
 }
 
-/** One reader holds two windows, the one it reads and the next one, and a second reader finds room for one more. */
-const MAX_WINDOWS = 3;
 /** The window of a reader that does not come back within this time is dropped. */
 const IDLE_MS = 10_000;
 
@@ -67,7 +66,7 @@ export class FeedWindows {
   readonly #making = new SerialQueue();
   /** An entry used within the last tick makes no room: readers that evict each other's windows would make a window for every page. */
   readonly #entries = new BudgetedCache<Entry, Entry>({
-    budget: MAX_WINDOWS,
+    budget: MAX_FEED_WINDOWS,
     sizeOf: () => 1,
     canEvict: ({ idleTicks }) => idleTicks > 0,
   });
@@ -111,7 +110,7 @@ export class FeedWindows {
 
   /** Makes the window of a range, unless it is there or there is no room without evicting one. */
   prepare(range: FlushedRange): void {
-    if (this.#entries.values.length < MAX_WINDOWS && this.#entryOf(range.zones, range.after) === undefined) {
+    if (this.#entries.values.length < MAX_FEED_WINDOWS && this.#entryOf(range.zones, range.after) === undefined) {
       void this.open(range);
     }
   }

@@ -6,7 +6,7 @@ import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
  * Maximum number of immutable memtables in memory: one whose logs are written, one whose fields are written, and one that waits. The loader
  * waits rather than close another one.
  */
-const MAX_WAITING = 3;
+export const MAX_WAITING = 3;
 const RETRY_DELAY_MS = 2_000;
 
 /** Flushes immutable memtables, one after the other. A flush that fails is tried again; its events stay in memory and in their journals. */

@@ -1,54 +1,78 @@
-/** A power of two. */
 const MIN_SLOTS = 64;
+/** A table that is fuller than this grows. */
+const MAX_LOAD = 0.8;
+const GROWTH = 1.5;
+/** Bytes of a slot: forty bits of a key. */
+const SLOT_BYTES = 5;
 
-/** A set of dedup keys: whole numbers from 0 to 2^53 - 1 that are evenly distributed. A key takes eleven bytes on average. */
+const TWO_TO_32 = 2 ** 32;
+
+/** The most bytes that a set takes for each of its keys: just after it has grown. */
+export const MAX_BYTES_OF_A_KEY = (SLOT_BYTES / MAX_LOAD) * GROWTH;
+
+/**
+ * A set of dedup keys: whole numbers from 0 to 2^53 - 1 that are evenly distributed. Of each it knows the lowest forty bits, so that a key
+ * takes eight bytes on average. In a minute of two million events one load of ten thousand in fifty has a key by chance that is there.
+ */
 export class DedupKeySet {
-  /** An open-addressing hash table. A number is in the slot of its lowest bits or in the next free one; 0 is a free slot. */
-  #slots = new Float64Array(MIN_SLOTS);
+  /**
+   * An open-addressing hash table of the lowest 32 bits of the keys and the eight above them. A key is in the slot that its lowest bits say
+   * as a part of all slots, or in the next free one; a slot with both 0 is free.
+   */
+  #low = new Uint32Array(MIN_SLOTS);
+  #high = new Uint8Array(MIN_SLOTS);
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Returns false where the set has the number already. */
+  get byteLength(): number {
+    return this.#low.byteLength + this.#high.byteLength;
+  }
+
+  /** Returns false where the set has the key already, or one with the same forty bits. */
   add(dedupKey: number): boolean {
-    const number = nonZero(dedupKey);
-    const index = this.#find(number);
-    if (this.#slots[index] !== 0) {
+    const low = dedupKey >>> 0;
+    const high = (dedupKey / TWO_TO_32) & 0xff;
+    // Events with equal keys are compared, so that this key shares its place with another is no error.
+    if (!this.#put(low === 0 && high === 0 ? 1 : low, high)) {
       return false;
     }
-    this.#slots[index] = number;
     this.#size += 1;
-    if (this.#size * 4 > this.#slots.length * 3) {
+    if (this.#size > this.#low.length * MAX_LOAD) {
       this.#grow();
     }
     return true;
   }
 
-  #find(number: number): number {
-    const last = this.#slots.length - 1;
-    let index = number & last;
-    for (let found = this.#slots[index]; found !== 0 && found !== number; found = this.#slots[index]) {
-      index = (index + 1) & last;
+  /** Returns false where the bits are there already. */
+  #put(low: number, high: number): boolean {
+    const slots = this.#low.length;
+    let slot = Math.floor((low * slots) / TWO_TO_32);
+    for (let found = this.#low[slot]; found !== 0 || this.#high[slot] !== 0; found = this.#low[slot]) {
+      if (found === low && this.#high[slot] === high) {
+        return false;
+      }
+      slot = slot + 1 === slots ? 0 : slot + 1;
     }
-    return index;
+    this.#low[slot] = low;
+    this.#high[slot] = high;
+    return true;
   }
 
   #grow(): void {
-    const numbers = this.#slots;
-    this.#slots = new Float64Array(numbers.length * 2);
-    for (const number of numbers) {
-      if (number !== 0) {
-        this.#slots[this.#find(number)] = number;
+    const [lows, highs] = [this.#low, this.#high];
+    const slots = Math.ceil(lows.length * GROWTH);
+    this.#low = new Uint32Array(slots);
+    this.#high = new Uint8Array(slots);
+    for (let slot = 0; slot < lows.length; slot += 1) {
+      const [low, high] = [lows[slot] as number, highs[slot] as number];
+      if (low !== 0 || high !== 0) {
+        this.#put(low, high);
       }
     }
   }
-}
-
-/** Replaces the key 0, which marks free slots, by 1. Events with equal keys are compared, so a shared key is no error. */
-function nonZero(dedupKey: number): number {
-  return dedupKey === 0 ? 1 : dedupKey;
 }
 
 export const MINUTE_MS = 60_000;

@@ -7,22 +7,19 @@ import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { overlaps, type Segment } from '../segment/segment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MINUTE_MS } from './dedup-index.ts';
-
-/** Maximum bytes of the dedup index for an event: in a set that has just grown. */
-const BYTES_AN_EVENT = 22;
-const PART_OF_MEMORY = 16;
-
-/** How many events the dedup index holds, beside minutes that events keep coming from. */
-export function maxDedupEvents(memoryLimitMb: number): number {
-  return (memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
-}
+import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MAX_BYTES_OF_A_KEY, MINUTE_MS } from './dedup-index.ts';
 
 /**
- * The minutes that events keep coming from may have this many times as many. At 50,000 events a second of which some are ten minutes late,
- * they have 30 million, and a comparison of every load with the stored events would take all cores.
+ * The minutes that events keep coming from may have this many times as many events as the index holds of all others. At 30,000 events a
+ * second of which some are ten minutes late, they have 18 million, and a comparison of every load with the stored events would take all
+ * cores.
  */
-const TIMES_IN_USE = 16;
+const TIMES_IN_USE = 3;
+
+/** How many events the dedup index holds, beside minutes that events keep coming from. `indexBytes` is the memory for all of them. */
+export function maxDedupEvents(indexBytes: number): number {
+  return indexBytes / TIMES_IN_USE / MAX_BYTES_OF_A_KEY;
+}
 
 /** Live events and late ones among them are from no more minutes. Events from more minutes are sent again or come from a file. */
 const FEW_MINUTES = 16;

@@ -14,11 +14,13 @@ import { type LoadOutcome, loadJournal } from './journal-loader.ts';
 import { GrowingTable, Memtable } from './memtable.ts';
 
 /**
- * A memtable is closed at this many events, this many received bytes, or this age. Its flush sorts the events, which must fit into small
- * memory limits: a sort that spills costs several times as much.
+ * A memtable is closed at this many events, this many received bytes, logs that take so much memory, or this age. Its flush sorts the
+ * events, which must fit into small memory limits: a sort that spills costs several times as much.
  */
 const CLOSE_AT_EVENTS = 100_000;
 const CLOSE_AT_BYTES = 128 * 1024 * 1024;
+/** More than the logs of so many usual events. DuckDB has the fields, and may spill them. */
+export const CLOSE_AT_LOG_BYTES = 64 * 1024 * 1024;
 const CLOSE_AT_AGE_MS = 5 * 60_000;
 
 /** A memtable that takes in no more journals, and the progress of the store when it was closed. */
@@ -141,7 +143,8 @@ export class Loader {
   }
 
   #isFull(): boolean {
-    return this.#open.events >= CLOSE_AT_EVENTS || this.#open.receivedBytes >= CLOSE_AT_BYTES;
+    const { events, receivedBytes, table } = this.#open;
+    return events >= CLOSE_AT_EVENTS || receivedBytes >= CLOSE_AT_BYTES || table.logs.bytes >= CLOSE_AT_LOG_BYTES;
   }
 }
 

@@ -24,7 +24,7 @@ interface Exploration {
   readonly sizeBytes: number;
 }
 
-const MAX_BYTES = 32 * 1024 * 1024;
+export const MAX_EXPLORATION_BYTES = 32 * 1024 * 1024;
 /** Measured: a value with its count, beside two bytes for each character. */
 const BYTES_OF_A_VALUE = 100;
 const BYTES_OF_A_BUCKET = 8;
@@ -39,7 +39,7 @@ const BYTES_OF_AN_ENTRY = 2_048;
 export class ExplorationCache {
   readonly #explorations: BudgetedCache<string, Exploration>;
 
-  constructor(maxBytes = MAX_BYTES) {
+  constructor(maxBytes = MAX_EXPLORATION_BYTES) {
     this.#explorations = new BudgetedCache({ budget: maxBytes, sizeOf: ({ sizeBytes }) => sizeBytes });
   }
 

@@ -14,7 +14,7 @@ interface CachedPage {
   readonly sizeBytes: number;
 }
 
-const MAX_BYTES = 16 * 1024 * 1024;
+export const MAX_PAGE_CACHE_BYTES = 16 * 1024 * 1024;
 /** Of an entry, and of each of its rows beside their texts; rounded up. */
 const BYTES_OF_AN_ENTRY = 1_024;
 const BYTES_OF_A_ROW = 256;
@@ -27,7 +27,7 @@ const BYTES_A_CHARACTER = 2;
  */
 export class PageCache {
   readonly #zoneEnds: Pick<ZoneEnds, 'of'>;
-  readonly #pages = new BudgetedCache<string, CachedPage>({ budget: MAX_BYTES, sizeOf: ({ sizeBytes }) => sizeBytes });
+  readonly #pages = new BudgetedCache<string, CachedPage>({ budget: MAX_PAGE_CACHE_BYTES, sizeOf: ({ sizeBytes }) => sizeBytes });
 
   constructor(zoneEnds: Pick<ZoneEnds, 'of'>) {
     this.#zoneEnds = zoneEnds;

@@ -6,6 +6,7 @@ import { decompressed } from '../../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import { IntakeError } from '../../../ingest/upload/intake-report.ts';
 import type { EventStore } from '../../../store/event-store.ts';
+import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { rowsOf } from '../../fixtures/answered-rows.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, inChunks, NOW, RULES, rawEvent } from '../event/raw-events.ts';
@@ -324,4 +325,16 @@ test('progress is told in bytes and events', async () => {
   const text = `${event('a')}\nx\n`;
   await takeIn(store, text, 1_000_000, { onProgress: (bytes: number, events: number) => told.push([bytes, events]) });
   expect(told).toEqual([[text.length, 2]]);
+});
+
+test('a last event without an end of line is converted in a turn that is shared, as those before it are', async () => {
+  let begun = 0;
+  class CountedTurns extends MainThreadTurns {
+    override begin() {
+      begun += 1;
+      return super.begin();
+    }
+  }
+  const report = await takeIn(await newStore(), `${event('a')}\n${event('b')}`, 64 * 1024, { turns: new CountedTurns() });
+  expect([report.accepted, begun]).toEqual([2, 2]);
 });

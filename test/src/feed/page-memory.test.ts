@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PageMemory, pageMemoryBytes } from '../../../src/feed/page-memory.ts';
+import { PageMemory } from '../../../src/feed/page-memory.ts';
 
 /** A wait that never ends fails, so that the test does not hang. */
 async function page(memory: PageMemory, bytes: number, signal = AbortSignal.timeout(20_000)) {
@@ -7,11 +7,6 @@ async function page(memory: PageMemory, bytes: number, signal = AbortSignal.time
   held.keep('page', bytes);
   return held;
 }
-
-test('an eighth of the memory limit is for pages, and at most 96 MiB', () => {
-  const MEBIBYTE = 1024 * 1024;
-  expect([256, 768, 1024, 1_048_576].map((limitMb) => pageMemoryBytes(limitMb) / MEBIBYTE)).toEqual([32, 96, 96, 96]);
-});
 
 test('a page that has no room waits until another one is given back', async () => {
   const memory = new PageMemory(100);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AnswerMemory, answerMemoryBytes } from '../../../src/http/answer-memory.ts';
+import { AnswerMemory } from '../../../src/http/answer-memory.ts';
 
 const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
@@ -22,10 +22,6 @@ async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending');
   return (await Promise.race([promise, new Promise((resolve) => setImmediate(resolve, pending))])) !== pending;
 }
-
-test('an eighth of the memory is for answers', () => {
-  expect(answerMemoryBytes(1_024)).toBe(128 * MIB);
-});
 
 describe('the first part of an answer', () => {
   test('that does not fit is refused, a smaller one is given, and room comes back', async () => {

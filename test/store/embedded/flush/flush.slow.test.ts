@@ -5,6 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { eventually } from '../../../fixtures/eventually.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
@@ -165,4 +166,16 @@ test('what is known of a zone by its segments alone agrees with what is in them'
   for (const zoneId of [0, 1, 2, 3]) {
     expect(await storedIds(store, rowsPlan({ zones: [zoneId] }))).toHaveLength(zoneId < 3 ? 10 : 0);
   }
+});
+
+test('events whose logs take much memory are flushed before there are many of them', async () => {
+  const store = await storeIn(temporaryFolder());
+  const log = JSON.stringify('x'.repeat(900_000));
+  for (let batch = 0; batch < 6; batch += 1) {
+    const events = eventSeries(`b${batch}-`, 14, NOW - 60_000, 1).map((one) => ({ ...one, log }));
+    await store.append(canonicalBatch(events));
+  }
+  await eventually('the first of them are in segments', async () => (await store.stats()).segments > 0);
+  // Of 84 events with 0.9 MB of logs each, at least the last batch is still in memory.
+  expect((await store.stats()).unflushedEvents).toBeGreaterThan(0);
 });

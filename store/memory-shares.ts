@@ -1,0 +1,68 @@
+const MEBIBYTE = 1024 * 1024;
+
+/** With less DuckDB cannot sort the events of a usual store. */
+const LEAST_MB = { searches: 256, merges: 128 } as const;
+/** More would save little reading. */
+const MOST_MB = { feedWindow: 108, feedPages: 96 } as const;
+
+/** So many windows of the feed are held: two of one reader, which it reads and which comes next, and another one of a second reader. */
+export const MAX_FEED_WINDOWS = 3;
+/** Making a window takes so many times what it holds, beside the windows that are held. */
+const MAKING_A_WINDOW = 0.75;
+
+/** What the parts of the program may take of `MEMORY_LIMIT_MB`. At 1,024 and above they are all of it, or less. */
+export interface MemoryShares {
+  /** Of the DuckDB that searches and the feed read with, which has the unflushed events and the cached groups, in MiB. */
+  readonly searchesMb: number;
+  /** Of the DuckDB that merges segments, in MiB. */
+  readonly mergesMb: number;
+  /** Of what tells duplicates of recent events apart, in bytes. */
+  readonly dedupIndexBytes: number;
+  /** Of one window of the feed, in bytes. */
+  readonly feedWindowBytes: number;
+  /** Of all pages of the feed that wait for their readers, in bytes. */
+  readonly feedPagesBytes: number;
+  /** Of all answers that are read and not written, in bytes. */
+  readonly answersBytes: number;
+}
+
+/** Divides `MEMORY_LIMIT_MB`. */
+export function memoryShares(memoryLimitMb: number): MemoryShares {
+  const sixteenth = memoryLimitMb / 16;
+  return {
+    searchesMb: Math.max(LEAST_MB.searches, 8 * sixteenth),
+    mergesMb: Math.max(LEAST_MB.merges, 2 * sixteenth),
+    dedupIndexBytes: 3 * sixteenth * MEBIBYTE,
+    feedWindowBytes: Math.min(MOST_MB.feedWindow, sixteenth / (MAX_FEED_WINDOWS + MAKING_A_WINDOW)) * MEBIBYTE,
+    feedPagesBytes: Math.min(MOST_MB.feedPages, sixteenth) * MEBIBYTE,
+    answersBytes: sixteenth * MEBIBYTE,
+  };
+}
+
+/** The most memory of the windows of the feed, and of one that is being made, in bytes. */
+export function feedWindowsBytes({ feedWindowBytes }: Pick<MemoryShares, 'feedWindowBytes'>): number {
+  return (MAX_FEED_WINDOWS + MAKING_A_WINDOW) * feedWindowBytes;
+}
+
+/** What the program takes beside `MEMORY_LIMIT_MB` at most, in MiB. */
+export const MEMORY_BESIDE_MB = {
+  /** The logs of events that are not flushed. */
+  unflushedLogs: 272,
+  /** Events that are received and not searchable yet, and memory that is kept for the next ones. */
+  pending: 128,
+  /** Pages of rows and counts of the explorer. */
+  caches: 48,
+  /** Events that wait for the clients of tails. */
+  tails: 64,
+  /** The program with its threads, and what the reads under way hold. */
+  program: 264,
+} as const;
+
+/** The most resident memory of the program, in MiB, without its proxies: docs/limits.md, "Memory". */
+export function residentMemoryMb(memoryLimitMb: number): number {
+  const shares = memoryShares(memoryLimitMb);
+  const { searchesMb, mergesMb, dedupIndexBytes, feedPagesBytes, answersBytes } = shares;
+  const bytes = dedupIndexBytes + feedWindowsBytes(shares) + feedPagesBytes + answersBytes;
+  const beside = Object.values(MEMORY_BESIDE_MB).reduce((sum, mb) => sum + mb, 0);
+  return searchesMb + mergesMb + bytes / MEBIBYTE + beside;
+}

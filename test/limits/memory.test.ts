@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { MAX_PENDING_BYTES } from '../../ingest/event/append-window.ts';
+import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
+import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';
+import { MAX_WAITING } from '../../store/embedded/flush/flusher.ts';
+import { CLOSE_AT_LOG_BYTES } from '../../store/embedded/memtable/memtable-loader.ts';
+import { MAX_EXPLORATION_BYTES } from '../../store/embedded/search/exploration-cache.ts';
+import { MAX_PAGE_CACHE_BYTES } from '../../store/embedded/search/page-cache.ts';
+import { feedWindowsBytes, MEMORY_BESIDE_MB, memoryShares, residentMemoryMb } from '../../store/memory-shares.ts';
+import { bytes, describeLimits } from './limit-table.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const { memoryLimitMb } = loadConfig({});
+const shares = memoryShares(memoryLimitMb);
+const mebibytes = (amount: number) => bytes(amount * MEBIBYTE);
+
+describeLimits('Memory', import.meta.filename, {
+  'DuckDB, which searches and feeds read with: unflushed events and cached groups are in it': {
+    is: mebibytes(shares.searchesMb),
+    elsewhere: 'what runs out of memory twice is refused as overloaded',
+  },
+  'DuckDB of merges': {
+    is: mebibytes(shares.mergesMb),
+    elsewhere: 'what the thread has too little memory for is written where there is more',
+  },
+  'what tells duplicates of recent events apart': {
+    is: bytes(shares.dedupIndexBytes),
+    elsewhere: 'minutes that events keep coming from stay, however many events are in them, up to a limit',
+  },
+  'windows of the feed, and one that is being made': {
+    is: bytes(feedWindowsBytes(shares)),
+    elsewhere: 'one window is made at a time, also behind one that fails',
+  },
+  'pages of the feed that wait for their readers': {
+    is: bytes(shares.feedPagesBytes),
+    elsewhere: 'two hundred feeds that nobody reads take little memory, and keep nobody from reading another',
+  },
+  'answers that are read and not written': {
+    is: bytes(shares.answersBytes),
+    elsewhere: 'the first part of an answer > that does not fit is refused, a smaller one is given, and room comes back',
+  },
+  'logs of events that are not flushed': {
+    is: mebibytes(MEMORY_BESIDE_MB.unflushedLogs),
+    elsewhere: 'events whose logs take much memory are flushed before there are many of them',
+  },
+  'events that are received and not searchable yet, and memory for the next ones': {
+    is: mebibytes(MEMORY_BESIDE_MB.pending),
+    elsewhere: 'many inputs at the same time hand over no more than the limit together',
+  },
+  'pages of rows and counts of the explorer that are remembered': {
+    is: mebibytes(MEMORY_BESIDE_MB.caches),
+    elsewhere: 'pages that were used last are kept, in sixteen mebibytes',
+  },
+  'events that wait for clients of tails': {
+    is: mebibytes(MEMORY_BESIDE_MB.tails),
+    elsewhere: 'a client that does not read > loses events, is told how many when it reads again, and keeps nobody waiting',
+  },
+  'the program itself, its threads, and what reads under way hold': {
+    is: mebibytes(MEMORY_BESIDE_MB.program),
+    elsewhere: '%s',
+  },
+  'all of it': { is: mebibytes(residentMemoryMb(memoryLimitMb)), elsewhere: '%s' },
+});
+
+test('what the program takes beside the setting is what its parts allow', () => {
+  expect(MEMORY_BESIDE_MB).toMatchObject({
+    unflushedLogs: ((MAX_WAITING + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
+    pending: (MAX_PENDING_BYTES + MAX_KEPT_BYTES) / MEBIBYTE,
+    caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES) / MEBIBYTE,
+    tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
+  });
+});
+
+test.each([1_024, 2_048, 1_048_576])('with MEMORY_LIMIT_MB=%s all shares are at most the setting', (limitMb) => {
+  const beside = Object.values(MEMORY_BESIDE_MB).reduce((sum, mb) => sum + mb, 0);
+  expect(residentMemoryMb(limitMb)).toBeLessThanOrEqual(limitMb + beside);
+  expect(memoryShares(limitMb)).toMatchObject({ searchesMb: limitMb / 2 });
+});
+
+test('with a small setting DuckDB has what it needs to sort, and with a large one the feed no more than is of use', () => {
+  expect(memoryShares(256)).toMatchObject({ searchesMb: 256, mergesMb: 128, answersBytes: 16 * MEBIBYTE });
+  expect(memoryShares(1_048_576)).toMatchObject({ feedWindowBytes: 108 * MEBIBYTE, feedPagesBytes: 96 * MEBIBYTE });
+});
