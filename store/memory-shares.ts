@@ -1,7 +1,7 @@
 const MEBIBYTE = 1024 * 1024;
 
-/** With less DuckDB cannot sort the events of a usual store. */
-const LEAST_MB = { searches: 256, merges: 128 } as const;
+/** With less DuckDB cannot sort the events of a usual store, and a window of the feed would hold less than a page. */
+const LEAST_MB = { searches: 256, merges: 128, feedWindow: 4 } as const;
 /** More would save little reading. */
 const MOST_MB = { feedWindow: 108, feedPages: 96 } as const;
 
@@ -30,10 +30,11 @@ export interface MemoryShares {
 export function memoryShares(memoryLimitMb: number): MemoryShares {
   const sixteenth = memoryLimitMb / 16;
   return {
-    searchesMb: Math.max(LEAST_MB.searches, 8 * sixteenth),
+    searchesMb: Math.max(Math.min(LEAST_MB.searches, memoryLimitMb), 8 * sixteenth),
     mergesMb: Math.max(LEAST_MB.merges, 2 * sixteenth),
     dedupIndexBytes: 3 * sixteenth * MEBIBYTE,
-    feedWindowBytes: Math.min(MOST_MB.feedWindow, sixteenth / (MAX_FEED_WINDOWS + MAKING_A_WINDOW)) * MEBIBYTE,
+    feedWindowBytes:
+      Math.max(LEAST_MB.feedWindow, Math.min(MOST_MB.feedWindow, sixteenth / (MAX_FEED_WINDOWS + MAKING_A_WINDOW))) * MEBIBYTE,
     feedPagesBytes: Math.min(MOST_MB.feedPages, sixteenth) * MEBIBYTE,
     answersBytes: sixteenth * MEBIBYTE,
   };

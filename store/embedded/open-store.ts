@@ -3,7 +3,7 @@ import { silentLogger } from '../event-store.ts';
 import { memoryShares } from '../memory-shares.ts';
 import { openCatalog } from './catalog/open-catalog.ts';
 import { returnWholeSegments } from './compaction/returning-segments.ts';
-import { openEngine } from './duckdb/duckdb-engine.ts';
+import { openEngine, SPILL_LIMITS_OF_MEMORY } from './duckdb/duckdb-engine.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import { SegmentChecks } from './integrity/segment-checks.ts';
 import { openReadPath } from './read-path.ts';
@@ -35,6 +35,7 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
         segmentsFolder: folder.segments,
         linksFolder: folder.links,
         spillFolder: folder.spill,
+        spillLimitMb: SPILL_LIMITS_OF_MEMORY * memoryLimitMb,
         logger,
         onFatal,
       },

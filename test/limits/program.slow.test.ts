@@ -9,7 +9,6 @@ import { BACKUP_BODY_BYTES } from '../../src/routes/backup.ts';
 import { STOP_LIMITS } from '../../src/stop-all.ts';
 import { ANSWER_MS } from '../../store/data-folder.ts';
 import { SPILL_LIMITS_OF_MEMORY, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
-import { memoryShares } from '../../store/memory-shares.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { answerOn, openConnection } from '../src/http/raw-connection.ts';
 import { ask, type RunningApp, startApp } from '../src/running-app.ts';
@@ -97,7 +96,7 @@ async function connections(amount: number): Promise<string> {
   return outcome;
 }
 
-/** Returns the outcome of a table of so many bytes that goes to disk: DuckDB has 16 MB of memory and may spill 16 times that. */
+/** Returns the outcome of a table of so many bytes that goes to disk: DuckDB has 16 MB of memory and may spill 8 times that. */
 async function spilt(size: number): Promise<string> {
   const engine = await startEngine({ memoryLimitMb: 16, spillFolder: temporaryFolder(), threads: 1 });
   const connection = await engine.connect();
@@ -135,9 +134,9 @@ describeLimits('Program', import.meta.filename, {
     elsewhere: 'those who ask whether a folder is there share one check, and are told when it does not answer',
   },
   'bytes that DuckDB spills to disk': {
-    is: bytes(SPILL_LIMITS_OF_MEMORY * memoryShares(DEFAULTS.memoryLimitMb).searchesMb * 1024 ** 2),
-    within: 128 * 1024 ** 2,
-    past: 512 * 1024 ** 2,
+    is: bytes(SPILL_LIMITS_OF_MEMORY * DEFAULTS.memoryLimitMb * 1024 ** 2),
+    within: 64 * 1024 ** 2,
+    past: 256 * 1024 ** 2,
     ask: spilt,
   },
   'backups at a time': { is: count(1), elsewhere: 'one backup is made at a time, and none after the store is closed' },

@@ -10,15 +10,24 @@ import { ThreadPolicy } from './thread-policy.ts';
 export interface EngineOptions {
   readonly memoryLimitMb: number;
   readonly spillFolder: string;
+  /** Default: 8 times the memory. */
+  readonly spillLimitMb?: number;
   /** Threads a query may use; DuckDB's own default is one per core. */
   readonly threads?: number;
 }
 
-/** A query that would spill more than this many memory limits fails, because the journal and the segments are on the same disk. */
-export const SPILL_LIMITS_OF_MEMORY = 16;
+/**
+ * A query that would spill more than this many times `MEMORY_LIMIT_MB` fails, because the journal and the segments are on the same disk.
+ */
+export const SPILL_LIMITS_OF_MEMORY = 8;
 
 /** Starts DuckDB in memory. Only spilled data goes to disk: the store's own files are journals and segments. */
-export async function startEngine({ memoryLimitMb, spillFolder, threads }: EngineOptions): Promise<DuckDBInstance> {
+export async function startEngine({
+  memoryLimitMb,
+  spillFolder,
+  spillLimitMb = SPILL_LIMITS_OF_MEMORY * memoryLimitMb,
+  threads,
+}: EngineOptions): Promise<DuckDBInstance> {
   const engine = await DuckDBInstance.create(':memory:', {
     memory_limit: `${memoryLimitMb}MiB`,
     temp_directory: spillFolder,
@@ -28,7 +37,7 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   });
   const connection = await engine.connect();
   // DuckDB shows this setting but ignores it when it is an option of the start.
-  await connection.run(`SET GLOBAL max_temp_directory_size = '${SPILL_LIMITS_OF_MEMORY * memoryLimitMb}MiB'`);
+  await connection.run(`SET GLOBAL max_temp_directory_size = '${spillLimitMb}MiB'`);
   // Late materialization would find the rows of a page by few columns and then read the row groups again for the others: twice the time.
   await connection.run('SET GLOBAL late_materialization_max_rows = 0');
   // Once 16 MiB were committed DuckDB would compress every table anew, in memory too, which takes half as long as a small load. The table
@@ -68,6 +77,7 @@ export interface OpenEngineOptions {
   readonly segmentsFolder: string;
   readonly linksFolder: string;
   readonly spillFolder: string;
+  readonly spillLimitMb: number;
   readonly logger: StoreLogger;
   /** Called where DuckDB cannot go on: every later statement fails, until the process ends. */
   readonly onFatal: (error: Error) => void;

@@ -11,6 +11,7 @@ import {
   sliceInOrder,
 } from '../../../sql/segment-statements.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
+import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
@@ -57,8 +58,8 @@ export type FindJournals = () => Promise<readonly string[] | undefined>;
 /**
  * Writes the fields of unflushed events into segments, one order at a time. When an order rejects, no file of it is left. A WebAssembly
  * kernel on a thread of its own writes the events of many journals: DuckDB takes more than twice the CPU time. DuckDB writes few events,
- * and those of a growing table, which is in its memory, unless rows with long texts would come together: the kernel alone ends row groups
- * early.
+ * and those of a growing table, which is in its memory, unless rows with long texts would come together or do not fit into its memory: the
+ * kernel alone ends row groups early, and sorts what it has in its own memory.
  */
 export class FieldsWriter {
   readonly #runner: StatementRunner;
@@ -82,7 +83,7 @@ export class FieldsWriter {
     try {
       return await this.#pool.run(order);
     } catch (error) {
-      if (!isOfLargeVectors(error)) {
+      if (!isOfLargeVectors(error) && !isOutOfMemory(error)) {
         throw error;
       }
     }

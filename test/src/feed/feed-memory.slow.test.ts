@@ -103,7 +103,7 @@ test('what there is no memory for is refused before the first byte, and ends an 
   }
   await filled.flushNow();
   await filled.close();
-  const tight = await storeIn(dataDir, { memoryLimitMb: 48 });
+  const tight = await storeIn(dataDir, { memoryLimitMb: 32 });
   const url = await servedFeed(tight);
   const { ids, last } = readAnswer(await ask({ url }, '/shield/event-logs/all/feed?limit=100000'));
   expect(ids).toEqual(small.map(({ logId }) => logId));

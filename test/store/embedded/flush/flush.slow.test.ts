@@ -7,6 +7,7 @@ import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { seededBytes } from '../../../random/run-seed.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
 /** Reads BIGINT columns of a file, in the order of its rows. */
@@ -178,4 +179,14 @@ test('events whose logs take much memory are flushed before there are many of th
   await eventually('the first of them are in segments', async () => (await store.stats()).segments > 0);
   // Of 84 events with 0.9 MB of logs each, at least the last batch is still in memory.
   expect((await store.stats()).unflushedEvents).toBeGreaterThan(0);
+});
+
+test('events with long texts are flushed where DuckDB has too little memory to sort them', async () => {
+  const store = await storeIn(temporaryFolder(), { memoryLimitMb: 256 });
+  const text = (index: number) => `https://x/${index}/${seededBytes(45_000).toString('base64url')}`;
+  const events = eventSeries('e', 2_000, NOW - 60_000, 1).map((one, index) => ({ ...one, url: text(index) }));
+  for (let from = 0; from < events.length; from += 500) await store.append(canonicalBatch(events.slice(from, from + 500)));
+  await store.flushNow();
+  expect(await store.stats()).toMatchObject({ events: 2_000, unflushedEvents: 0 });
+  expect(await storedIds(store)).toEqual(inAnswerOrder(events));
 });
