@@ -48,11 +48,11 @@ export function feedWindowsBytes({ feedWindowBytes }: Pick<MemoryShares, 'feedWi
 /** What the program takes beside `MEMORY_LIMIT_MB` at most, in MiB. */
 export const MEMORY_BESIDE_MB = {
   /** The logs of events that are not flushed. */
-  unflushedLogs: 272,
+  unflushedLogs: 256,
   /** Events that are received and not searchable yet, and memory that is kept for the next ones. */
   pending: 128,
-  /** Pages of rows and counts of the explorer. */
-  caches: 48,
+  /** Pages of rows, counts of segments and counts of the explorer. */
+  caches: 64,
   /** Events that wait for the clients of tails. */
   tails: 64,
   /** The program with its threads, and what the reads under way hold. */

@@ -3,7 +3,6 @@ import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { Caller } from '../auth/access.ts';
-import type { Metrics } from '../http/metrics.ts';
 import type { FairQueue } from '../scheduling/fair-queue.ts';
 
 interface HealthRoutesOptions {
@@ -67,11 +66,4 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOp
       .header('cache-control', 'no-store')
       .send({ status: ready ? 'ready' : 'not ready', reasons: reasonsFor(request.caller, [...reasons, ...notes(options)]) });
   });
-}
-
-/** `/metrics` in the text format of Prometheus. */
-export async function metricsRoutes(app: FastifyInstance, { metrics }: { readonly metrics: Metrics }): Promise<void> {
-  app.get('/metrics', { config: { needsScope: 'metrics' } }, async (_request, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
-  );
 }

@@ -11,8 +11,8 @@ import { ExplorationCache } from './search/exploration-cache.ts';
 import { PageCache } from './search/page-cache.ts';
 import { SearchRunner } from './search/search-runner.ts';
 import { SegmentCounts } from './search/segment-counts.ts';
-import { SegmentFooters } from './search/segment-footers.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
+import { SegmentFooters } from './snapshot/segment-footers.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
 

@@ -8,6 +8,7 @@ import { MAX_WAITING } from '../../store/embedded/flush/flusher.ts';
 import { CLOSE_AT_LOG_BYTES } from '../../store/embedded/memtable/memtable-loader.ts';
 import { MAX_EXPLORATION_BYTES } from '../../store/embedded/search/exploration-cache.ts';
 import { MAX_PAGE_CACHE_BYTES } from '../../store/embedded/search/page-cache.ts';
+import { MAX_COUNTS_BYTES } from '../../store/embedded/search/segment-counts.ts';
 import { feedWindowsBytes, MEMORY_BESIDE_MB, memoryShares, residentMemoryMb } from '../../store/memory-shares.ts';
 import { bytes, describeLimits } from './limit-table.ts';
 
@@ -49,7 +50,7 @@ describeLimits('Memory', import.meta.filename, {
     is: mebibytes(MEMORY_BESIDE_MB.pending),
     elsewhere: 'many inputs at the same time hand over no more than the limit together',
   },
-  'pages of rows and counts of the explorer that are remembered': {
+  'pages of rows, counts of segments and counts of the explorer that are remembered': {
     is: mebibytes(MEMORY_BESIDE_MB.caches),
     elsewhere: 'pages that were used last are kept, in sixteen mebibytes',
   },
@@ -68,7 +69,7 @@ test('what the program takes beside the setting is what its parts allow', () => 
   expect(MEMORY_BESIDE_MB).toMatchObject({
     unflushedLogs: ((MAX_WAITING + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
     pending: (MAX_PENDING_BYTES + MAX_KEPT_BYTES) / MEBIBYTE,
-    caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES) / MEBIBYTE,
+    caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES + MAX_COUNTS_BYTES) / MEBIBYTE,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
   });
 });

@@ -26,7 +26,7 @@ interface Report {
 export async function lintFiles(files: ReadonlyMap<string, string>): Promise<Finding[]> {
   const folder = await mkdtemp(join(tmpdir(), 'shieldlog-rooms-'));
   try {
-    for (const path of ['biome.json', 'biome.rooms.json', 'scripts/module-paths.grit', 'scripts/drawn-tests.grit']) {
+    for (const path of ['biome.json', 'test/rooms/biome.rooms.json', 'scripts/module-paths.grit', 'scripts/drawn-tests.grit']) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await copyFile(join(root, path), join(folder, path));
     }

@@ -39,6 +39,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '.',
     'backup',
     'repair',
+    'retention',
     'compaction',
     'flush',
     'cache',

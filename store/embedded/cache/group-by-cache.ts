@@ -2,8 +2,8 @@ import type { GroupsOutput, TimeWindow } from '../../../query/plan/search-plan.t
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 import type { FoundGroups } from '../search/group-facts.ts';
 import type { GroupCache } from '../search/group-search.ts';
+import { searchKey } from '../search/search-key.ts';
 import type { SearchScope } from '../search/search-scope.ts';
-import { searchKey } from '../search/segment-counts.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { findCached } from './cached-groups.ts';
 import { fillGroupByCache, GroupByCacheEntry } from './group-by-cache-entry.ts';

@@ -3,12 +3,12 @@ import { WorkerPool } from '../../../work/worker-pool.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import { StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
-import { type PublishOptions, publishSegments } from '../flush/publish-segments.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { type PartitionZone, planPartition } from '../segment/segment-plan.ts';
 import { FEW_EVENTS, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
+import { type PublishOptions, publishSegments } from '../snapshot/publish-segments.ts';
 import type { Merge } from './merge-choice.ts';
 
 /** Segments to merge into as few as possible. */

@@ -13,8 +13,8 @@ import { nameOfLost, type UnpublishedSegment } from '../segment/segment.ts';
 import { faultOfJournal } from '../snapshot/damage-containment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import { packIngestTimes } from '../snapshot/ingest-times.ts';
+import { type PublishOptions, publishSegments } from '../snapshot/publish-segments.ts';
 import type { FieldsOrder, FieldsWriter, FlushedFields } from './flush-fields.ts';
-import { type PublishOptions, publishSegments } from './publish-segments.ts';
 
 export interface FlushOptions extends PublishOptions {
   readonly fields: FieldsWriter;

@@ -20,7 +20,7 @@ import { GrowingTable, Memtable } from './memtable.ts';
 const CLOSE_AT_EVENTS = 100_000;
 const CLOSE_AT_BYTES = 128 * 1024 * 1024;
 /** More than the logs of so many usual events. DuckDB has the fields, and may spill them. */
-export const CLOSE_AT_LOG_BYTES = 64 * 1024 * 1024;
+export const CLOSE_AT_LOG_BYTES = 60 * 1024 * 1024;
 const CLOSE_AT_AGE_MS = 5 * 60_000;
 
 /** A memtable that takes in no more journals, and the progress of the store when it was closed. */

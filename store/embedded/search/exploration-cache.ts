@@ -2,8 +2,8 @@ import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { HistogramRequest } from '../../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import { searchKey } from './search-key.ts';
 import type { SearchExtent, SearchScope } from './search-scope.ts';
-import { searchKey } from './segment-counts.ts';
 import type { CountsByField, EarlierCounts } from './value-counts.ts';
 
 /** The counts of a histogram before. */

@@ -2,8 +2,8 @@ import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 import type { ZoneEnds } from '../snapshot/version-set.ts';
 import type { FoundPage, FoundRows } from './row-search.ts';
+import { searchKey } from './search-key.ts';
 import type { SearchScope } from './search-scope.ts';
-import { searchKey } from './segment-counts.ts';
 
 interface CachedPage {
   readonly page: FoundRows;

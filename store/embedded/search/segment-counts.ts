@@ -1,9 +1,11 @@
-import { hash } from 'node:crypto';
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import { searchKey } from './search-key.ts';
 
-/** The counts of the searches that were made last are kept, so many in all: some 25 MiB. */
-const MAX_COUNTS = 500_000;
+/** The counts of the searches that were made last are kept, in so many bytes. */
+export const MAX_COUNTS_BYTES = 16 * 1024 * 1024;
+/** What a count takes, about. */
+const COUNT_BYTES = 52;
 
 /** A search counts as so many, beside its own: no more than some thousand are kept, which are soon looked through. */
 const COUNTS_A_SEARCH = 400;
@@ -19,7 +21,10 @@ export type CountBySegment = Map<number, number>;
  * asks the same every few seconds are counted once, wherever its window has moved to, as long as they lie in it.
  */
 export class SegmentCounts {
-  readonly #bySearch = new BudgetedCache<string, CountBySegment>({ budget: MAX_COUNTS, sizeOf: ({ size }) => COUNTS_A_SEARCH + size });
+  readonly #bySearch = new BudgetedCache<string, CountBySegment>({
+    budget: MAX_COUNTS_BYTES / COUNT_BYTES,
+    sizeOf: ({ size }) => COUNTS_A_SEARCH + size,
+  });
 
   /** The counts that are known already. The caller may add further ones. */
   of(plan: Pick<SearchPlan, 'zones' | 'where'>): CountBySegment {
@@ -32,10 +37,4 @@ export class SegmentCounts {
     this.#bySearch.add(key, counts);
     return counts;
   }
-}
-
-/** Tells searches apart by zones and predicate, either of which can have thousands of values: a digest stands for both. */
-export function searchKey({ zones, where }: Pick<SearchPlan, 'zones' | 'where'>): string {
-  const text = JSON.stringify(where, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-  return hash('sha256', `${zones} ${text}`);
 }

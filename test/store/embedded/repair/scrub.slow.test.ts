@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
-import { Scrub } from '../../../../store/embedded/compaction/scrub.ts';
+import { Scrub } from '../../../../store/embedded/repair/scrub.ts';
 import type { Segment } from '../../../../store/embedded/segment/segment.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { silentLogger } from '../../../../store/event-store.ts';

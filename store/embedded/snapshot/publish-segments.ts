@@ -3,8 +3,8 @@ import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
-import type { GrowingSegment } from '../snapshot/growing-segment.ts';
-import type { VersionSet } from '../snapshot/version-set.ts';
+import type { GrowingSegment } from './growing-segment.ts';
+import type { VersionSet } from './version-set.ts';
 
 /** The parts of a store that a flush or a merge changes. */
 export interface PublishOptions {

@@ -4,7 +4,7 @@ import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Segment } from '../segment/segment.ts';
-import type { VersionSet } from '../snapshot/version-set.ts';
+import type { VersionSet } from './version-set.ts';
 
 export interface SegmentFootersOptions {
   readonly versions: VersionSet;

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { ExpiredWatermarks } from '../../../../store/embedded/catalog/expired-watermarks.ts';
-import { BackgroundJobs, type BackgroundJobsOptions } from '../../../../store/embedded/compaction/background-jobs.ts';
-import type { WriteMerge } from '../../../../store/embedded/compaction/merge.ts';
-import { RetentionHold } from '../../../../store/embedded/compaction/retention-hold.ts';
-import { silentLogger } from '../../../../store/event-store.ts';
-import { RETENTION_MS } from '../../../fixtures/temporary-store.ts';
-import { HOUR, NOW } from '../stored-events.ts';
-import { twoSegments } from './two-segments.ts';
+import { BackgroundJobs, type BackgroundJobsOptions } from '../../../store/embedded/background-jobs.ts';
+import { ExpiredWatermarks } from '../../../store/embedded/catalog/expired-watermarks.ts';
+import type { WriteMerge } from '../../../store/embedded/compaction/merge.ts';
+import { RetentionHold } from '../../../store/embedded/retention/retention-hold.ts';
+import { silentLogger } from '../../../store/event-store.ts';
+import { RETENTION_MS } from '../../fixtures/temporary-store.ts';
+import { twoSegments } from './compaction/two-segments.ts';
+import { HOUR, NOW } from './stored-events.ts';
 
 /** The jobs of a store with two segments that are worth a merge, and how often each kind of work was done. */
 async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<BackgroundJobsOptions, 'footers' | 'remover'>> = {}) {

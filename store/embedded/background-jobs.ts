@@ -1,21 +1,21 @@
-import { SerialQueue } from '../../../work/serial-queue.ts';
-import type { StoreLogger } from '../../event-store.ts';
-import type { LogMemory } from '../blob/memtable-logs.ts';
-import type { DeadLetters } from '../catalog/dead-letters.ts';
-import type { Flusher } from '../flush/flusher.ts';
-import type { PublishOptions } from '../flush/publish-segments.ts';
-import type { JournalFolder } from '../journal/journal-folder.ts';
-import type { AppendPipeline } from '../memtable/append-pipeline.ts';
-import type { Loader } from '../memtable/memtable-loader.ts';
-import type { SegmentFooters } from '../search/segment-footers.ts';
-import { isOfLargeVectors } from '../segment/segment-writer.ts';
-import type { PartRemover } from '../snapshot/part-remover.ts';
-import { FailedMerges } from './failed-merges.ts';
-import { type MergeWriter, runMerge, type WriteMerge } from './merge.ts';
-import { chooseMerge, type Merge } from './merge-choice.ts';
-import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
-import type { RetentionHold } from './retention-hold.ts';
-import type { Scrub } from './scrub.ts';
+import { SerialQueue } from '../../work/serial-queue.ts';
+import type { StoreLogger } from '../event-store.ts';
+import type { LogMemory } from './blob/memtable-logs.ts';
+import type { DeadLetters } from './catalog/dead-letters.ts';
+import { FailedMerges } from './compaction/failed-merges.ts';
+import { type MergeWriter, runMerge, type WriteMerge } from './compaction/merge.ts';
+import { chooseMerge, type Merge } from './compaction/merge-choice.ts';
+import type { Flusher } from './flush/flusher.ts';
+import type { JournalFolder } from './journal/journal-folder.ts';
+import type { AppendPipeline } from './memtable/append-pipeline.ts';
+import type { Loader } from './memtable/memtable-loader.ts';
+import type { Scrub } from './repair/scrub.ts';
+import { dropExpiredSegments, type RetentionOptions } from './retention/retention.ts';
+import type { RetentionHold } from './retention/retention-hold.ts';
+import { isOfLargeVectors } from './segment/segment-writer.ts';
+import type { PartRemover } from './snapshot/part-remover.ts';
+import type { PublishOptions } from './snapshot/publish-segments.ts';
+import type { SegmentFooters } from './snapshot/segment-footers.ts';
 
 /** The parts of a store that the jobs work on. */
 export interface BackgroundJobsOptions {

@@ -4,12 +4,12 @@ import { rowsNotStored } from '../../../sql/memtable-statements.ts';
 import { HOUR_MS } from '../../../sql/segment-layout.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
-import { type PublishOptions, publishSegments } from '../flush/publish-segments.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { overlaps, type UnpublishedSegment } from '../segment/segment.ts';
 import { planFlush } from '../segment/segment-plan.ts';
 import { writeAsSegments } from '../segment/segment-writer.ts';
+import { type PublishOptions, publishSegments } from '../snapshot/publish-segments.ts';
 
 export interface ReturnOptions extends PublishOptions {
   readonly runner: StatementRunner;

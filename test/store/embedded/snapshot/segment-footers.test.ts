@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-pool.ts';
 import { rememberFooters, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
-import { SegmentFooters } from '../../../../store/embedded/search/segment-footers.ts';
+import { SegmentFooters } from '../../../../store/embedded/snapshot/segment-footers.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { twoSegments } from '../compaction/two-segments.ts';
