@@ -116,9 +116,8 @@ function bucketColumn({ window }: SearchPlan, { buckets }: GroupsOutput, dialect
 }
 
 /**
- * The number of an event's bucket, from 0, where a window is divided into so many of equal width, of a sparkline or a histogram.
- * `bucketStarts` in `store/embedded/cache/group-times.ts` must say the same of cached groups, and `stretchOf` in
- * `web/overview/stacked-bars.ts` of the stretches of the page.
+ * The number of an event's bucket, from 0, of a sparkline or a histogram. `bucketAt` in `query/buckets.ts` says the same of a time, and
+ * `test/sql/buckets.test.ts` holds the two together.
  */
 export function bucketOf({ fromMs, toMs }: TimeWindow, buckets: number, dialect: Dialect): SqlFragment {
   const elapsed = sql`(${column('timestamp')} - ${int64(fromMs)}) * ${int64(buckets)}`;

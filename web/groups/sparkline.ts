@@ -1,3 +1,4 @@
+import { bucketStart } from '../../query/buckets.ts';
 import type { Window } from '../api/explore.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import { countText, timeText } from '../widgets/format.ts';
@@ -30,30 +31,23 @@ interface SparklineProps extends AxisProps {
   readonly onPoint: (words: string | null) => void;
 }
 
-/** When the buckets of a window begin and end. */
-function bucketTimes(index: number, length: number, { from, to }: Window): readonly [number, number] {
-  const width = (to - from) / length;
-  return [from + index * width, from + (index + 1) * width];
-}
-
 /** The events of a group over the window, as high as its own highest bar, whose count stands beside it. */
 export function Sparkline({ counts, window, clock, onPoint }: SparklineProps) {
+  const startOf = (bucket: number): string => timeText(bucketStart({ ...window, buckets: counts.length }, bucket), clock);
   const peak = Math.max(0, ...counts);
-  const peakAt = timeText(bucketTimes(counts.indexOf(peak), counts.length, window)[0], clock);
   const heightOf = (count: number): number => (count === 0 ? 0 : Math.max(1.5, (count / Math.max(1, peak)) * HEIGHT));
   const path = counts.map((count, x) => (count === 0 ? '' : `M${x} ${HEIGHT}v${-heightOf(count)}h.85v${heightOf(count)}z`)).join('');
   const pointed = (event: PointerEvent): void => {
     const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
     const index = Math.min(counts.length - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * counts.length)));
-    const [begin, end] = bucketTimes(index, counts.length, window).map((time) => timeText(time, clock));
-    onPoint(`${begin} to ${end}: ${countText(counts[index] ?? 0)}`);
+    onPoint(`${startOf(index)} to ${startOf(index + 1)}: ${countText(counts[index] ?? 0)}`);
   };
   return html`<div class="sparkline">
     <svg
       viewBox=${`0 0 ${counts.length} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label=${`Highest at ${peakAt}: ${countText(peak)}`}
+      aria-label=${`Highest at ${startOf(counts.indexOf(peak))}: ${countText(peak)}`}
       onPointerMove=${pointed}
       onPointerLeave=${() => onPoint(null)}
     >

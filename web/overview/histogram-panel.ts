@@ -10,7 +10,7 @@ import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
 import { PeakList } from './peak-list.ts';
 import { colorOf } from './series-colors.ts';
-import { bucketStart, type Layer, layersOf, stretchOf, totalsOf } from './stacked-bars.ts';
+import { type Layer, layersOf, stretchOf, totalsOf } from './stacked-bars.ts';
 import { drawTimePlot, type TimePlot } from './time-plot.ts';
 
 /** How many events there are, and when they were; a stretch of it can be drawn to look into. */
@@ -149,7 +149,7 @@ function afterKey(choice: Choice | null, { key, shiftKey }: KeyboardEvent, bucke
 }
 
 function bucketWords(histogram: Histogram, bucket: number, clock: 'local' | 'utc'): string {
-  const [from, to] = [bucket, bucket + 1].map((one) => bucketStart(histogram, one)) as [number, number];
+  const { from, to } = stretchOf(histogram, bucket, bucket + 1);
   return `${timeText(from, clock)} to ${preciseTime(to, clock).slice(0, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
 }
 

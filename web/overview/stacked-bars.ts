@@ -1,3 +1,4 @@
+import { bucketAt, bucketStart, type DividedWindow } from '../../query/buckets.ts';
 import type { Histogram, Window } from '../api/explore.ts';
 
 /** A colour of the histogram with its counts. */
@@ -29,20 +30,12 @@ export function totalsOf(histogram: Histogram): readonly number[] {
   return heightsOf(layersOf(histogram)).at(-1) ?? Array<number>(histogram.buckets).fill(0);
 }
 
-/** When a bucket begins, in Unix milliseconds; buckets of less than a millisecond begin in between. */
-export function bucketStart({ from, to, buckets }: Omit<Histogram, 'series' | 'other'>, bucket: number): number {
-  return from + ((to - from) * bucket) / buckets;
+/** The time from the begin of the bucket `first` to that of the bucket `end`. */
+export function stretchOf(divided: DividedWindow, first: number, end: number): Window {
+  return { from: bucketStart(divided, first), to: bucketStart(divided, end) };
 }
 
-/**
- * The whole milliseconds of the buckets from `first` to before `end`, as requests have them. A time belongs to the bucket of its floored
- * quotient, so the first whole millisecond of a bucket is the ceiling of its start.
- */
-export function stretchOf(histogram: Omit<Histogram, 'series' | 'other'>, first: number, end: number): Window {
-  return { from: Math.ceil(bucketStart(histogram, first)), to: Math.ceil(bucketStart(histogram, end)) };
-}
-
-/** The bucket of a time; the nearest one for a time outside. */
-export function bucketAt({ from, to, buckets }: Omit<Histogram, 'series' | 'other'>, time: number): number {
-  return Math.min(buckets - 1, Math.max(0, Math.floor(((time - from) * buckets) / (to - from))));
+/** The bucket of a time, which may lie between two milliseconds; the nearest one for a time outside. */
+export function nearestBucket(divided: DividedWindow, time: number): number {
+  return bucketAt(divided, Math.min(divided.to - 1, Math.max(divided.from, Math.floor(time))));
 }

@@ -1,7 +1,8 @@
 import uPlot from 'uplot';
+import { bucketStart } from '../../query/buckets.ts';
 import type { Histogram, Window } from '../api/explore.ts';
 import { cssColor } from './series-colors.ts';
-import { bucketAt, bucketStart, heightsOf, type Layer, stretchOf } from './stacked-bars.ts';
+import { heightsOf, type Layer, nearestBucket, stretchOf } from './stacked-bars.ts';
 import { brushByTouch } from './touch-brush.ts';
 
 export interface TimePlotOptions {
@@ -45,14 +46,14 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
   const brushed = (plot: uPlot): void => {
     const { left, width } = plot.select;
     if (width === 0) return;
-    const [first, last] = [left, left + width - 1].map((px) => bucketAt(histogram, timeAt(plot, px)));
+    const [first, last] = [left, left + width - 1].map((px) => nearestBucket(histogram, timeAt(plot, px)));
     // Later, because browsers close what opens while the button of the mouse goes up.
     setTimeout(() => onBrush(stretchOf(histogram, first ?? 0, (last ?? 0) + 1), placeOf(plot)));
   };
   const clicked = (plot: uPlot): void => {
     const { left = -1 } = plot.cursor;
     if (left < 0 || plot.select.width > 0) return;
-    const bucket = bucketAt(histogram, timeAt(plot, left));
+    const bucket = nearestBucket(histogram, timeAt(plot, left));
     select(plot, bucket, bucket + 1);
     onBrush(stretchOf(histogram, bucket, bucket + 1), placeOf(plot));
   };
@@ -61,7 +62,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
     brushByTouch(plot.over, {
       onDraw: (stretch, at) => {
         plot.setSelect({ ...stretch, top: 0, height: plot.over.clientHeight }, false);
-        onHover(bucketAt(histogram, timeAt(plot, at)));
+        onHover(nearestBucket(histogram, timeAt(plot, at)));
       },
       onDrawn: () => brushed(plot),
       onGivenUp: () => {
@@ -92,7 +93,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
       series: [{}, ...order.map((layer) => barSeries(colors[layer] ?? '--other'))],
       ...(options.isUtc ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
       hooks: {
-        setCursor: [(self) => onHover((self.cursor.left ?? -1) < 0 ? null : bucketAt(histogram, timeAt(self, self.cursor.left ?? 0)))],
+        setCursor: [(self) => onHover((self.cursor.left ?? -1) < 0 ? null : nearestBucket(histogram, timeAt(self, self.cursor.left ?? 0)))],
         setSelect: [brushed],
         ready: [(self) => self.over.addEventListener('click', () => clicked(self)), byTouch],
         drawClear: [(self) => mark(self, isMarkInside ? options.marked : null)],

@@ -1,3 +1,4 @@
+import { bucketStart } from '../../../query/buckets.ts';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import { TIMES_BELOW } from '../../../sql/group-statements.ts';
 import type { GroupFacts } from '../search/group-facts.ts';
@@ -49,14 +50,9 @@ export function mergeTimes(one: GroupTimes, other: GroupTimes): GroupTimes {
   return { originMs, offsets: ascending(offsets) };
 }
 
-/**
- * The first millisecond of each sparkline bucket, and the one behind the last bucket. The first millisecond of a bucket is the smallest `t`
- * with `(t - from) * buckets / (to - from)` no less than the bucket's number. `bucketOf` in
- * `sql/group-fact-statements.ts` must say the same.
- */
+/** When each sparkline bucket of a window begins, and at last when the window ends. */
 export function bucketStarts({ fromMs, toMs }: TimeWindow, buckets: number): number[] {
-  const [width, count] = [BigInt(toMs - fromMs), BigInt(buckets)];
-  return Array.from({ length: buckets + 1 }, (_, bucket) => fromMs + Number((BigInt(bucket) * width + count - 1n) / count));
+  return Array.from({ length: buckets + 1 }, (_, bucket) => bucketStart({ from: fromMs, to: toMs, buckets }, bucket));
 }
 
 /** Adds the number of events in each bucket. `starts` are the {@link bucketStarts}; no event may lie outside of them. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Window } from '../../../web/api/explore.ts';
-import { bucketAt, stretchOf } from '../../../web/overview/stacked-bars.ts';
+import { nearestBucket, stretchOf } from '../../../web/overview/stacked-bars.ts';
 import { bucketsOf } from '../../../web/state/question.ts';
 
 const NOW = 1_795_514_400_000;
@@ -13,7 +13,7 @@ describe('the stretch of a bucket', () => {
     let behind = histogram.from;
     for (let bucket = 0; bucket < histogram.buckets; bucket += 1) {
       const { from, to } = stretchOf(histogram, bucket, bucket + 1);
-      expect([from, bucketAt(histogram, from), bucketAt(histogram, to - 1)]).toEqual([behind, bucket, bucket]);
+      expect([from, nearestBucket(histogram, from), nearestBucket(histogram, to - 1)]).toEqual([behind, bucket, bucket]);
       behind = to;
     }
     expect(behind).toBe(histogram.to);
@@ -29,4 +29,15 @@ describe('the stretch of a bucket', () => {
     }
     expect(window.to - window.from).toBe(1);
   });
+});
+
+test.each([
+  ['before the window', -1_000, 0],
+  ['between two milliseconds of the first bucket', 2.9, 0],
+  ['at the begin of the second', 3, 1],
+  ['between its last millisecond and the third', 4.9, 1],
+  ['at the end of the window', 7, 2],
+  ['long after it', 1_000, 2],
+])('a time %s is nearest to a bucket', (_, ms, bucket) => {
+  expect(nearestBucket({ from: NOW, to: NOW + 7, buckets: 3 }, NOW + ms)).toBe(bucket);
 });

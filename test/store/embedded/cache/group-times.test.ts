@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TimeWindow } from '../../../../query/plan/search-plan.ts';
+import { bucketAt } from '../../../../query/buckets.ts';
 import { TIMES_BELOW } from '../../../../sql/group-statements.ts';
 import { addToSparkline, bucketStarts, type GroupTimes, mergeTimes, TimesCollector } from '../../../../store/embedded/cache/group-times.ts';
 import { GroupFacts } from '../../../../store/embedded/search/group-facts.ts';
@@ -8,11 +8,6 @@ import { assertProperty } from '../../../random/assert-property.ts';
 import { NOW } from '../stored-events.ts';
 
 const WIDEST_MS = 72 * 3_600_000 + 120_000;
-
-/** The bucket of a time by the specification: `floor((t - from) * buckets / (to - from))`. */
-function bucketOf(time: number, { fromMs, toMs }: TimeWindow, buckets: number): number {
-  return Number((BigInt(time - fromMs) * BigInt(buckets)) / BigInt(toMs - fromMs));
-}
 
 /** The times of two groups. Both groups get the same ones, in different orders. */
 function collected(originMs: number, times: readonly number[]): GroupTimes {
@@ -46,7 +41,8 @@ test('times are counted into the bucket that each of them is in, whatever parts 
       addToSparkline(facts, merged, bucketStarts(window, buckets));
       const expected = new Array<number>(buckets).fill(0);
       for (const time of [...early, ...late]) {
-        expected[bucketOf(time, window, buckets)] = (expected[bucketOf(time, window, buckets)] ?? 0) + 1;
+        const bucket = bucketAt({ from: window.fromMs, to: window.toMs, buckets }, time);
+        expected[bucket] = (expected[bucket] ?? 0) + 1;
       }
       expect(facts.sparkline).toEqual(expected);
     }),
