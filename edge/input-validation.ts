@@ -11,6 +11,20 @@ function takes(bodyTypes: readonly string[], type: string): boolean {
 }
 
 /**
+ * Returns the media type of a `Content-Type` in lower case and without parameters. Throws what `refuse` makes of the reason, unless
+ * `isTaken` takes the type and the charset, if named, is UTF-8. `allowed` names the types that are taken.
+ */
+export function bodyTypeOf(header: string, isTaken: (type: string) => boolean, allowed: string, refuse: (reason: string) => Error): string {
+  const { type, parameters } = contentType.parse(header);
+  if (!contentType.isTypeValid(type) || !isTaken(type)) {
+    throw refuse(`Content-Type: ${header === '' ? '(none)' : header} is not supported; allowed: ${allowed}`);
+  }
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  if (charset !== 'utf-8' && charset !== 'utf8') throw refuse(`The charset "${charset}" is not supported; allowed: utf-8`);
+  return type;
+}
+
+/**
  * Returns the media type of a body in lower case and without parameters. Throws EdgeError 415 unless it is one of `bodyTypes`, its charset,
  * if named, is UTF-8, and it is not compressed. A body without a type is refused, too, unless `untypedIs` says what it is.
  */
@@ -20,13 +34,8 @@ export function requireBodyType(
 ): string {
   const given = headers['content-type'];
   const header = typeof given === 'string' ? given : (untypedIs ?? '');
-  const { type, parameters } = contentType.parse(header);
   const refuse = (message: string): EdgeError => new EdgeError(415, 'body.unsupported_type', message, { field: 'Content-Type' });
-  if (!contentType.isTypeValid(type) || !takes(bodyTypes, type)) {
-    throw refuse(`Content-Type: ${header === '' ? '(none)' : header} is not supported; allowed: ${bodyTypes.join(', ')}`);
-  }
-  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-  if (charset !== 'utf-8' && charset !== 'utf8') throw refuse(`The charset "${charset}" is not supported; allowed: utf-8`);
+  const type = bodyTypeOf(header, (one) => takes(bodyTypes, one), bodyTypes.join(', '), refuse);
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw refuse(`Content-Encoding: ${String(encoding)} is not supported here; allowed: identity`);
   return type;

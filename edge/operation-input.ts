@@ -37,8 +37,9 @@ function frameworkRefusal(error: Partial<FastifyError>, request: FastifyRequest)
   return new EdgeError(statusCode, FRAMEWORK_KEYS[statusCode] ?? 'request.malformed', `${message}${limit}`, { cause: error });
 }
 
-export function requestPath(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? request.url;
+/** The path of a request, without its query. */
+export function requestPath({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? url;
 }
 
 /**

@@ -3,9 +3,10 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type Properties = Readonly<Record<string, JsonSchema>>;
 
-/** An object with exactly these properties. All are required. */
-export function exactly(properties: Properties): JsonSchema {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+/** An object with exactly these properties. All are required but the `optional` ones. */
+export function exactly<P extends Properties>(properties: P, optional: readonly string[] = []) {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: false };
 }
 
 /** The body of a request. These properties are checked; others are passed on to the upstream. */

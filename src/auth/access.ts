@@ -1,8 +1,9 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { requestPath } from '../../edge/operation-input.ts';
 import { type AccessKey, findAccessKey, opensZone, type Scope } from '../config/access-key.ts';
 import { hostNameOf, isLoopbackHost } from '../config/loopback.ts';
-import { requestPath, routePattern } from '../http/error-answers.ts';
+import { routePattern } from '../http/error-answers.ts';
 import { RequestProblem } from '../http/problem.ts';
 
 /** The rights of a caller. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
-import * as contentType from 'content-type';
 import Negotiator from 'negotiator';
+import { bodyTypeOf } from '../../edge/input-validation.ts';
 import { RequestProblem } from './problem.ts';
 
 /** The answer types of a search. The first is used for `*` and where `Accept` is missing. */
@@ -47,16 +47,8 @@ export function isJsonType(type: string): boolean {
  * Returns the media type of a request body in lower case, without parameters. Throws RequestProblem `body.unsupported_type` unless
  * `isAllowed` takes it and its charset, if named, is UTF-8.
  */
-export function requireBodyType(header: string | undefined, isAllowed: (type: string) => boolean, allowed: string): string {
-  const { type, parameters } = contentType.parse(header ?? '');
-  const charset = parameters['charset']?.toLowerCase();
-  if (header === undefined || !contentType.isTypeValid(type) || !isAllowed(type)) {
-    throw new RequestProblem('body.unsupported_type', `Content-Type: ${header ?? '(none)'} is not supported; allowed: ${allowed}`);
-  }
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    throw new RequestProblem('body.unsupported_type', `The charset "${charset}" is not supported; allowed: utf-8`);
-  }
-  return type;
+export function requireContentType(header: string | undefined, isAllowed: (type: string) => boolean, allowed: string): string {
+  return bodyTypeOf(header ?? '', isAllowed, allowed, (reason) => new RequestProblem('body.unsupported_type', reason));
 }
 
 /** Throws RequestProblem `body.unsupported_type` for a body with a content encoding. */
@@ -69,7 +61,7 @@ export function requirePlainBody(header: string | undefined): void {
 
 /** Throws RequestProblem `body.unsupported_type` unless the headers are those of JSON in UTF-8, without a content encoding. */
 export function requireJsonBody(headers: IncomingHttpHeaders): void {
-  requireBodyType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
+  requireContentType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
   requirePlainBody(headers['content-encoding']);
 }
 

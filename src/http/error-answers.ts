@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { CLIENT_CLOSED } from '../../edge/edge-error.ts';
+import { requestPath } from '../../edge/operation-input.ts';
 import { cutText } from '../../query/request/request-errors.ts';
 import { isHangUp } from './interruption.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
@@ -9,11 +10,6 @@ import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from
 export function routePattern(url: string): RegExp {
   const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')));
   return new RegExp(`^${parts.join('/')}$`);
-}
-
-/** The path of a request, without its query. */
-export function requestPath({ url }: FastifyRequest): string {
-  return url.split('?', 1)[0] ?? url;
 }
 
 /** The keys of errors of the framework, by status. */

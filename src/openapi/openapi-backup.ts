@@ -1,5 +1,6 @@
+import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { content, type DescribedGroup, exactly, int64, ref, text } from './openapi-elements.ts';
+import { content, type DescribedGroup, int64, ref, text } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 export const BACKUP_TYPE = 'application/octet-stream';

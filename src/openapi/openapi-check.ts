@@ -1,4 +1,5 @@
-import { answer, type DescribedGroup, exactly, int64, nullable, ref, text } from './openapi-elements.ts';
+import { exactly } from '../../edge/operations/json-schema.ts';
+import { answer, type DescribedGroup, int64, nullable, ref, text } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const count = (description: string) => ({ ...int64, minimum: 0, description });

@@ -52,7 +52,6 @@ export const ZONES_IN_PATH = {
 export const OPEN = { security: [] };
 
 export const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
-export const list = (items: object) => ({ type: 'array', items });
 
 export const INT32_RANGE = { format: 'int32', minimum: Number(INT32.min), maximum: Number(INT32.max) };
 export const int32 = { type: 'integer', ...INT32_RANGE };
@@ -73,11 +72,3 @@ export function shownBytes(bytes: number): string {
   for (; size % 1024 === 0 && unit < units.length - 1; unit += 1) size /= 1024;
   return `${size} ${units[unit]}`;
 }
-
-/** An object with exactly these properties. All are required but the `optional` ones. */
-export const exactly = <P extends Readonly<Record<string, object>>>(properties: P, optional: readonly string[] = []) => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  additionalProperties: false,
-});

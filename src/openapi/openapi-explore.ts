@@ -1,3 +1,4 @@
+import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { FACET_ORDERS } from '../../query/request/explore-request.ts';
 import {
@@ -12,11 +13,9 @@ import {
   answer,
   content,
   type DescribedGroup,
-  exactly,
   INT32_RANGE,
   int32,
   int64,
-  list,
   nullable,
   nullableText,
   ref,
@@ -47,7 +46,7 @@ const REQUEST_SCHEMAS = {
     properties: {
       ...EventLogsSearchRequest.properties,
       exclude: EXCLUDE,
-      groupBy: nullable({ ...list({ enum: GROUP_DIMENSIONS }), uniqueItems: true }),
+      groupBy: nullable({ ...listOf({ enum: GROUP_DIMENSIONS }), uniqueItems: true }),
       pageSize: {
         type: ['integer', 'null'],
         ...INT32_RANGE,
@@ -56,7 +55,7 @@ const REQUEST_SCHEMAS = {
       },
       histogram: nullable(ref('EventLogsHistogramRequest')),
       facets: {
-        ...nullable({ ...list(ref('EventLogsFacetRequest')), maxItems: GROUP_DIMENSIONS.length }),
+        ...nullable({ ...listOf(ref('EventLogsFacetRequest')), maxItems: GROUP_DIMENSIONS.length }),
         description: 'Each field once; none are asked for by null or an empty list',
       },
       selection: nullable(ref('EventLogsSelection')),
@@ -104,7 +103,7 @@ const REQUEST_SCHEMAS = {
 
 const counts = {
   total: { ...int64, description: 'Events of all buckets' },
-  counts: { ...list(int64), description: 'Events in each bucket' },
+  counts: { ...listOf(int64), description: 'Events in each bucket' },
 };
 
 const { errorResponse, ...pages } = EventLogsSearchResponse.properties;
@@ -113,9 +112,9 @@ const ANSWER_SCHEMAS = {
   EventLogsExploreResponse: {
     ...exactly({
       ...pages,
-      rows: { ...nullable(list(ref('ZoneEventRow'))), description: 'Without groupBy; else null' },
+      rows: { ...nullable(listOf(ref('ZoneEventRow'))), description: 'Without groupBy; else null' },
       histogram: { ...nullable(ref('EventLogsHistogram')), description: 'Null where not asked for' },
-      facets: { ...nullable(list(ref('EventLogsFacet'))), description: 'In the order asked; null where not asked for' },
+      facets: { ...nullable(listOf(ref('EventLogsFacet'))), description: 'In the order asked; null where not asked for' },
       selectedTotal: { type: ['integer', 'null'], format: 'int64', description: 'Events of the selection; null without one' },
       errorResponse,
     }),
@@ -126,7 +125,7 @@ const ANSWER_SCHEMAS = {
     to: time('End of the last bucket, exclusive'),
     buckets: int32,
     series: {
-      ...list(exactly({ value: { ...nullableText, description: 'Null without by; "" where events have none' }, ...counts })),
+      ...listOf(exactly({ value: { ...nullableText, description: 'Null without by; "" where events have none' }, ...counts })),
       maxItems: MAX_HISTOGRAM_SERIES,
       description: `The most frequent values of by, at most ${MAX_HISTOGRAM_SERIES}`,
     },
@@ -136,7 +135,7 @@ const ANSWER_SCHEMAS = {
     field: { enum: GROUP_DIMENSIONS },
     distinct: { ...int64, description: 'Number of its values in the result' },
     values: {
-      ...list(
+      ...listOf(
         exactly({
           value: { ...text, description: '"" where events have none' },
           count: int64,
@@ -148,7 +147,7 @@ const ANSWER_SCHEMAS = {
   }),
   EventLogsZonesResponse: exactly({
     zones: {
-      ...list(exactly({ shieldZoneId: int32, count: int64, last: time('Last event in the window') })),
+      ...listOf(exactly({ shieldZoneId: int32, count: int64, last: time('Last event in the window') })),
       description: 'The one with the most events first',
     },
   }),

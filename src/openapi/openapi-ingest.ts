@@ -1,3 +1,4 @@
+import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KEPT_START_BYTES } from '../../ingest/event/partial-event.ts';
@@ -12,11 +13,9 @@ import {
   content,
   type DescribedGroup,
   type Examples,
-  exactly,
   int32,
   int64,
   integerIn,
-  list,
   nullableText,
   ref,
   shownBytes,
@@ -69,7 +68,7 @@ const INGEST_SCHEMAS = {
       description: 'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD',
     },
     rejected: {
-      ...list(
+      ...listOf(
         exactly(
           {
             index: { ...int64, description: 'Which event it is, counted from 0' },
@@ -86,7 +85,7 @@ const INGEST_SCHEMAS = {
     rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },
   }),
   DeadLetterList: exactly({
-    deadLetters: list(
+    deadLetters: listOf(
       exactly(
         {
           id: int64,
@@ -120,7 +119,7 @@ const INGEST_SCHEMAS = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      ids: { ...list({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), description: 'Left out: all dead letters' },
+      ids: { ...listOf({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), description: 'Left out: all dead letters' },
     },
   },
   ReplayReport: exactly({
@@ -134,7 +133,7 @@ const INGEST_SCHEMAS = {
     minProperties: 1,
     maxProperties: 1,
     properties: {
-      ids: list({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      ids: listOf({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
       all: { const: true },
     },
   },

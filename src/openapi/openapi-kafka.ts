@@ -1,5 +1,6 @@
+import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { answer, content, type DescribedGroup, exactly, int32, int64, nullableText, ref, text } from './openapi-elements.ts';
+import { answer, content, type DescribedGroup, int32, int64, nullableText, ref, text } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const OFFSET = { ...text, description: 'An offset, in digits' };

@@ -4,7 +4,7 @@ import { MAX_LISTED } from '../http/dead-letter-json.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../http/request-body.ts';
 import { MAX_WAITING } from '../scheduling/fair-queue.ts';
-import { type Examples, ref } from './openapi-elements.ts';
+import { type Examples, int32, ref, text } from './openapi-elements.ts';
 
 const PROBLEM_TYPE = PROBLEM_CONTENT_TYPE.split(';', 1)[0] ?? PROBLEM_CONTENT_TYPE;
 
@@ -78,9 +78,6 @@ export const DEFECT = { 500: { description: 'A defect of the program; no body' }
 
 /** The problems of routes that need an access key. */
 export const KEY_PROBLEMS = ['access.key_missing', 'access.key_unknown', 'access.foreign_page'] as const;
-
-const int32 = { type: 'integer', format: 'int32' };
-const text = { type: 'string' };
 
 /** RFC 9457 with the members that this program adds. */
 export const PROBLEM_DETAILS = {

@@ -1,3 +1,4 @@
+import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { DIMENSIONS, FREE_TEXT_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { FILTER_OPS, filterOpsThat } from '../../query/filter-ops.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
@@ -10,12 +11,10 @@ import {
   answer,
   content,
   type DescribedGroup,
-  exactly,
   INT32_RANGE,
   int32,
   int64,
   integerIn,
-  list,
   nullable,
   nullableText,
   ref,
@@ -63,13 +62,13 @@ const SEARCH_SCHEMAS = {
           `${listed(FREE_TEXT_FIELDS, 'or')}; "…" keeps a phrase`,
       },
       filters: {
-        ...nullable({ ...list(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
+        ...nullable({ ...listOf(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
         description:
           `All must match. At most ${shownCount(SEARCH_LIMITS.allAlternatives)} values in all of them together; the terms of query and ` +
           `the values of ${SEARCHING} together at most ${SEARCH_LIMITS.searchedTexts}, with ` +
           `${shownCount(SEARCH_LIMITS.allSearchedBytes)} bytes in UTF-8`,
       },
-      groupBy: nullable({ ...list({ enum: DIMENSIONS }), uniqueItems: true }),
+      groupBy: nullable({ ...listOf({ enum: DIMENSIONS }), uniqueItems: true }),
       buckets: {
         type: ['integer', 'null'],
         ...INT32_RANGE,
@@ -93,7 +92,7 @@ const SEARCH_SCHEMAS = {
           'text between them',
       },
       value: {
-        ...list(text),
+        ...listOf(text),
         minItems: 1,
         maxItems: SEARCH_LIMITS.alternatives,
         description:
@@ -111,8 +110,8 @@ const SEARCH_SCHEMAS = {
   },
   EventLogsSearchResponse: {
     ...exactly({
-      rows: { ...nullable(list(ref('EventRow'))), description: 'Without groupBy; else null' },
-      groups: { ...nullable(list(ref('EventGroup'))), description: 'With groupBy; else null' },
+      rows: { ...nullable(listOf(ref('EventRow'))), description: 'Without groupBy; else null' },
+      groups: { ...nullable(listOf(ref('EventGroup'))), description: 'With groupBy; else null' },
       total: { ...int64, description: 'Events, or groups, of all pages' },
       totalPages: int32,
       page: int32,
@@ -131,7 +130,7 @@ const SEARCH_SCHEMAS = {
         ...exactly({ country: text, asn: text, blocked: int64, challenged: int64, logged: int64, features: text, ruleIds: text }),
         description: 'The most frequent country and asn, events by action, features and ruleIds joined by commas',
       },
-      sparkline: { ...list(int64), description: 'Where buckets was above 0: events in each' },
+      sparkline: { ...listOf(int64), description: 'Where buckets was above 0: events in each' },
     },
     ['sparkline'],
   ),
@@ -265,7 +264,7 @@ const { from, to, query, filters } = SEARCH_SCHEMAS.EventLogsSearchRequest.prope
 
 /** The clauses that keep events out, in requests that take them. */
 export const EXCLUDE = {
-  ...nullable({ ...list(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
+  ...nullable({ ...listOf(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
   description: `None may match. All limits of filters hold for both together, also ${SEARCH_LIMITS.clauses} clauses`,
 };
 

@@ -8,7 +8,7 @@ import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
-import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireBodyType } from '../http/content-negotiation.ts';
+import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireContentType } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { asStoreProblem, RequestProblem } from '../http/problem.ts';
@@ -54,7 +54,7 @@ function queryOf(query: unknown): { readonly source: 'http' | 'file'; readonly a
 
 /** The media type of the body; null where the request names none. */
 function bodyTypeOf(header: string | undefined): string | null {
-  return header === undefined ? null : requireBodyType(header, (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
+  return header === undefined ? null : requireContentType(header, (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
 }
 
 function asIntakeProblem(error: unknown): unknown {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   isJsonType,
   negotiateAnswer,
-  requireBodyType,
+  requireContentType,
   requirePlainBody,
   SEARCH_ANSWER_TYPES,
 } from '../../../src/http/content-negotiation.ts';
@@ -58,7 +58,7 @@ describe('the type of a request body', () => {
     'application/vnd.example.search+json',
     'application/a+b+json; charset=utf-8',
   ])('may be %s', (header) => {
-    expect(isJsonType(requireBodyType(header, isJsonType, 'JSON'))).toBe(true);
+    expect(isJsonType(requireContentType(header, isJsonType, 'JSON'))).toBe(true);
   });
 
   test.each([
@@ -75,7 +75,7 @@ describe('the type of a request body', () => {
     'application/json;charset=utf-16',
     'application/json;charset=latin1',
   ])('may not be %s', (header) => {
-    const problem = problemOf(() => requireBodyType(header, isJsonType, 'JSON'));
+    const problem = problemOf(() => requireContentType(header, isJsonType, 'JSON'));
     expect([problem.errorKey, problem.status]).toEqual(['body.unsupported_type', 415]);
     expect(problem.message).toContain('; allowed: ');
   });
