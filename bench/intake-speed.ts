@@ -1,8 +1,8 @@
 // Measures how fast raw events become columns and packed logs, without the store: node bench/intake-speed.ts [rounds]
 // "plain" events have the usual form, "composed" ones a text timestamp, a numeric asn and members that go into the log.
 import { BatchBuilder } from '../ingest/event/batch-builder.ts';
+import { HOUR_MS } from '../query/durations.ts';
 
-const HOUR_MS = 3_600_000;
 const EVENTS = 4000;
 const rounds = Number(process.argv[2] ?? 8);
 const now = Date.now();

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../query/durations.ts';
 import type { EventColumnName } from './columns.ts';
 
 /**
@@ -34,8 +35,5 @@ export const VECTOR_COLUMN_BYTES = 2 * 1024 * 1024;
 /** A segment with more rows is split by zone: a merge sorts a segment in memory. */
 export const MAX_SEGMENT_ROWS = 500_000;
 
-/** Length of the time partition of a segment, in milliseconds. */
-export const HOUR_MS = 3_600_000;
-
-/** Hours that ended long ago, and hours with few events, share a segment of this length: fewer, larger segments are faster to search. */
+/** A segment has the events of an hour. Hours that ended long ago, and hours with few events, share one of this length: fewer, larger segments are faster to search. */
 export const LONG_PARTITION_MS = 12 * HOUR_MS;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import duckdb from '@duckdb/node-api/package.json' with { type: 'json' };
 import { pino } from 'pino';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { HOUR_MS } from '../../query/durations.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { OLD_AFTER_MS } from '../../store/embedded/compaction/merge-choice.ts';
@@ -12,7 +13,7 @@ import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { fileChunks, pacedChunks } from '../events/file-chunks.ts';
 import type { Engine, EngineOptions } from './engine.ts';
 
-const RETENTION_MS = 72 * 3_600_000;
+const RETENTION_MS = 72 * HOUR_MS;
 
 /** Opens this project's store in this process, with its default settings. */
 export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false }: EngineOptions): Promise<Engine> {

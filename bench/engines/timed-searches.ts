@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { HOUR_MS } from '../../query/durations.ts';
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
@@ -40,7 +41,7 @@ export async function timeExplore(
 }
 
 /** All events of the race. */
-export const WINDOW = { from: BENCH_NOW_MS - 72 * 3_600_000, to: BENCH_NOW_MS + 1 };
+export const WINDOW = { from: BENCH_NOW_MS - 72 * HOUR_MS, to: BENCH_NOW_MS + 1 };
 
 /** The zone with an eighth of all events. */
 export const BIG_ZONE = 1;

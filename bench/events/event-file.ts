@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { HOUR_MS } from '../../query/durations.ts';
 import { type GeneratorOptions, generateEvents } from './event-generator.ts';
 
 /** The folder of generated events and of data under test. It is not under version control. */
@@ -18,8 +19,6 @@ export interface EventFile {
   readonly path: string;
   readonly bytes: number;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** The events that engines are filled with, spread over 71 hours. */
 export function benchOptions(count: number): GeneratorOptions {

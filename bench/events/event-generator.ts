@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../query/durations.ts';
 import { SeededRandom, skewedChoice } from './seeded-random.ts';
 import { ACTIONS, COUNTRIES, FEATURES, JA4, PATHS, RULES, USER_AGENTS } from './traffic-pools.ts';
 
@@ -13,7 +14,6 @@ export interface GeneratorOptions {
 }
 
 const CLIENTS = 400_000;
-const MINUTE_MS = 60_000;
 /** Attacks on one zone by one network with one rule: `length` events in a row, once in `every` events. */
 const BURST = { length: 400, every: 20_000 } as const;
 /** Random bytes in every log. As base64 they are 400 bytes, which compress to 300. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../query/durations.ts';
 import { DIMENSIONS } from '../../query/event-fields.ts';
 import { BIG_ZONE, WINDOW } from '../engines/timed-searches.ts';
 
@@ -18,7 +19,6 @@ type Zones = Pick<Question, 'zone' | 'otherZones'>;
 /** The others have a half to a fifth as many events. */
 const LARGE: Zones = { zone: BIG_ZONE, otherZones: [2, 3, 4, 5] };
 
-const HOUR_MS = 3_600_000;
 /** A zone with a 250th of the events of the largest one. */
 const SMALL: Zones = { zone: 250, otherZones: [251, 252, 253, 254] };
 /** The stretches that second looks select begin at so many places. */

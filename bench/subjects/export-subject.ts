@@ -1,6 +1,7 @@
 // The program whose exports are measured, in a separate process, so that its memory is measured apart from the client's. It is started with
 // its order as JSON in the first argument and sends its report as one message.
 import { pino } from 'pino';
+import { HOUR_MS } from '../../query/durations.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
@@ -27,7 +28,6 @@ export interface ExportReport {
   readonly exports: readonly (ExportClientReport & ExportRun & { readonly peakRssBytes: number })[];
 }
 
-const HOUR_MS = 3_600_000;
 const RETENTION_MS = 72 * HOUR_MS;
 const ZONE = 1;
 const WINDOW = { fromMs: BENCH_NOW_MS - RETENTION_MS, toMs: BENCH_NOW_MS + 1 };

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
 import { startKafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import { HOUR_MS } from '../../query/durations.ts';
 import { openStore } from '../../store/embedded/open-store.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { startBackgroundSearches, timeSearch } from '../engines/timed-searches.ts';
@@ -89,7 +90,7 @@ async function freshCount(store: EventStore): Promise<number> {
   return total;
 }
 
-const RETENTION_MS = 72 * 3_600_000;
+const RETENTION_MS = 72 * HOUR_MS;
 
 const order = JSON.parse(process.argv[2] ?? '{}') as KafkaOrder;
 const { brokers, backlog, fresh, events, dataDir, memoryLimitMb } = order;

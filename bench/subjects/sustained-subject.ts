@@ -1,6 +1,7 @@
 // The program that takes in events with the clock, in a separate process. It is started with its order as JSON in the first argument and
 // sends its measurements as one message.
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { HOUR_MS } from '../../query/durations.ts';
 import { openStore } from '../../store/embedded/open-store.ts';
 import { startBackgroundSearches, timeSearch } from '../engines/timed-searches.ts';
 import { pacedChunks, readThrough } from '../events/file-chunks.ts';
@@ -31,7 +32,7 @@ export interface SustainedRow {
   readonly residentBytes: number;
 }
 
-const RETENTION_MS = 72 * 3_600_000;
+const RETENTION_MS = 72 * HOUR_MS;
 const ROW_MS = 10_000;
 /** The period of searches. A search that takes longer delays the next one. */
 const SEARCH_EVERY_MS = 250;

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../query/durations.ts';
 import { ATTACK_RULES, BOT_RULES, type DemoRule, EVERYDAY_RULES, LOGIN_LIMIT } from './demo-rules.ts';
 import type { DemoAttack } from './demo-schedule.ts';
 import {
@@ -83,7 +84,7 @@ function requestOf(attack: DemoAttack | null, timestampMs: number, random: Rando
 function scan(timestampMs: number, random: Random): DemoRequest {
   const site = DEMO_SITES[3] as DemoSite;
   const path = `${random.pick(PROBED_PATHS)}${random.chance(40) ? `?id=${random.below(10_000)}` : ''}`;
-  const ip = `${SCANNER_NETWORK.prefix}.${10 + (Math.floor(timestampMs / 3_600_000) % 200)}`;
+  const ip = `${SCANNER_NETWORK.prefix}.${10 + (Math.floor(timestampMs / HOUR_MS) % 200)}`;
   const action = random.chance(92) ? 'blocked' : 'logged';
   return { site, path, network: SCANNER_NETWORK, ip, client: SCANNER, rule: random.pick(ATTACK_RULES), action, body: '' };
 }

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../durations.ts';
 import type { JsonObject } from '../exact-json.ts';
 import { INT64 } from '../integer-ranges.ts';
 import type { TimeWindow } from '../plan/search-plan.ts';
@@ -32,7 +33,7 @@ export function readWindow(fields: JsonObject, errors: ErrorList): RequestWindow
 export function checkWindow({ from, to }: RequestWindow, nowMs: number, errors: ErrorList): TimeWindow | undefined {
   const now = BigInt(Math.floor(nowMs));
   const toleranceMs = BigInt(TOLERANCE_SECONDS * 1000);
-  const earliest = now - BigInt(REACH_HOURS * 3_600_000) - toleranceMs;
+  const earliest = now - BigInt(REACH_HOURS * HOUR_MS) - toleranceMs;
   const latest = now + toleranceMs;
   const problems: [field: string, message: string][] = [];
   if (from !== undefined && from < earliest) {

@@ -1,9 +1,6 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { UsageError } from './command.ts';
-
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** Throws the UsageError of a flag that has a wrong value. `flag` is without `--`. */
 export function refuseFlag(flag: string, text: string, allowed: string): never {

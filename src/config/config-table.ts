@@ -1,7 +1,8 @@
+import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
 import type { ConfigVariable } from './config-value.ts';
-import { HOUR_MS, oneOf, someText, wholeNumber } from './config-value.ts';
+import { oneOf, someText, wholeNumber } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
@@ -70,7 +71,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     name: 'DEAD_LETTER_DAYS',
     default: '7',
     about: 'How long dead letters are kept, from when they arrived',
-    ...wholeNumber(1, 365, { unit: 24 * HOUR_MS }),
+    ...wholeNumber(1, 365, { unit: DAY_MS }),
   },
   {
     key: 'deadLetterMaxMb',

@@ -28,8 +28,6 @@ export function refuse(why: string | null = null): ParsedValue<never> {
   return { kind: 'refused', why };
 }
 
-export const HOUR_MS = 3_600_000;
-
 /**
  * Returns the part of a row for a whole number from `min` to `max`. The value is the number times `unit`; `note` follows the text of what
  * is allowed.

@@ -1,13 +1,13 @@
 import { EdgeError } from '../../edge/edge-error.ts';
 import type { GuardianDay } from '../../edge/local/local-resource.ts';
 import { GUARDIAN_COUNTERS } from '../../edge/operations/shield-zones.ts';
+import { DAY_MS } from '../../query/durations.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
 import { type EventStore, StoreError } from '../../store/event-store.ts';
 import { Deadline, DeadlinePassed } from '../http/interruption.ts';
 import { RequestProblem } from '../http/problem.ts';
 
-const DAY_MS = 86_400_000;
 const DAYS = 28;
 const PAGE_SIZE = 500;
 

@@ -3,8 +3,8 @@ import { totalmem } from 'node:os';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { ProgramMinute, ProgramView } from '../../edge/local/local-resource.ts';
+import { MINUTE_MS } from '../../query/durations.ts';
 
-const MINUTE_MS = 60_000;
 /** Seven days. */
 const MINUTES_KEPT = 7 * 24 * 60;
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DAY_MS } from '../../query/durations.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { type StoreLogger, silentLogger } from '../event-store.ts';
 import { memoryShares } from '../memory-shares.ts';
@@ -32,7 +33,7 @@ import type { StoreOptions, StoreTuning } from './store-options.ts';
 const BACKGROUND_JOBS_EVERY_MS = 5_000;
 
 const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
-const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
+const DEAD_LETTER_RETENTION_MS = 7 * DAY_MS;
 
 /** The parts of a store that take events in, from `append` to published segments and their removal. */
 export interface WritePath {

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 import type { Window } from '../api/explore.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 
@@ -15,10 +16,6 @@ const AXIS_LETTERS = 24;
 const LABEL_SPACE = 0.9;
 /** Behind this place of the axis there is no room for a label. */
 const LAST_LABEL = 0.85;
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Distances between marks: those of a clock face. */
 const STEPS_MS: readonly number[] = [

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import type { Window } from '../api/explore.ts';
 
@@ -5,8 +6,6 @@ import type { Window } from '../api/explore.ts';
 export type TimeRange =
   | { readonly kind: 'last'; readonly minutes: number }
   | { readonly kind: 'between'; readonly from: number; readonly to: number };
-
-const MINUTE_MS = 60_000;
 
 /** How far back a window may reach. */
 export const REACH_MINUTES = REACH_HOURS * 60;

@@ -1,10 +1,11 @@
+import { MINUTE_MS } from '../../../query/durations.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../feed/feed-request.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../../formats/feed-formats.ts';
 import { DEFAULT_PATTERN, type FileRotation, patternFault } from '../../sinks/file-rotation.ts';
 import type { HecFields } from '../../sinks/hec-sink.ts';
 import { FACILITIES, type Facility, SEVERITIES, type Severity } from '../../sinks/syslog-sink.ts';
 import { type CommandIo, parseCommandLine, UsageError } from '../command.ts';
-import { choice, duration, MINUTE_MS, optional, refuseFlag, wholeNumber, zoneList } from '../flag-values.ts';
+import { choice, duration, optional, refuseFlag, wholeNumber, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, clientSecret, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { type FeedTarget, type FeedTargetKind, isLoopback, parseFeedTarget } from './feed-target.ts';
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { HOUR_MS } from '../../../query/durations.ts';
 import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { REACH_HOURS } from '../../../query/search-limits.ts';
 import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
@@ -6,7 +7,7 @@ import { searchLineNotes } from '../../../query/search-line-notes.ts';
 import { trustIn } from '../../sinks/connections.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
 import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
-import { duration, HOUR_MS, optional, pointInTime, zoneList } from '../flag-values.ts';
+import { duration, optional, pointInTime, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { printable } from '../terminal.ts';
 import type { Program } from './program-requests.ts';

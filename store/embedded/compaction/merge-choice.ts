@@ -1,4 +1,5 @@
-import { HOUR_MS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
+import { HOUR_MS } from '../../../query/durations.ts';
+import { LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
 import { type Segment, zoneRowsOf } from '../segment/segment.ts';
 import { hasShortRowGroups } from '../segment/segment-blocks.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { HOUR_MS } from '../../../query/durations.ts';
 import { type GrowingSource, journalRows } from '../../../sql/events-relation.ts';
 import { dropTableStatement } from '../../../sql/memtable-statements.ts';
-import { HOUR_MS } from '../../../sql/segment-layout.ts';
 import {
   flushingRows,
   flushingTableStatement,

@@ -1,4 +1,5 @@
-import { HOUR_MS, SEGMENT_ORDER } from '../../../sql/segment-layout.ts';
+import { HOUR_MS } from '../../../query/durations.ts';
+import { SEGMENT_ORDER } from '../../../sql/segment-layout.ts';
 import { blobPointerTo } from '../../../sql/segment-statements.ts';
 import { ColumnEncoder } from '../parquet/column-encoder.ts';
 import { orderBy } from '../parquet/event-order.ts';

@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../../../query/durations.ts';
+
 const MIN_SLOTS = 64;
 /** A table that is fuller than this grows. */
 const MAX_LOAD = 0.8;
@@ -74,8 +76,6 @@ export class DedupKeySet {
     }
   }
 }
-
-export const MINUTE_MS = 60_000;
 
 /** The dedup keys and the times (Unix milliseconds) of events. */
 export interface EventDedupKeys {

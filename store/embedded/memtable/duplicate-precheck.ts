@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../query/durations.ts';
 import { journalRows } from '../../../sql/events-relation.ts';
 import { dedupKeysBetweenStatement, dedupKeysStatement } from '../../../sql/memtable-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
@@ -7,7 +8,7 @@ import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { overlaps, type Segment } from '../segment/segment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MAX_BYTES_OF_A_KEY, MINUTE_MS } from './dedup-index.ts';
+import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MAX_BYTES_OF_A_KEY } from './dedup-index.ts';
 
 /**
  * The minutes that events keep coming from may have this many times as many events as the index holds of all others. At 30,000 events a

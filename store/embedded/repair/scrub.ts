@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DAY_MS } from '../../../query/durations.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import { checkBlobFile, faultOfBlobFile, indexChecksum } from '../blob/blob-file-reader.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -16,8 +17,6 @@ export interface ScrubOptions {
   readonly elapsedMs: () => number;
   readonly logger: StoreLogger;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** A call reads no further file once it has read so much: with a call every 5 s, 200 MiB a second at most. */
 const BYTES_AT_ONCE = 1024 ** 3;

@@ -1,4 +1,5 @@
-import { HOUR_MS, LARGE_ZONE_ROWS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
+import { HOUR_MS } from '../../../query/durations.ts';
+import { LARGE_ZONE_ROWS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
 import type { SegmentSlice } from '../../../sql/segment-statements.ts';
 import { type Extent, extentOf, type UnpublishedSegment, zoneRowsOf } from './segment.ts';
 

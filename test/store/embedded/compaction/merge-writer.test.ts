@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { HOUR_MS } from '../../../../sql/segment-layout.ts';
+import { HOUR_MS } from '../../../../query/durations.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { type MergeOrder, MergeWriter } from '../../../../store/embedded/compaction/merge.ts';
 import type { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { HOUR_MS } from '../../../../sql/segment-layout.ts';
+import { HOUR_MS } from '../../../../query/durations.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { runMerge, type WriteMerge, writeMerged } from '../../../../store/embedded/compaction/merge.ts';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
