@@ -113,13 +113,16 @@ export class Backups {
     await flusher.published(upTo);
   }
 
-  /** Nobody says at which moment the copy is made, so what is live before and after it is held; a file may have come and gone between. */
+  /**
+   * Copies the catalog, and holds the files that the copy names. SQLite does not tell of which moment a copy is, so the files that are live
+   * before and after it are held. A file may have come and gone between the two: then the catalog is copied once more.
+   */
   async #holdCatalog(to: string, held: DisposableStack): Promise<CatalogCopy> {
     for (;;) {
       const before = this.#holdLive(held);
       const copy = await copyCatalog(this.#options.catalog, to);
       const live = new Set([...before, ...this.#holdLive(held)]);
-      // What is damaged is in no search; it is copied by name where it can be.
+      // Searches leave out what is damaged, so it does not count as live; it may be missing from the backup.
       const files = copy.files.filter(({ file, isDamaged }) => live.has(file) || !isDamaged);
       if (files.every(({ file }) => live.has(file))) {
         return { ...copy, files };
