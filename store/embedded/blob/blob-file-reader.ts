@@ -120,7 +120,7 @@ const INDEXES = new WeakMap<BlobFile, readonly BlobPage[]>();
 /** A page with wanted rows. `from` and `to` are indices in the list of the wanted rows. */
 interface WantedPage extends BlobPage {
   readonly from: number;
-  /** Exclusive. */
+  /** The end of its rows, exclusive. */
   readonly to: number;
 }
 
@@ -169,7 +169,7 @@ class LogFault {
   }
 }
 
-/** Reads twice, unless the first time gives something, or fails for a reason that is not the file's own. */
+/** Reads once more where the first read fails by the file's own fault. Rejects where a read fails for another reason. */
 async function orFault<T>(read: () => Promise<T>): Promise<T | LogFault> {
   let fault = await orFaultAtOnce(read);
   if (fault instanceof LogFault) {
@@ -206,7 +206,7 @@ async function pagesIn(file: FileHandle, blobFile: BlobFile): Promise<readonly B
   return pages;
 }
 
-/** Rejects where the index is not as it was written. */
+/** Reads the index of a blob file. Rejects where it is not as it was written. */
 async function checkedPages(file: FileHandle, { bytes, indexCrc32 }: BlobFile): Promise<readonly BlobPage[]> {
   const { pages, crc32: checksum } = await readBlobFileIndex(file, bytes);
   if (indexCrc32 !== undefined && indexCrc32 !== checksum) {
@@ -284,7 +284,7 @@ export async function checkBlobFile(path: string, blobFile: BlobFile): Promise<s
   return undefined;
 }
 
-/** Reads and decompresses a page on this thread, in a tenth of a millisecond. Handing it to a thread of Node's pool takes as long. */
+/** Reads and decompresses a page on this thread in a tenth of a millisecond; to hand it to a thread of Node's pool would take as long. */
 async function readPage(file: FileHandle, page: BlobPage): Promise<Buffer> {
   const { body, size } = await readBody(file, page);
   // Node doubles a buffer that is filled to its last byte.
