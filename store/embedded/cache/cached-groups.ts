@@ -45,7 +45,7 @@ export async function findCached(
   return { ...found, facts };
 }
 
-/** The events that are not covered: unflushed ones, those of other segments, and earlier ones of cut segments. Undefined: none. */
+/** The events that the entry does not cover: unflushed ones, those of other segments, and earlier ones of cut segments; undefined: none. */
 function eventsBeside(scope: SearchScope, { segments, coverage }: GroupByCacheEntry): SqlFragment | undefined {
   const { window } = scope.plan;
   const rest = scope.segments.filter(({ id }) => !segments.has(id));
@@ -119,7 +119,7 @@ async function cachedGroups(
 
 type GroupPart = Omit<CachedGroup, 'segments'>;
 
-/** Undefined where the groups have too many values to be kept. */
+/** Reads the facts of groups from these segments; undefined where the groups have too many values to be kept. */
 async function readGroups(
   scope: SearchScope,
   output: GroupsOutput,

@@ -9,9 +9,9 @@ import { BYTES_OF_A_TIME, type GroupTimes } from './group-times.ts';
 /** The facts of one group's events in some segments. */
 export interface CachedGroup {
   readonly segments: ReadonlySet<number>;
-  /** Without a sparkline. */
+  /** The facts without a sparkline, whose buckets depend on the window. */
   readonly facts: GroupFacts;
-  /** Undefined where no sparkline was asked for. */
+  /** The times of its events, of which sparklines are made; undefined where no sparkline was asked for. */
   readonly times: GroupTimes | undefined;
 }
 
@@ -93,7 +93,7 @@ export function bytesOf(key: readonly string[], { facts, times }: CachedGroup): 
 }
 
 export interface FilledGroups {
-  /** `maxGroups + 1` where there are more groups than `maxGroups`. */
+  /** The number of groups, or `maxGroups + 1` where there are more than `maxGroups`. */
   readonly groups: number;
   /** The estimated size of the table. */
   readonly bytes: number;

@@ -85,7 +85,7 @@ export class GroupByCache implements GroupCache {
     sizeOf: () => 1,
     canEvict: ({ entries, isBeingFilled }) => entries.length === 0 && !isBeingFilled,
   });
-  /** By the name of their table. */
+  /** The entries by the name of their table. */
   readonly #entries: BudgetedCache<string, GroupByCacheEntry>;
   #made = 0;
   #uses = 0;
@@ -186,7 +186,10 @@ export class GroupByCache implements GroupCache {
     }
   }
 
-  /** Adds an entry to the search, in place of the one used longest ago where it has many, and acquires it. Undefined: there is no room. */
+  /**
+   * Adds an entry to the search, in place of the one used longest ago where it has many, and acquires it. Returns undefined where there is
+   * no room.
+   */
   #add(search: RepeatedSearch, entry: GroupByCacheEntry): GroupByCacheEntry | undefined {
     if (!this.#entries.add(entry.table, entry)) {
       return undefined;
