@@ -36,7 +36,7 @@ export interface CatalogProgress extends Readonly<StoreCounters> {
 }
 
 export interface CatalogOptions extends CatalogDatabaseOptions {
-  /** Is called where a commit is in doubt. Every later change throws the same error. */
+  /** Called where a commit is in doubt. Every later change throws the same error. */
   readonly onInDoubt: (error: CommitInDoubtError) => void;
   /** A database that is open already, which the catalog closes. */
   readonly opened?: DatabaseSync;
@@ -94,7 +94,7 @@ export class Catalog {
     return this.#readSegments();
   }
 
-  /** All of them, or the one with this id. */
+  /** Reads all segments, or the one with this id. */
   #readSegments(...ids: readonly [] | readonly [id: number]): Segment[] {
     const [isWanted, isOfWanted] = ids.length === 0 ? ['TRUE', 'TRUE'] : ['id = ?', 'segment_id = ?'];
     const zones = new Map<number, Map<number, number>>();
@@ -131,7 +131,7 @@ export class Catalog {
     return this.#readBlobFiles();
   }
 
-  /** All of them, or the one with this number. */
+  /** Reads all blob files, or the one with this number. */
   #readBlobFiles(...numbers: readonly [] | readonly [number: number]): BlobFile[] {
     const isWanted = numbers.length === 0 ? 'TRUE' : 'number = ?';
     const statement = this.#database.prepare(`SELECT * FROM blob_files WHERE ${isWanted} ORDER BY number`);
@@ -154,17 +154,17 @@ export class Catalog {
     });
   }
 
-  /** Notes why a segment cannot be read; undefined: it can be read again. One that is gone meanwhile is no error. */
+  /** Notes why a segment cannot be read, or with undefined that it can be read again. A segment that is gone meanwhile is no error. */
   noteDamage({ id }: Pick<Segment, 'id'>, fault: string | undefined): void {
     this.#amendSegment(id, ({ damage: _, ...segment }) => (fault === undefined ? segment : { ...segment, damage: fault }));
   }
 
-  /** Adds the checksums of a segment that an earlier version wrote. One that is gone meanwhile is no error. */
+  /** Adds the checksums of a segment that an earlier version wrote. A segment that is gone meanwhile is no error. */
   addBlocks({ id }: Pick<Segment, 'id'>, blocks: Uint8Array): void {
     this.#amendSegment(id, (segment) => ({ ...segment, blocks }));
   }
 
-  /** Notes what was found out about a blob file. One that is gone meanwhile is no error. */
+  /** Notes what was found out about a blob file. A blob file that is gone meanwhile is no error. */
   noteBlobFile({ number }: Pick<BlobFile, 'number'>, found: { readonly indexCrc32?: number; readonly damage: string | undefined }): void {
     this.#change(() => {
       for (const blobFile of this.#readBlobFiles(number)) {
@@ -258,19 +258,19 @@ export class Catalog {
     return (noted === undefined || noted === this.#countFiles()) && hasItsState(this.#database);
   }
 
-  /** Whether it is that of a backup, so that files which it does not name were copied for a later one. */
+  /** Whether this is the catalog of a backup: files that it does not name were then copied for a later backup. */
   isBackup(): boolean {
     return isBackup(this.#database);
   }
 
-  /** From now on it is that of a program's folder. */
+  /** Takes away the mark of a backup: from now on this is the catalog of a program's folder. */
   endBackup(): void {
     if (this.isBackup()) {
       this.#change(() => unmarkAsBackup(this.#database));
     }
   }
 
-  /** Copies it as it is at one moment to a file; nothing is copied where a commit is in the way. */
+  /** Copies the catalog as it is at one moment to a file. Nothing is copied where a commit is in the way. */
   async copyTo(file: string): Promise<void> {
     await backup(this.#database, file);
   }

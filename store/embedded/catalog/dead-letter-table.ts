@@ -124,7 +124,7 @@ export class DeadLetterTable {
     this.#total = this.#readTotals();
   }
 
-  /** Durable when it returns. */
+  /** Adds letters, which are durable when this returns. */
   add(letters: readonly NewDeadLetter[]): AddedDeadLetters {
     const before = { ...this.#total };
     const removals: Removals = { gaveWay: [], droppedRecords: 0 };
@@ -260,8 +260,8 @@ export class DeadLetterTable {
   }
 
   /**
-   * Returns whether a letter of the zone has room, once the oldest letters of zones that hold more have given way. None gives way for
-   * nothing. The caller has begun a transaction.
+   * Returns whether a letter of the zone has room, once the oldest letters of zones that hold more have given way. None gives way
+   * unless that is enough. The caller has begun a transaction.
    */
   #makeRoom(cost: number, zoneId: number | null, removals: Removals): boolean {
     const lacking = this.#total.letters + cost - this.#quotaBytes;
@@ -319,7 +319,7 @@ export class DeadLetterTable {
     this.#total.count -= 1;
   }
 
-  /** Reads all rows, so it is called once. */
+  /** Adds up all rows of the table, which takes long: it is called once. */
   #readTotals(): Totals {
     const statement = this.#database.prepare(
       'SELECT count(*) AS count, coalesce(sum(cost), 0) AS cost FROM dead_letters WHERE record_only = ?',

@@ -61,7 +61,7 @@ export class DeadLetters {
     });
   }
 
-  /** Throws `StoreError` (`folder_unusable`). */
+  /** Opens the dead letters. Throws `StoreError` (`folder_unusable`) where their file cannot be used. */
   static async open(options: DeadLettersOptions): Promise<DeadLetters> {
     const letters = new DeadLetters(options);
     try {

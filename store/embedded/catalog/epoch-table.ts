@@ -5,11 +5,11 @@ import { writeStateChecksum } from './row-checksums.ts';
 
 /** What one start of the store gave, until the next one. A copy of the folder that is started elsewhere gives events of another epoch. */
 export interface Epoch {
-  /** 32 random bits; of the first epoch those of the store. */
+  /** 32 random bits; the first epoch has those of the store. */
   readonly epoch: number;
   /** The first sequence that it gives. */
   readonly firstSequence: bigint;
-  /** The runs of the retention before it. */
+  /** How many runs of the retention there were before it. */
   readonly runs: number;
 }
 
@@ -36,7 +36,7 @@ export class EpochTable {
     }));
   }
 
-  /** In the order in which they began, at least one. */
+  /** The epochs in the order in which they began; there is at least one. */
   list(): readonly Epoch[] {
     return this.#epochs;
   }

@@ -69,7 +69,7 @@ export class ExpiredWatermarkTable {
     }));
   }
 
-  /** The caller has begun the transaction that removes the events. */
+  /** Adds watermarks. The caller has begun the transaction that removes their events. */
   add(events: readonly ExpiredWatermark[]): void {
     const remove = this.#database.prepare('DELETE FROM expired_watermarks WHERE zone_id = ? AND sequence <= ?');
     const insert = this.#database.prepare('INSERT INTO expired_watermarks (zone_id, run, sequence) VALUES (?, ?, ?)');

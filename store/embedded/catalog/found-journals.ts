@@ -10,15 +10,15 @@ import { CATALOG_REPAIR } from './catalog-database.ts';
 export interface FoundJournals {
   /** The numbers of those that are in published segments. */
   readonly flushed: readonly number[];
-  /** Those that are not, and are as they were written. */
+  /** The journals that are in no published segment, and that are as they were written. */
   readonly whole: readonly Journal[];
-  /** Those before the last whole one that are not as they were written. */
+  /** The journals before the last whole one that are not as they were written. */
   readonly damaged: readonly EmptyJournal[];
   /** The number of the last one where it is not whole. */
   readonly torn: number | undefined;
 }
 
-/** Throws `StoreError` (`corrupt`) where a journal is missing, or where the catalog does not go on where the journals do. */
+/** Reads all journals. Throws `StoreError` (`corrupt`) where one is missing, or where the journals do not go on where the catalog ends. */
 export async function readJournals(
   folder: JournalFolder,
   { flushedJournal, nextSequence }: Pick<CatalogProgress, 'flushedJournal' | 'nextSequence'>,
@@ -29,7 +29,7 @@ export async function readJournals(
   refuseGap(folder, lastFlushed, ({ firstSequence, eventCount }) => firstSequence + BigInt(eventCount) <= nextSequence);
   const whole: Journal[] = [];
   const damaged: EmptyJournal[] = [];
-  /** Those since the last whole one. */
+  /** The damaged journals since the last whole one. */
   let run: EmptyJournal[] = [];
   let sequence = nextSequence;
   for (const [index, number] of numbers.slice(flushed.length).entries()) {
@@ -81,8 +81,8 @@ export interface LossOptions {
 }
 
 /**
- * Notes in the catalog that journals are damaged, whose events are lost, and sets their files aside. Returns the journals without events.
- * Of which zones and times the events were nobody knows.
+ * Notes in the catalog that the events of damaged journals are lost, and sets their files aside. Returns the journals as journals without
+ * events. Nobody knows of which zones and times the lost events were.
  */
 export async function loseJournals(
   damaged: readonly EmptyJournal[],

@@ -18,7 +18,7 @@ interface Migration {
 /** Folders of lower versions are refused. */
 export const OLDEST_VERSION = 6;
 
-/** By ascending version, without gaps. Parquet files are never rewritten: their columns keep their names. */
+/** The migrations by ascending version, without gaps. Parquet files are never rewritten: their columns keep their names. */
 export const MIGRATIONS: readonly Migration[] = [
   {
     to: 7,
@@ -55,7 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/** Moved in one transaction. */
+/** So many dead letters are moved in one transaction. */
 const MAX_MOVED_LETTERS = 500;
 const MAX_MOVED_BYTES = 4 * 1024 * 1024;
 

@@ -15,7 +15,7 @@ import { type FoundJournals, loseJournals, readJournals } from './found-journals
 /** The durable state of a store: its catalog, and the journals of the events that the catalog does not have yet. */
 export interface OpenCatalog {
   readonly catalog: Catalog;
-  /** The segments that a file is missing of, or has another size. The catalog does not say so yet. */
+  /** The segments whose file is missing or has another size. The catalog does not say so yet. */
   readonly missing: readonly DamagedSegment[];
   readonly journalFolder: JournalFolder;
   /** The journals that are in no published segment, in order. */
@@ -47,7 +47,7 @@ export async function openCatalog(
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
   const unflushed = [...whole, ...(await loseJournals(damaged, catalog, journalFolder, { now, logger }))];
   unflushed.sort((a, b) => a.number - b.number);
-  // A crash may have come before its last sync, and from now on it counts as stored.
+  // A crash may have come before the last journal was synced, whose events count as stored from now on.
   await journalFolder.sync(unflushed.at(-1));
   await emptyFolders([folder.links, folder.spill]);
   if (hasRoomFor(catalog, logger)) {
@@ -95,11 +95,11 @@ export async function inspectFolder(
 
 /** A catalog that is looked at, until it is disposed. Nobody opens it to write meanwhile. */
 export interface InspectedCatalog extends Disposable {
-  /** Undefined where it is new or older. */
+  /** Undefined where the catalog is new or older: it then has to be made or migrated first. */
   readonly catalog: Catalog | undefined;
 }
 
-/** Throws as `inspectCatalogDatabase` does. */
+/** Opens a catalog to look at it. Throws as `inspectCatalogDatabase` does. */
 export function inspectCatalog(file: string): InspectedCatalog {
   // SQLite makes those that are missing, and does not remove them.
   const besides = ['-shm', '-wal'].map((suffix) => `${file}${suffix}`).filter((path) => !existsSync(path));
@@ -160,7 +160,7 @@ function hasRoomFor(catalog: Catalog, logger: StoreLogger): boolean {
   }
 }
 
-/** On a full disk the mark of a backup stays until a later start. */
+/** Takes away the mark of a backup. On a full disk it stays until a later start. */
 function endBackup(catalog: Catalog, logger: StoreLogger): void {
   try {
     catalog.endBackup();

@@ -24,7 +24,7 @@ export function blobFileChecksum(blobFile: BlobFile): number {
 /** The row of `progress` that has the checksum of the others. */
 const CHECKSUM = 'checksum';
 
-/** What the checksum covers. */
+/** The statements whose rows the checksum covers. */
 const STATE = [
   `SELECT json_array(name, value) AS row FROM progress WHERE name <> '${CHECKSUM}' ORDER BY name`,
   'SELECT json_array(topic, partition, next_offset, topic_id) AS row FROM source_offsets ORDER BY topic, partition',
