@@ -70,8 +70,9 @@ export class BackgroundJobs {
   }
 
   /**
-   * Merges until no merge is worth its work, also what failed a short time ago, and removes what was merged, unless somebody reads it.
-   * Gives back what is kept for events that may come. Rejects where a merge fails, with an error that names its segments.
+   * Merges until no merge is worth its work; segments whose merge failed a short time ago are tried again. Removes the files that were
+   * merged, unless somebody reads them, and gives back the memory and files that are kept for events to come. Rejects where a merge fails,
+   * with an error that names its segments.
    */
   async compact(): Promise<void> {
     const { merges, compaction, remover, now } = this.#options;
@@ -81,7 +82,7 @@ export class BackgroundJobs {
         () => chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, Number.MAX_VALUE), now()),
       ),
     );
-    // While footers are read, merged segments stay.
+    // A reader of footers holds segments, merged ones included, until it ends.
     await this.#footers.idle();
     await remover.idle();
     await this.#giveRoomBack();
@@ -129,7 +130,7 @@ export class BackgroundJobs {
     );
   }
 
-  /** Does nothing while the run before is under way. */
+  /** Starts a job, unless it is still under way from the time before. */
   #start(job: Job, failure: string, run: () => Promise<unknown>): void {
     if (this.#running.has(job)) {
       return;
@@ -149,7 +150,7 @@ export class BackgroundJobs {
     return this.#retention.run(() => dropExpiredSegments(retention, now(), askedBy));
   }
 
-  /** Removes what else is old, unless the retention doubts the clock. */
+  /** Removes other old things than segments after the retention, unless that doubts the clock. */
   async #afterRetention(remove: () => Promise<void>): Promise<void> {
     await this.#retention.idle();
     if (this.#options.retention.hold.reason === undefined) {
@@ -157,7 +158,7 @@ export class BackgroundJobs {
     }
   }
 
-  /** While nothing comes in, no journal needs the files and the memory of older ones. */
+  /** Gives back the files and the memory that are kept for journals to come, while nothing comes in. */
   async #giveRoomBack(): Promise<void> {
     const { pipeline, flusher, journals, logMemory } = this.#options;
     if (flusher.isIdle && pipeline.pendingBytes === 0) {

@@ -28,7 +28,7 @@ export class FailedMerges {
     return waitMs;
   }
 
-  /** Those of the segments that may be merged now; by the end of time, all that are not left alone for ever. */
+  /** The segments that may be merged now. With `Number.MAX_VALUE` as the time, these are all that are not left alone for ever. */
   mergeable(segments: readonly Segment[], nowMs: number): Segment[] {
     return segments.filter((segment) => (this.#waits.get(segment)?.untilMs ?? nowMs) <= nowMs);
   }

@@ -25,7 +25,7 @@ const MANY_LAYERS = 3;
  */
 const LARGEST_ZONE_ROWS = 2_000_000;
 
-/** A merge has no more events. One core merges them in half a minute. */
+/** The most events of a merge. One core merges them in half a minute. */
 const LARGEST_MERGE_ROWS = 8_000_000;
 
 /**
@@ -46,8 +46,9 @@ export interface Merge {
 }
 
 /**
- * Chooses the next merge that is worth its work, or none: old time partitions first, then busy hours in many pieces. Its events are
- * limited, its segments are not. Those with long texts stay as they are: DuckDB, which writes merges, ends no row group early.
+ * Chooses the next merge that is worth its work, or none: old time partitions first, then busy hours in many pieces. A merge may have any
+ * number of segments, but no more than {@link LARGEST_MERGE_ROWS} events. Segments with long texts stay as they are, because DuckDB, which
+ * writes merges, ends no row group early.
  */
 export function chooseMerge(all: readonly Segment[], nowMs: number): Merge | undefined {
   const segments = all.filter((segment) => !hasShortRowGroups(segment));

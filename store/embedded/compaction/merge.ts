@@ -71,7 +71,7 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
 
 /** The DuckDB of the merge thread. */
 interface MergeEngineOptions {
-  /** Of this DuckDB alone. */
+  /** The memory limit of this DuckDB alone. */
   readonly memoryLimitMb: number;
   readonly spillFolder: string;
 }
@@ -102,7 +102,7 @@ export class MergeWriter {
     });
   }
 
-  /** One order at a time. When this rejects, no file is left. */
+  /** Writes one order at a time. When this rejects, no file is left. */
   async writeInBackground(order: MergeOrder): Promise<UnpublishedSegment[]> {
     try {
       return await this.#runner.nameFiles(this.#pool.run(order));
@@ -120,7 +120,7 @@ export class MergeWriter {
     return this.#pool.runInline(order);
   }
 
-  /** The order under way rejects, and so do later ones. */
+  /** Makes the order under way reject, and all later ones. */
   giveUp(): void {
     this.#pool.stop();
   }

@@ -24,9 +24,9 @@ const BYTES_AT_ONCE = 1024 ** 3;
 type StoredFile = Segment | BlobFile;
 
 /**
- * Reads every file of the store once a day, a file at a time, because a disk can change what nobody reads. What it has read searches need
- * not check, so it begins after a start with the newest. Files of earlier versions get their checksums. Files that the process wrote were
- * read when they were written.
+ * Reads every file of the store once a day, a file at a time, because a disk can change what nobody reads. Searches need not check what it
+ * has read, so after a start it begins with the newest files. Files of earlier versions get their checksums here. Files that this process
+ * wrote were read when they were written.
  */
 export class Scrub {
   readonly #options: ScrubOptions;
@@ -104,7 +104,7 @@ export class Scrub {
     }
   }
 
-  /** Those that searches found since the last call. */
+  /** Notes the damaged logs that searches have come upon since the last call, and forgets blob files that are gone. */
   #noteFaults(): void {
     const live = new Set(this.#options.versions.blobFiles);
     for (const gone of [...this.#faults.keys()].filter((blobFile) => !live.has(blobFile))) {

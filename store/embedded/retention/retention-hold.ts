@@ -4,7 +4,7 @@ import type { StoreLogger } from '../../event-store.ts';
 export const HOLD_MS = 3_600_000;
 
 export interface RetentionHoldOptions {
-  /** What is held, such as `events`. */
+  /** What is kept back, such as `events`, for messages. */
   readonly what: string;
   readonly waitMs: number;
   /** Milliseconds of a clock that nobody sets. */

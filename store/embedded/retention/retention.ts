@@ -56,14 +56,14 @@ export async function dropExpiredSegments(options: RetentionOptions, nowMs: numb
     const watermarks = [...sequences].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
     catalog.epochs.begin();
     catalog.apply({ add: [], remove: expired, removeBlobFiles, watermarks });
-    // In the same turn of the event loop: no reader may see that the events are gone before it can learn that they expired.
+    // Both happen in one turn of the event loop: no reader may see that the events are gone before it can learn that they expired.
     expiredWatermarks.add(watermarks);
     versions.exchange({ removeSegments: expired, removeBlobFiles });
     return expired.length;
   }
 }
 
-/** Those that are damaged expire, too. */
+/** The segments that may expire: the damaged ones, too. */
 function segmentsOf({ segments, damaged }: Pick<VersionSet, 'segments' | 'damaged'>): Segment[] {
   return [...segments, ...damaged.map(({ segment }) => segment)];
 }
