@@ -12,7 +12,7 @@ export interface ConnectionPoolOptions {
   readonly kept: number;
   /** Words the errors of statements. */
   readonly errors?: StatementErrors;
-  /** Is done with each connection first. */
+  /** Prepares each connection before its first use. */
   readonly prepare?: (connection: DuckDBConnection) => Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export async function retryWithLess<T>(
   }
 }
 
-/** DuckDB marks these errors in nothing but the message. */
+/** Whether DuckDB ran out of memory. It marks these errors in nothing but the message. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Out of Memory Error');
 }

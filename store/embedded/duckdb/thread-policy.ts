@@ -5,7 +5,7 @@ import type { StoreLogger } from '../../event-store.ts';
 import type { StatementRunner } from './statement-runner.ts';
 
 export interface ThreadPolicyOptions {
-  /** A runner of its own: another statement would interrupt the one that sets the threads. */
+  /** A runner that nothing else uses: another statement would interrupt the one that sets the threads. */
   readonly runner: StatementRunner;
   readonly cores: number;
   /** So long after the last bulk load queries get every core again, and so long after the last search bulk loads may take them. */
