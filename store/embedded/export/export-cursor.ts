@@ -14,7 +14,7 @@ const FIRST_ROWS = 1_024;
 export class ExportCursor {
   readonly #plan: SearchPlan;
   readonly #source: Pick<ScopeSource, 'snapshot' | 'aliases'>;
-  /** The disjoint ranges still to come. The newest, which comes next, is the last. Undefined: not counted yet. */
+  /** The disjoint ranges still to come. The newest, which comes next, is the last. Undefined until they are counted. */
   #ahead: CountedRange[] | undefined;
   /** The window that is being read; undefined before the first, and where none is to be read on. */
   #window: RowCursor | undefined;
