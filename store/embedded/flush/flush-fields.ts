@@ -32,7 +32,7 @@ export interface FieldsOrder {
   readonly segmentsFolder: string;
   /** Begins the names of the segments. No two orders that succeed have the same. */
   readonly stem: string;
-  /** At least one. */
+  /** The sources of the events, at least one. */
   readonly sources: readonly GrowingSource[];
   /** The number of events in the sources. */
   readonly events: number;
@@ -40,7 +40,7 @@ export interface FieldsOrder {
   readonly blobFile: number;
   /** The sequence of the first log. */
   readonly firstSequence: bigint;
-  /** Exclusive. Tables may have later events. */
+  /** The end of the sequences, exclusive. Tables may have later events. */
   readonly endSequence: bigint;
   /** The sequences of the events, counted from that of the first log, where the sources are journals that have others, too. */
   readonly sequences?: Float64Array;

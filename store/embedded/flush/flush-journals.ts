@@ -15,7 +15,7 @@ interface EventKeys {
   readonly zones: Int32Array;
   /** Unix milliseconds. */
   readonly timestamps: Float64Array;
-  /** Counted from the sequence of the first log. */
+  /** The sequences, counted from that of the first log. */
   readonly sequences: Float64Array;
 }
 

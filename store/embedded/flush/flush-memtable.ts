@@ -82,12 +82,12 @@ async function lostParts(
     const fault = await faultOfJournal(part, checks);
     if (fault !== undefined) {
       if (mayPass(fault)) {
-        // The next attempt may read it. Its events are nowhere else.
+        // The journal has the only copy of its events, and the next attempt may be able to read it.
         throw new Error(fault);
       }
       lost.set(part, fault);
       for (const { number, atMs } of part.journals) {
-        // Under the same names at each attempt of the flush.
+        // The names of the copies depend on the journal alone, so that another attempt of the flush overwrites them.
         await journals.copyAside(number, atMs);
         logger.error({ journal: number, events: part.events, fault }, 'a journal is damaged: its events are lost, and its files set aside');
       }
