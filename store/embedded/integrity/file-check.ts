@@ -43,7 +43,7 @@ function faultOfSqliteFile(path: string): string | undefined {
   }
 }
 
-/** The same on the main thread, which does other things after each range. */
+/** Does the work of the thread on the main thread, which does other things after each range. */
 export async function readFilesInTurn(order: CheckOrder): Promise<CheckResult> {
   if ('blocksOf' in order || 'sqliteFile' in order) {
     return readFiles(order);

@@ -52,7 +52,7 @@ const ORDER_BYTES = 16 * 1024 * 1024;
 
 const MAX_THREADS = 4;
 
-/** What earlier versions know of a segment. */
+/** The blocks of a segment that an earlier version wrote, which noted none. */
 const NO_BLOCKS = new Uint8Array();
 
 /** Part of a segment's file, with what it belongs to. */
@@ -68,8 +68,9 @@ interface SegmentToCheck extends FileToCheck {
 export class SegmentChecks {
   readonly #options: SegmentChecksOptions;
   readonly #known = new WeakMap<Segment, KnownBlocks>();
-  /** For who waits, and for what can wait. */
+  /** Threads for the checks that a search waits for. */
   readonly #threads: WorkerPool<CheckOrder, CheckResult>;
+  /** A thread for the checks that nobody waits for. */
   readonly #slowThread: WorkerPool<CheckOrder, CheckResult>;
 
   constructor(options: SegmentChecksOptions) {
@@ -152,7 +153,7 @@ export class SegmentChecks {
     return await this.#repeat(work, signal, this.#options.containJournals);
   }
 
-  /** The same for a load, during which no journal can be contained. */
+  /** Carries out work as {@link reading} does, for a load, during which no journal can be contained. */
   async readingInLoad<T>(work: (check: CheckSegments) => Promise<T>): Promise<T> {
     return await this.#repeat(work, undefined, async () => false);
   }
