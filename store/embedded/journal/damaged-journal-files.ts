@@ -25,7 +25,7 @@ export class DamagedJournalFiles {
     return await this.#keep(names, nowMs, rename);
   }
 
-  /** The same for files that are still in use. */
+  /** Sets copies of files aside, as {@link setAside} does, where the files are still in use. */
   async copyAside(names: readonly string[], nowMs: number): Promise<string[]> {
     return await this.#keep(names, nowMs, copyFile);
   }
@@ -62,7 +62,7 @@ export class DamagedJournalFiles {
     }
   }
 
-  /** Newest first. */
+  /** The files that were set aside, the newest first. */
   async #list(): Promise<{ readonly name: string; readonly atMs: number }[]> {
     const names = await readdir(this.#folder);
     const files = names.flatMap((name) => {

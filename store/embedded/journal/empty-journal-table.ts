@@ -44,7 +44,7 @@ export class EmptyJournalTable {
     return this.#numbers;
   }
 
-  /** Returns undefined where the journal has no row. */
+  /** The journal with this number; undefined where it has no row. */
   get(number: number): EmptyJournal | undefined {
     if (!this.#numbers.has(number)) {
       return undefined;
@@ -63,13 +63,13 @@ export class EmptyJournalTable {
     );
   }
 
-  /** Durable when it returns. */
+  /** Adds a journal, which is durable when this returns. */
   add(journal: EmptyJournal): void {
     this.#change(() => this.insert(journal));
     this.noteInserted(journal);
   }
 
-  /** The caller has begun a transaction, and calls {@link noteInserted} after it. */
+  /** Adds the row of a journal. The caller has begun a transaction, and calls {@link noteInserted} after it. */
   insert({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): void {
     const statement = this.#database.prepare(
       'INSERT INTO empty_journals (number, first_sequence, event_count, expired_count, ingested_at) VALUES (?, ?, ?, ?, ?)',
@@ -81,7 +81,7 @@ export class EmptyJournalTable {
     this.#numbers.add(number);
   }
 
-  /** A number without a row is no error. */
+  /** Removes the rows of journals. A number without a row is no error. */
   remove(numbers: readonly number[]): void {
     const stored = numbers.filter((number) => this.#numbers.has(number));
     if (stored.length === 0) {

@@ -136,7 +136,7 @@ function endsOfNumbers(size: number, masks: Uint32Array, index: number): ValueEn
   });
 }
 
-/** The same of texts or bytes, each after its length, which may go on in the next chunk. */
+/** The ends of texts or bytes, each of which follows its length, and may go on in the next chunk. */
 function endsOfTexts(chunks: readonly Uint8Array[], masks: Uint32Array, index: number): ValueEnds {
   let [end, chunk, at] = [0, 0, 0];
   const nextByte = (): number => {
