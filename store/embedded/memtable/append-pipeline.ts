@@ -17,9 +17,9 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
-  /** Get the dead letters before the source offsets of their batch are durable. */
+  /** Where the dead letters of a batch become durable, before its source offsets do. */
   readonly deadLetters: Pick<DeadLetters, 'add'>;
-  /** Begun before a sequence is given. */
+  /** The epochs, of which that of this start begins before a sequence is given. */
   readonly epochs: Pick<EpochTable, 'begin'>;
   /** Makes journals searchable, one at a time in their order. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
@@ -119,7 +119,7 @@ export class AppendPipeline {
       const notKept = batch.deadLetters.length === 0 ? [] : await deadLetters.add(batch.deadLetters, now());
       const journal = await journals.write(this.#next, batch, now());
       this.#next = { journal: this.#next.journal + 1, sequence: this.#next.sequence + BigInt(batch.eventCount) };
-      // Work between two loads is queued in the order of the calls, too.
+      // The turn is taken before the next group may write, so that loads and the work between them come in the order of the calls.
       const turn = this.#loading.turn();
       writing[Symbol.dispose]();
       using _loading = await turn;
@@ -188,7 +188,7 @@ export class AppendPipeline {
     while (this.#refusal !== undefined && this.#closed === undefined) {
       try {
         for (const number of numbers) {
-          // One at a time, because a power loss may keep any of several removals that were synced together.
+          // Journals are removed one at a time: of several removals that are synced together, a power loss may keep any.
           await this.#options.journals.remove([number]);
         }
         this.#next = loaded;

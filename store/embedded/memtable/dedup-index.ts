@@ -108,7 +108,7 @@ interface IndexedMinute {
  */
 export class DedupIndex {
   readonly #limits: DedupIndexLimits;
-  /** In the order of their last use, the latest last. */
+  /** The indexed minutes in the order of their last use, the latest last. */
   readonly #minutes = new Map<number, IndexedMinute>();
   #events = 0;
   #loads = 0;
