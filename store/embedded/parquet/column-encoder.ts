@@ -82,7 +82,7 @@ export class ColumnEncoder {
     return this.#numbersOf(this.#events.timestamps);
   }
 
-  /** Numbers that count up from `first`. */
+  /** Encodes numbers that count up from `first`. */
   countingFrom(first: bigint): ColumnPages {
     this.#kernel.run.countUp(first, this.#rows, this.#wide);
     return this.#deltaPacked();
@@ -96,7 +96,7 @@ export class ColumnEncoder {
     };
   }
 
-  /** The values of a column. With `levels` the page begins with the definition levels; without, each row has a value. */
+  /** Encodes the values of a column. With `levels` the page begins with the definition levels; without, each row has a value. */
   values(name: BatchColumn, levels = false): ColumnPages {
     const { run } = this.#kernel;
     const column = this.#events.column(name);

@@ -33,7 +33,7 @@ export function writeSegmentFile(path: string, { events, zones, firstBlobPointer
       };
       encoder.begin(group.events);
       const columns = COLUMNS.map((column) => writeChunk(file, column, to - from, pagesOf(column, group, encoder)));
-      // The next row group overwrites the pages.
+      // The pages are written before the next row group overwrites them.
       file.write();
       groups.push({ columns, num_rows: BigInt(to - from), total_byte_size: BigInt(file.offset - start) });
     }
