@@ -62,7 +62,7 @@ export async function* checkFiles(parts: CheckedParts): AsyncGenerator<CheckLine
   yield { kind: 'summary', folder: parts.folder.root, files, bytes, events, faults };
 }
 
-/** Undefined where the file is gone, because its events are in others by now, or have expired. */
+/** Reads a file; undefined where it is gone, because its events are in other files by now, or have expired. */
 async function readHeld({ part, read }: Work, { hold }: CheckedParts): Promise<Finding | undefined> {
   const release = part === undefined ? () => undefined : hold(part);
   if (release === undefined) {
@@ -70,7 +70,7 @@ async function readHeld({ part, read }: Work, { hold }: CheckedParts): Promise<F
   }
   try {
     const found = await read();
-    // A flush removes the files of a journal although it is held.
+    // A flush removes the files of a journal even while it is held, so what was found may be of files that were on their way out.
     return typeof part === 'number' && hold(part) === undefined ? undefined : found;
   } finally {
     release();
@@ -122,7 +122,7 @@ function journals({ folder, journals: numbers, journalFolder }: CheckedParts): W
     const bytes = names.reduce((sum, name) => sum + sizeOf(join(folder.journal, name)), 0);
     const read = async (): Promise<Finding> => {
       const journal = await journalFolder.read(number);
-      // A row of the catalog counts events that are nowhere, or elsewhere.
+      // The events of a journal without files are lost, or are in other files, where they are counted.
       return journal === undefined ? NOT_WHOLE : journal.hasFiles ? journal.eventCount : 0;
     };
     const atMost = () => journalFolder.countDamaged(number);

@@ -45,7 +45,7 @@ export interface UnreadableSegment {
 
 const AT_ANY_TIME = { minTimestamp: 0, maxTimestamp: 0 };
 
-/** All time partitions in one. */
+/** The length of a time partition that has the events of all times. */
 const ALL_TIME_MS = Number.MAX_SAFE_INTEGER;
 
 /** Reads a segment whole. `known` is what an earlier catalog says of the file, by whose checksums it is checked then. */
@@ -96,7 +96,7 @@ function rowsByFooter(path: string): number | undefined {
   try {
     return rowsIn(path);
   } catch {
-    // The footer is damaged, too.
+    // The footer is damaged, too, so that the number of rows stays unknown.
     return undefined;
   }
 }

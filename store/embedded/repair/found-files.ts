@@ -40,7 +40,10 @@ export interface FindOptions {
   readonly onRead: (doneBytes: number, totalBytes: number) => void;
 }
 
-/** A start that finds a segment whole that counts as damaged takes over what nothing else holds. */
+/**
+ * The damage of a segment that is whole, and of which other files hold some events, too. A start that finds such a segment takes over the
+ * events that nothing else holds.
+ */
 const DOUBLED = 'others hold some of its events';
 
 /** Reads all files. Nothing is changed. */
@@ -105,10 +108,10 @@ function areIn(journals: readonly Journal[], { minSequence, maxSequence }: Unpub
   return next > maxSequence;
 }
 
-/** `all`: also those that nothing points to, because segments that cannot be read may, once they are put back. */
+/** The blob files to keep. With `all` these include files that no segment points to: unreadable segments may, once they are put back. */
 function wantedBlobFiles(segments: readonly FoundSegment[], written: readonly WrittenFile[], all: boolean): WantedBlobFile[] {
   const named = written.filter(isBlobFile).sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1));
-  // Of two flushes with one number the later one was published. The times in their names are as long for some decades.
+  // Of two flushes with one number the later one was published. Names of one length order by the time in them, for some decades.
   const byNumber = new Map(named.map(({ name, number }) => [number, name]));
   const wanted = new Map<number, WantedBlobFile>();
   for (const { logs, writtenAtMs } of segments) {

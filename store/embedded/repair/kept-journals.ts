@@ -96,7 +96,7 @@ function withoutCopies(inOrder: readonly Journal[]): [unique: Journal[], copies:
 /** Each missing number takes a row of the catalog until the next flush. */
 const MAX_MISSING = 1_000;
 
-/** The journals with their own numbers, where a start can load them so, and otherwise with new ones. */
+/** Gives journals the numbers that they have already, if a start can load them under these, and otherwise new ones. */
 function numbered(loaded: readonly Journal[], lastFlush: number, lastNumber: number): KeptJournal[] {
   const canStay = loaded.every((journal, index) => {
     const before = loaded[index - 1];
@@ -156,7 +156,10 @@ function placed(
   return { flushedJournal: first.number - 1, nextSequence: first.journal.firstSequence, empty };
 }
 
-/** The last journal of all is not told from one that was never acknowledged; those up to the last flush are in segments. */
+/**
+ * The damaged journals whose events are lost. Those up to the last flush are in segments, and one behind all whole journals may never have
+ * been acknowledged.
+ */
 function lostAmong(damaged: readonly DamagedJournal[], whole: readonly Journal[], { lastFlush }: HeldEvents): LostJournal[] {
   const last = Math.max(0, ...whole.map(({ number }) => number));
   return damaged

@@ -92,7 +92,7 @@ class Choice {
     return rows === this.#rows.get(file) && areHeld && !this.leftOut.has(file);
   }
 
-  /** Of files that share events the largest counts as their place. */
+  /** The files of which others hold some events, too. Of those that share events the largest is taken to hold them, and is left out here. */
   doubled(): Set<string> {
     const doubled = new Set<string>();
     for (const { files } of this.#shared) {

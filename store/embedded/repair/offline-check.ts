@@ -45,7 +45,7 @@ async function catalogFault(folder: DataFolder): Promise<string | undefined> {
   }
 }
 
-/** Also of a catalog that does not fit to its files most can be read. */
+/** Opens the catalog to look at it, also where it does not fit its files; nothing of it where a fault is known and it cannot be opened. */
 function inspectedIfWhole({ catalogFile }: DataFolder, fault: string | undefined): ReturnType<typeof inspectCatalog> {
   const nothing = { catalog: undefined, [Symbol.dispose]: () => undefined };
   try {

@@ -21,7 +21,7 @@ export interface RebuildOptions {
   readonly memoryLimitMb: number;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Is told how many bytes are read, and of how many. */
+  /** Called with how many bytes are read, and of how many. */
   readonly onRead?: (doneBytes: number, totalBytes: number) => void;
 }
 
@@ -99,7 +99,7 @@ function readKnown(file: string): KnownFiles {
       catalog?.close();
     }
   } catch {
-    // It is damaged: what was read of it by then has checksums of its own.
+    // The old catalog is damaged. Its rows that were read by then have checksums of their own, so they are right.
   }
   return known;
 }
@@ -123,7 +123,7 @@ function beginCatalog(file: string, written: readonly WrittenFile[]): Catalog {
   removeLeft(file);
   const opened = openCatalogDatabase(file);
   opened.exec('PRAGMA synchronous = OFF');
-  // The next start takes a file of a merge for older than the catalog only where its number was given.
+  // A start refuses a folder with files of merges whose numbers its catalog never gave, so the highest of them counts as given.
   const lastId = Math.max(0, ...written.filter(({ from }) => from === 'segment').map(({ number }) => number));
   opened.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('segments', ?)").run(lastId);
   return new Catalog(file, { ...NEW_CATALOG, opened });
