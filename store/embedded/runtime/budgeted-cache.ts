@@ -1,7 +1,7 @@
 export interface BudgetedCacheOptions<Value> {
   /** The sum of the sizes of all entries, in bytes, or in whatever else `sizeOf` counts. */
   readonly budget: number;
-  /** May grow while the entry is in the cache. */
+  /** The size of an entry, which may grow while it is in the cache. */
   readonly sizeOf: (value: Value) => number;
   /** Returns false for an entry that does not make room for others, because it is in use. Default: every entry does. */
   readonly canEvict?: (value: Value) => boolean;
@@ -15,14 +15,14 @@ export interface BudgetedCacheOptions<Value> {
  */
 export class BudgetedCache<Key, Value> {
   readonly #options: BudgetedCacheOptions<Value>;
-  /** By last use, the oldest first. */
+  /** The entries by last use, the oldest first. */
   readonly #entries = new Map<Key, Value>();
 
   constructor(options: BudgetedCacheOptions<Value>) {
     this.#options = options;
   }
 
-  /** By last use, the oldest first. */
+  /** The values by last use, the oldest first. */
   get values(): readonly Value[] {
     return [...this.#entries.values()];
   }

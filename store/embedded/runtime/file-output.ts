@@ -31,7 +31,7 @@ export class FileOutput {
     return this.#offset;
   }
 
-  /** The bytes may not change before they are written. */
+  /** Takes bytes to be written. They may not change before that. */
   put(bytes: Uint8Array): void {
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;

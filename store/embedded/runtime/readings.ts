@@ -1,6 +1,6 @@
 /** A search, feed or export under way, until it is disposed. */
 export interface Reading extends Disposable {
-  /** Ends it. */
+  /** Ends the reading when it aborts. */
   readonly signal: AbortSignal;
 }
 
