@@ -6,13 +6,13 @@ import { searchKey } from './search-key.ts';
 import type { SearchExtent, SearchScope } from './search-scope.ts';
 import type { CountsByField, EarlierCounts } from './value-counts.ts';
 
-/** The counts of a histogram before. */
+/** A histogram as an earlier question has counted it. */
 export interface EarlierHistogram {
   readonly extent: SearchExtent;
   readonly request: HistogramRequest;
-  /** Those that have a series. */
+  /** The values that have a series of their own. */
   readonly values: readonly string[];
-  /** By bucket, for each value and, at the end, for all others. */
+  /** The series of each value and, at the end, that of all others: a count for each bucket. */
   readonly series: readonly (readonly number[])[];
 }
 

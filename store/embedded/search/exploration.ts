@@ -10,7 +10,7 @@ import type { SearchScope } from './search-scope.ts';
 import { findValueCounts, isNear, LongValues, type ValueCounting, type ValueCountLimits } from './value-counts.ts';
 
 export interface ExploreOptions {
-  /** Undefined: everything is counted anew. */
+  /** What earlier questions have counted; undefined where everything is counted anew. */
   readonly cache: ExplorationCache | undefined;
   readonly limits: ValueCountLimits;
   /** True where memory was short for a first try: fields are then counted one by one. */

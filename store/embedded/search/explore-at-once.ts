@@ -13,10 +13,10 @@ import { type CountsByField, listedTexts, type ValueCountLimits } from './value-
 /** All of a question but its page, and what a later one can use of it. */
 export interface FoundAtOnce {
   readonly counts: CountsByField;
-  /** Undefined where none was asked for, or where it has too many values. */
+  /** The histogram; undefined where none was asked for, or where it has too many values. */
   readonly histogram: EarlierHistogram | undefined;
   readonly facets: readonly Facet[];
-  /** Null without a selection. */
+  /** The number of events in the selection; null without one. */
   readonly selectedTotal: number | null;
 }
 
@@ -24,7 +24,7 @@ export interface FoundAtOnce {
 interface FoundField {
   readonly distinct: number;
   readonly first: readonly SelectedCount[];
-  /** In the order of a facet by difference; empty without a selection. */
+  /** The values in the order of a facet by difference; none without a selection. */
   readonly different: readonly SelectedCount[];
 }
 
@@ -60,7 +60,7 @@ export async function exploreAtOnce(
   };
 }
 
-/** What stays true for other selections. */
+/** The counts of a field without those of the selection: they stay true for other selections. */
 function withoutSelected({ distinct, first }: FoundField): FieldCounts {
   return { distinct, first: first.map(({ value, count }) => ({ value, count })) };
 }

@@ -29,9 +29,9 @@ interface Selected {
   readonly selection: Selection;
   readonly scope: SearchScope;
   readonly total: number;
-  /** Undefined: the number of the search's events is not known, because no facet has all values. */
+  /** Undefined where the number of the search's events is not known, because no facet has all values. */
   readonly sides: Sides | undefined;
-  /** Those of fields that are counted apart are missing, and all where memory is short. */
+  /** The counts of values in the selection. Those of fields that are counted apart are missing, and all where memory is short. */
   readonly counts: CountsByField;
 }
 

@@ -9,7 +9,7 @@ export interface ValueCount {
 export interface FieldCounts {
   /** Number of all values. */
   readonly distinct: number;
-  /** Those with the most events, in the order of a facet. All others come after the last of them. */
+  /** The values with the most events, in the order of a facet. All others come after the last of them. */
   readonly first: readonly ValueCount[];
 }
 
@@ -18,7 +18,7 @@ export function inOrder(values: readonly ValueCount[]): ValueCount[] {
   return values.toSorted(compareByCount);
 }
 
-/** The most events first, then by code point. */
+/** Orders values by their number of events, the most first, then by code point. */
 function compareByCount(a: ValueCount, b: ValueCount): number {
   return b.count - a.count || compareCodePoints(a.value, b.value);
 }
@@ -33,7 +33,7 @@ export function areOthersSingle({ first }: FieldCounts): boolean {
   return first.at(-1)?.count === 1;
 }
 
-/** Number of all events. Only where all values are known, or the others have one event each. */
+/** The number of all events. It is known only where all values are, or where each of the others has one event. */
 export function eventsOf({ distinct, first }: FieldCounts): number {
   return first.reduce((sum, { count }) => sum + count, distinct - first.length);
 }

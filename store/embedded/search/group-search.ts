@@ -45,7 +45,7 @@ export interface GroupCache {
   find(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups | undefined>;
   /** Has to be called for every answer, cached or not, with its number of groups. */
   answered(scope: SearchScope, output: GroupsOutput, groups: number): void;
-  /** Forgets everything; resolves when its memory is free. */
+  /** Forgets all groups; resolves when DuckDB has dropped their tables. */
   evictAll(): Promise<void>;
 }
 

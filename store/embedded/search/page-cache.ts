@@ -10,12 +10,12 @@ interface CachedPage {
   /** No event from this sequence on was known to the search. */
   readonly endSequence: bigint;
   readonly expiries: number;
-  /** What it takes in memory. */
+  /** What the page takes in memory. */
   readonly sizeBytes: number;
 }
 
 export const MAX_PAGE_CACHE_BYTES = 16 * 1024 * 1024;
-/** Of an entry, and of each of its rows beside their texts; rounded up. */
+/** What an entry takes in memory, and each of its rows beside its texts; rounded up. */
 const BYTES_OF_AN_ENTRY = 1_024;
 const BYTES_OF_A_ROW = 256;
 /** A text may take two bytes a character. */

@@ -167,7 +167,7 @@ export class RowCursor {
 }
 
 export interface RowPiecesOptions {
-  /** Is given before any is read. */
+  /** The piece that comes first, and is there already. */
   readonly first?: RowPiece | undefined;
   /** Reads the next piece, until the signal aborts; undefined where there are no more. */
   readonly read: (signal: AbortSignal) => Promise<RowPiece | undefined>;
@@ -178,8 +178,8 @@ export interface RowPiecesOptions {
 }
 
 /**
- * Pieces of rows, each read when it is asked for: nothing but what is held is kept while a caller is slow. No generator, because one that
- * nobody asks for anything gives nothing back.
+ * Pieces of rows, each read when it is asked for: while a caller is slow, nothing is kept but `held`. This is no generator, because one
+ * that was never asked for a piece would not give that back.
  */
 export class RowPieces implements AsyncIterableIterator<RowPiece> {
   readonly #options: RowPiecesOptions;
@@ -196,7 +196,7 @@ export class RowPieces implements AsyncIterableIterator<RowPiece> {
     this.#first = options.first;
     this.#signal = AbortSignal.any([options.ended, this.#abandoned.signal]);
     options.ended.addEventListener('abort', this.#end, { once: true });
-    // Whoever has gone meanwhile asks for nothing.
+    // A caller that has gone by now asks for no piece, so nothing else would give the parts back.
     if (options.ended.aborted) {
       void this.#giveBack();
     }
@@ -244,7 +244,7 @@ export class RowPieces implements AsyncIterableIterator<RowPiece> {
     return this;
   }
 
-  /** A read that is under way ends first. */
+  /** Gives back what the pieces are read from, once a read that is under way has ended. */
   async #giveBack(): Promise<void> {
     if (this.#isOver) {
       return;

@@ -24,9 +24,9 @@ const FEW_ROWS = 20_000;
 export interface FoundRows {
   readonly kind: 'rows';
   readonly total: number;
-  /** Undefined where the page has no rows. */
+  /** The first piece; undefined where the page has no rows. */
   readonly first: ReadRows | undefined;
-  /** Undefined where there are no more. */
+  /** The rows behind the first piece; undefined where there are no more. */
   readonly rest: RowCursor | undefined;
 }
 

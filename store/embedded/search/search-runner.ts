@@ -26,13 +26,13 @@ export interface SearchRunnerOptions {
   readonly checks: SegmentChecks;
   readonly connections: ConnectionPool;
   readonly threads: ThreadPolicy;
-  /** Undefined: every search counts the segments anew. */
+  /** The counts of segments; undefined where every search counts them anew. */
   readonly counts: SegmentCounts | undefined;
-  /** Undefined: every search groups anew. */
+  /** The cached groups; undefined where every search groups anew. */
   readonly groups: GroupCache | undefined;
-  /** Undefined: every question of the explorer counts anew. */
+  /** What questions of the explorer have counted; undefined where every one counts anew. */
   readonly explorations: ExplorationCache | undefined;
-  /** Of questions of the explorer. Undefined: every one reads its page anew. */
+  /** The pages of questions of the explorer; undefined where every one reads its page anew. */
   readonly pages: PageCache | undefined;
   /** Default: {@link VALUE_COUNT_LIMITS}. */
   readonly valueCountLimits?: ValueCountLimits | undefined;
@@ -65,7 +65,7 @@ interface OpenScope extends Disposable {
 
 /**
  * Runs searches: each waits for a connection, and the parts that it reads stay readable until it ends. A search that runs out of memory is
- * made once more with less, after the memory of the caches was freed; one that comes upon damage is made again without it.
+ * made once more with less, after the group-by cache was emptied. One that comes upon a damaged file is made again without that file.
  */
 export class SearchRunner {
   readonly #options: SearchRunnerOptions;

@@ -13,9 +13,9 @@ import { findFirstGroups } from './group-search.ts';
 import type { SearchExtent, SearchScope } from './search-scope.ts';
 
 export interface ValueCountLimits {
-  /** Of a field with more values only the first ones are known. */
+  /** The most values of a field that are all known. Of a field with more, only the first ones are. */
   readonly values: number;
-  /** The same for urls that are counted apart. */
+  /** Of urls that are counted apart, with more values only the first ones are known. */
   readonly urls: number;
   /** Urls of more events are counted apart from the other fields, because nearly every one may be different. */
   readonly together: number;
@@ -59,7 +59,7 @@ export interface ValueCounting {
   readonly events: number;
   readonly earlier: ReadonlyMap<GroupDimension, EarlierCounts>;
   readonly limits: ValueCountLimits;
-  /** True where memory is short. */
+  /** Whether fields are counted one by one, because memory is short. */
   readonly oneByOne: boolean;
 }
 

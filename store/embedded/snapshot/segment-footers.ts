@@ -10,13 +10,13 @@ export interface SegmentFootersOptions {
   readonly versions: VersionSet;
   readonly aliases: PathAliases;
   readonly checks: Pick<SegmentChecks, 'check'>;
-  /** They remember footers. */
+  /** Connections by which DuckDB remembers the footers that it reads. */
   readonly connections: ConnectionPool;
   readonly memoryLimitMb: number;
   readonly logger: StoreLogger;
 }
 
-/** So much of the memory limit for each footer, which takes up to half a mebibyte. Searches read those of older segments themselves. */
+/** One footer is read for so much of the memory limit. A footer takes up to half a mebibyte; searches read those of older segments. */
 const MB_OF_A_FOOTER = 8;
 
 /** Has DuckDB read the footers of segments before a search needs them: the first search of a segment would take 1.5 ms of CPU longer. */
@@ -29,8 +29,8 @@ export class SegmentFooters {
   }
 
   /**
-   * Reads those of the newest segments that it has not read yet. A segment that cannot be read is left to the search that needs it, and
-   * logged. Rejects with the signal's reason.
+   * Reads the footers of those among the newest segments that it has not read yet. A segment that cannot be read is logged, and left to the
+   * search that needs it. Rejects with the signal's reason.
    */
   async readNew(signal?: AbortSignal): Promise<void> {
     const { versions, aliases, checks, connections, memoryLimitMb, logger } = this.#options;
