@@ -31,7 +31,7 @@ export function isReferenced(
   return segments.some((segment) => segment.maxSequence >= minSequence && segment.minSequence <= maxSequence);
 }
 
-/** Throws `StoreError` (`corrupt`) where there is none. */
+/** The blob file with this number. Throws `StoreError` (`corrupt`) where there is none. */
 export function blobFileWithNumber(blobFiles: readonly BlobFile[], number: number): BlobFile {
   const found = blobFiles.find((blobFile) => blobFile.number === number);
   if (found === undefined) {

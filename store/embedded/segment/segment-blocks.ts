@@ -8,7 +8,7 @@ import type { Segment } from './segment.ts';
 
 /** A part of a file from the end of the block before it, or from its start, to `end`. The blocks of a file cover all of its bytes. */
 export interface Block {
-  /** Exclusive. */
+  /** The offset behind it. */
   readonly end: number;
   readonly crc32: number;
   /** The last zone that has events in the block. The zones of a segment ascend, so its first zone is at least that of the block before. */
@@ -18,7 +18,7 @@ export interface Block {
 /** A part of a file that has to have this checksum. */
 export interface FileRange {
   readonly from: number;
-  /** Exclusive. */
+  /** The offset behind it. */
   readonly to: number;
   readonly crc32: number;
 }
@@ -121,7 +121,7 @@ const READ_BYTES = 256 * 1024;
 
 let buffer: Buffer | undefined;
 
-/** Undefined where the file ends before the range does. */
+/** The checksum of a part of a file; undefined where the file ends before the part does. */
 function checksumOf(file: number, { from, to }: Omit<FileRange, 'crc32'>): number | undefined {
   buffer ??= Buffer.allocUnsafeSlow(READ_BYTES);
   let checksum = 0;
