@@ -20,7 +20,7 @@ export interface ContainmentOptions {
  * anew.
  */
 export function containDamage(segment: Segment, fault: string, { segmentsFolder, catalog, versions, logger }: ContainmentOptions): void {
-  // It was merged, has expired, or is contained already.
+  // The segment was merged, has expired, or is contained already.
   if (!versions.segments.includes(segment)) {
     return;
   }

@@ -101,7 +101,7 @@ export class VersionSet {
     this.zoneEnds.reach(zones, endSequence - 1n);
     this.#endSequence = endSequence;
     for (const listener of this.#listeners) {
-      // A microtask of its own: an error of a listener is no failure of the batch that it is told of.
+      // Each listener is called in a microtask of its own, so that its error is no failure of the batch that it is told of.
       queueMicrotask(listener);
     }
   }
@@ -118,7 +118,7 @@ export class VersionSet {
     readonly removeGrowing?: readonly GrowingSegment[];
     readonly addSegments?: readonly Segment[];
     readonly removeSegments?: readonly Segment[];
-    /** They stay, and no later snapshot has them. */
+    /** Segments that are damaged: their files stay, and no later snapshot has them. */
     readonly damageSegments?: readonly DamagedSegment[];
     readonly addBlobFile?: BlobFile;
     readonly removeBlobFiles?: readonly BlobFile[];
@@ -128,7 +128,7 @@ export class VersionSet {
     const damageSegments = [...(change.damageSegments ?? []), ...lost];
     const damaged = new Set(damageSegments.map(({ segment }) => segment));
     const gone = new Set<Part>([...removeSegments, ...removeGrowing, ...removeBlobFiles]);
-    // A merge puts others in the place of the segments that it removes.
+    // Events are gone where segments are removed and none are added; a merge adds some in their place.
     this.#expiries += (removeSegments.length > 0 && addSegments.length === 0) || damageSegments.length > 0 ? 1 : 0;
     this.#growingSegments = [...this.#growingSegments, ...(addGrowing ? [addGrowing] : [])].filter((part) => !gone.has(part));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment) && !damaged.has(segment));
