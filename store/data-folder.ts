@@ -128,7 +128,10 @@ export function sharedCheck(check: FolderCheck, silent: string, limitMs: number)
   };
 }
 
-/** Is called while the catalog is open, because no other file can get its inode number until it is closed. */
+/**
+ * Makes the check of an open data folder. It has to be called while the catalog is open: until that is closed, no other file can get its
+ * inode number.
+ */
 export function folderCheckOf({ root, journal, segments, catalogFile }: DataFolder): FolderCheck {
   const opened = statSync(catalogFile);
   const name = JSON.stringify(root);
@@ -139,7 +142,7 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
       return `the data folder ${name} is gone: ${(error as Error).message}`;
     }
     try {
-      // The catalog first: where all are gone, the message names it.
+      // The catalog is looked at first, so that the message names it where all files are gone.
       const found = await stat(catalogFile);
       await Promise.all([stat(journal), stat(segments)]);
       if (found.dev === opened.dev && found.ino === opened.ino) return undefined;
@@ -168,7 +171,7 @@ function makeFolder(path: string): void {
       throw error;
     }
   }
-  // Also of a folder that is there: an earlier process may have ended before it had synced the name.
+  // The name of a folder that was there already is synced, too: an earlier process may have ended before it had done so.
   syncFolderNow(parent);
 }
 

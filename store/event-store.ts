@@ -35,7 +35,7 @@ export interface DeadLetter {
   readonly isBatch?: boolean;
   /** Names the field that is wrong, its value and what is allowed. */
   readonly reason: string;
-  /** `kafka`, `http` or `file`. */
+  /** Where the message came from: `kafka`, `http` or `file`. */
   readonly source: string;
   readonly topic: string | null;
   readonly partition: number | null;
@@ -108,9 +108,9 @@ export interface FeedPosition {
   readonly [position]: never;
 }
 
-/** What a cursor is whose reader has read events that the store does not have: it has lost its last ones, or is on a copy of a folder. */
+/** A cursor whose reader has read events that the store does not have, because the store lost its last ones or is on a copy of a folder. */
 export class CursorAhead {
-  /** The end of what both have, where the store knows it; otherwise before the oldest event. */
+  /** The end of the events that both reader and store have, where the store knows it; otherwise the position before the oldest event. */
   readonly goesOnAfter: FeedPosition;
   readonly isEndKnown: boolean;
 
@@ -136,9 +136,9 @@ export interface FeedPositions {
    * otherwise in words what is wrong with the text.
    */
   decode(text: string): Promise<FeedPosition | CursorAhead | string>;
-  /** Before the oldest event that is kept. */
+  /** The position before the oldest event that is kept. */
   oldest(): Promise<FeedPosition>;
-  /** After the newest event that is visible. */
+  /** The position after the newest event that is visible. */
   newest(): Promise<FeedPosition>;
   /**
    * Where a reader goes on that has missed events of the zones, because the retention removed them behind its position; undefined where it
@@ -274,9 +274,9 @@ export interface StoreBackup extends AsyncDisposable {
   readonly storeId: number;
   /** How many events they hold. */
   readonly events: number;
-  /** No name is ever used for another file. */
+  /** The files whose names are never used for another file. */
   readonly published: readonly BackupFile[];
-  /** Those with names that are used again; the last one says what else belongs to the backup. */
+  /** The files whose names are used again by later backups. The last one, the catalog, says which other files belong to the backup. */
   readonly databases: readonly BackupFile[];
   /** A folder for further copies, which goes with the backup. */
   readonly copies: string;

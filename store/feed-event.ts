@@ -25,7 +25,7 @@ type Members = Readonly<Partial<Record<TextField, string>>> & {
   readonly log?: unknown;
 };
 
-/** Cannot occur within a string, where a quote follows a backslash. */
+/** The beginning of the member with the log. It cannot occur within a string, where a quote follows a backslash. */
 const LOG_KEY = ',"log":';
 
 /** Parses the whole event. */

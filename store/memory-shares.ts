@@ -2,7 +2,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** With less DuckDB cannot sort the events of a usual store, and a window of the feed would hold less than a page. */
 const LEAST_MB = { searches: 256, merges: 128, feedWindow: 4 } as const;
-/** More would save little reading. */
+/** Shares above these would save little reading. */
 const MOST_MB = { feedWindow: 108, feedPages: 96 } as const;
 
 /** So many windows of the feed are held: two of one reader, which it reads and which comes next, and another one of a second reader. */
@@ -12,17 +12,17 @@ const MAKING_A_WINDOW = 0.75;
 
 /** What the parts of the program may take of `MEMORY_LIMIT_MB`. At 1,024 and above they are all of it, or less. */
 export interface MemoryShares {
-  /** Of the DuckDB that searches and the feed read with, which has the unflushed events and the cached groups, in MiB. */
+  /** The share of the DuckDB that searches and the feed read with, which has the unflushed events and the cached groups, in MiB. */
   readonly searchesMb: number;
-  /** Of the DuckDB that merges segments, in MiB. */
+  /** The share of the DuckDB that merges segments, in MiB. */
   readonly mergesMb: number;
-  /** Of what tells duplicates of recent events apart, in bytes. */
+  /** The share of the index that tells duplicates of recent events apart, in bytes. */
   readonly dedupIndexBytes: number;
-  /** Of one window of the feed, in bytes. */
+  /** The share of one window of the feed, in bytes. */
   readonly feedWindowBytes: number;
-  /** Of all pages of the feed that wait for their readers, in bytes. */
+  /** The share of all pages of the feed that wait for their readers, in bytes. */
   readonly feedPagesBytes: number;
-  /** Of all answers that are read and not written, in bytes. */
+  /** The share of all answers that are read and not written yet, in bytes. */
   readonly answersBytes: number;
 }
 

@@ -114,7 +114,7 @@ export async function openWritePath(
   closing.add('the merge that is being given up', () => backgroundJobs.stop());
   const backups = new Backups({ folder: parts.folder, catalog, versions, pipeline, loader, flusher, deadLetters });
   closing.add('the backup that is being begun', () => backups.close());
-  // It stops first, because the jobs and the pipeline may be waiting for it.
+  // The flusher is closed first, because the jobs and the pipeline may be waiting for it.
   closing.add('the events that are being moved to disk', () => flusher.stop());
   const { expiredWatermarks, hold: retentionHold } = retention;
   return { pipeline, flusher, backgroundJobs, backups, deadLetters, retentionHold, scrub, expiredWatermarks, sourceOffsets, counters };
