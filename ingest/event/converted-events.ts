@@ -8,7 +8,7 @@ export class ConvertedEvents {
   readonly #pool = new ChunkPool();
   readonly fields = new ColumnWriter(this.#pool);
   readonly logs = new LineBuffer(this.#pool);
-  /** The number of the events. Who adds one counts it. */
+  /** The number of the events. Whoever adds an event to `fields` and `logs` adds one here. */
   count = 0;
 
   get byteLength(): number {

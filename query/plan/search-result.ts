@@ -81,7 +81,7 @@ export interface HistogramSeries extends HistogramCounts {
 
 export interface Facet {
   readonly field: GroupDimension;
-  /** Number of distinct values in R; missing and empty ones are one. */
+  /** How many different values the events of the search have; missing and empty ones are one. */
   readonly distinct: number;
   readonly values: readonly FacetValue[];
 }
@@ -89,8 +89,8 @@ export interface Facet {
 export interface FacetValue {
   /** A missing value is the empty text. */
   readonly value: string;
-  /** Number of its events in R. */
+  /** How many events of the search have the value. */
   readonly count: number;
-  /** Number of its events in the selection; null without a selection. */
+  /** How many events of the selection have the value; null without a selection. */
   readonly selected: number | null;
 }

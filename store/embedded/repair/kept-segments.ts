@@ -92,7 +92,7 @@ class Choice {
     return rows === this.#rows.get(file) && areHeld && !this.leftOut.has(file);
   }
 
-  /** The files of which others hold some events, too. Of those that share events the largest is taken to hold them, and is left out here. */
+  /** The files of which others hold some events, too. The largest of the files that share events counts as their place, and is left out. */
   doubled(): Set<string> {
     const doubled = new Set<string>();
     for (const { files } of this.#shared) {
