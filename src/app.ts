@@ -56,7 +56,7 @@ export interface AppOptions {
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
-  /** The reads of the store. Default: in a queue of their own. */
+  /** The reads of the store, in the queue that others share. Default: a queue of their own. */
   readonly reads?: ScheduledReads;
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;

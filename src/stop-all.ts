@@ -19,7 +19,7 @@ export interface StopLimits {
 export const STOP_LIMITS: StopLimits = {
   /** Less than the 10 s after which Docker kills. */
   graceMs: 8_000,
-  /** The stop has failed then. All accepted events are on disk, as before a kill. */
+  /** A stop that takes longer has failed. All accepted events are on disk then, as before a kill. */
   deadlineMs: 15_000,
 };
 
