@@ -77,7 +77,7 @@ function toldRepair(repair: Repair): string[] {
   }
 }
 
-/** Throws StoreError. */
+/** Throws StoreError where the folder is not there. */
 function requireFolder(dataDir: string): void {
   const wrong = !existsSync(dataDir) ? 'does not exist' : statSync(dataDir).isDirectory() ? null : 'is no folder';
   if (wrong === null) return;

@@ -8,10 +8,10 @@ export function printable(text: string): string {
   return text.replaceAll(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The same without tabs and the ends of lines. */
+/** Matches the characters that are shown as escapes, but for tabs and the ends of lines. */
 const CONTROLS_IN_LINES = new RegExp(`(?!\\t|\\n|\\r\\n)[${SHOWN_AS_ESCAPES}]`, 'gu');
 
-/** The terminals behind safe ones. */
+/** The terminal behind each safe output. */
 const BEHIND = new WeakMap<NodeJS.WriteStream, NodeJS.WriteStream>();
 
 /**
