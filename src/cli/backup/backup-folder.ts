@@ -15,9 +15,9 @@ const SEGMENTS = 'segments';
 const CATALOG = 'catalog.sqlite';
 const PUBLISHED = /^segments\/[jc]\d+-[\w-]+\.parquet$/;
 const DATABASE = /^[a-z-]+\.sqlite$/;
-/** Of files that are not whole yet. A start takes them for what a crash left. */
+/** The ending of files that are not whole yet. A start takes them for what a crash left. */
 const UNFINISHED = '.tmp';
-/** SQLite would apply what a program that looked at the copy left beside it. */
+/** The endings of what a program that looked at a copy may have left beside it. SQLite would apply that to the next copy. */
 const BESIDES = ['-wal', '-shm', '-journal'];
 
 /**
