@@ -82,7 +82,7 @@ async function sendFromAll(options: FollowOptions, count: Count): Promise<boolea
   return hasSent;
 }
 
-/** Null where the file has changed under the batch, whose source says so at its next look. */
+/** Sends a batch. Resolves with null where its file was changed before all of it was read: the source finds that at its next look. */
 async function sendOrLookAgain(batch: LineBatch, { upload, givenUp, retry }: FollowOptions): Promise<IntakeReport | null> {
   try {
     return await untilDone(() => upload(batch, givenUp).catch((error) => Promise.reject(asDeliveryError(error))), retry);

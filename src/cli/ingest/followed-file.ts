@@ -9,7 +9,7 @@ import { detectEncoding } from './upload-events.ts';
 export interface FollowedFileOptions {
   /** How messages name it. */
   readonly name: string;
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   /** Where it is kept how far the file was sent. */
   readonly statePath: string;
@@ -28,11 +28,11 @@ export interface FollowedFileOptions {
  * name, first the rest of the one and then the other. How far it was sent is kept in a state, which another process cannot use meanwhile.
  */
 export class FollowedFile implements LineSource {
-  /** A file may come again. */
+  /** Never true, because another file may take the name at any time. */
   readonly isDone = false;
   readonly #options: FollowedFileOptions;
   readonly #lock: ReturnType<typeof lockStateFile>;
-  /** Oldest first. */
+  /** The files that have or had the name, the oldest first. */
   #generations: FileGeneration[] = [];
   #current: { readonly generation: FileGeneration; readonly batch: LineBatch } | null = null;
   #looking: Promise<void> | null = null;
@@ -91,7 +91,7 @@ export class FollowedFile implements LineSource {
   /** Throws DeliveryError where the state cannot be written. */
   async accepted(): Promise<void> {
     const current = this.#current;
-    // Another attempt to write the state has nothing else to note.
+    // The batch is noted once, also where the state has to be written more than once.
     this.#current = null;
     await current?.generation.accepted(current.batch);
     await this.#save();
@@ -207,7 +207,7 @@ export class FollowedFile implements LineSource {
     return null;
   }
 
-  /** Lines alone can be followed. Of a file that goes on from a state that is known. */
+  /** Throws CommandFailed where a file that is followed from its beginning is compressed or an array. Others were looked at before. */
   async #refuseOtherForms(): Promise<void> {
     const newest = this.#generations.at(-1);
     if (newest === undefined || newest.state.offset > 0) return;

@@ -29,7 +29,7 @@ export class FollowedStream implements LineSource {
   }
 
   async look(): Promise<void> {
-    // A stream has no name that another one could take.
+    // Nothing is to be looked at: a stream has no name that another one could take.
   }
 
   /** Throws CommandFailed where the stream cannot be read or a line is too long. */
@@ -75,7 +75,7 @@ export class FollowedStream implements LineSource {
     this.#isInLine = bytes.length === 0 ? this.#isInLine : bytes.at(-1) !== NEWLINE;
   }
 
-  /** Without the NULs that the line under way, or one that begins in these bytes, begins with: they may be more than a line may have. */
+  /** The bytes without NULs with which a line begins, be it this one or one under way: there may be more of them than a line may have. */
   #withoutNuls(bytes: Uint8Array): Uint8Array {
     const rest = this.#isInLine ? bytes : bytes.subarray(behindNuls(bytes));
     const lineStart = rest.lastIndexOf(NEWLINE) + 1;

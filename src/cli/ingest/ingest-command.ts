@@ -51,7 +51,7 @@ function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOpt
   return { names, url: serverUrlOf(flags['url']), accessKey: accessKeyOf(flags, env), follow, stateFolder: folder };
 }
 
-/** `-` is standard input, and not a file of that name. */
+/** Whether two arguments name one file. `-` is standard input, and not a file of that name. */
 function isSame(one: string, other: string): boolean {
   return one === '-' || other === '-' ? one === other : resolve(one) === resolve(other);
 }
@@ -80,7 +80,7 @@ function unreadable(name: string, error: unknown): UploadFailed {
   return new UploadFailed('unreadable', `${shownName(name)} cannot be read: ${(error as Error).message}`, { cause: error });
 }
 
-/** Throws UploadFailed, and StoppedBySignal. */
+/** Uploads a file. Throws UploadFailed, and StoppedBySignal. */
 async function uploadFile(name: string, options: IngestOptions, io: CommandIo): Promise<IntakeReport> {
   const input = await openInput(name, io.stdin);
   const progress = startByteProgress(io.stderr, input.sizeBytes, 'sent');
@@ -109,7 +109,7 @@ async function ingestOne(name: string, options: IngestOptions, io: CommandIo): P
   return report.rejectedCount === 0 ? 0 : 1;
 }
 
-/** What the next files would meet too. */
+/** The faults that the next files would meet, too. */
 const ENDING: readonly UploadFailed['fault'][] = ['unavailable', 'denied'];
 
 /**

@@ -13,7 +13,7 @@ import type { LineSource } from './line-batch.ts';
 import { uploadEvents } from './upload-events.ts';
 
 export interface FollowingOptions {
-  /** Each once; `-` is standard input. */
+  /** The names of the files, each once; `-` is standard input. */
   readonly names: readonly string[];
   readonly url: URL;
   readonly accessKey: string | null;
