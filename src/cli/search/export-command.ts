@@ -45,7 +45,7 @@ type ExportFormat = 'csv' | 'ndjson';
 
 const TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
-/** As an output, what it is without the flag. */
+/** This output stands for standard output, which the export goes to without the flag, too. */
 const STDOUT = '-';
 
 /** A search of everything may need so long until its first row, and between two rows that are far from each other. */
@@ -64,7 +64,7 @@ function refuseBom(format: ExportFormat): void {
   if (format !== 'csv') throw new UsageError(`--bom is given and the format is ${format}; allowed: --bom with CSV, which --csv asks for`);
 }
 
-/** Counts what an export brings, which may be cut anywhere. */
+/** What has come of an export, whose pieces may be cut anywhere. */
 interface ExportCount {
   bytes: number;
   events: number;
@@ -118,7 +118,7 @@ function parseOptions(args: readonly string[], { env, stdout }: CommandIo): Expo
   return { program: programOf(flags, env), body, format, hasBom, output, line, flags };
 }
 
-/** Throws StoppedBySignal, the errors of `openAnswer` and of `writeWholeFile`, and DeliveryError of standard output. */
+/** Writes the export. Throws StoppedBySignal, the errors of `openAnswer` and of `writeWholeFile`, and DeliveryError of standard output. */
 async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSignal): Promise<void> {
   const { program, body, format, hasBom, output } = options;
   const progress = startByteProgress(output === null && io.stdout.isTTY ? null : io.stderr, null, 'received');

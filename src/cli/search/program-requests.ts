@@ -34,9 +34,9 @@ export class ProgramRefusal extends DeliveryError {
   readonly status: number;
   /** What is wrong with the request, as far as the answer names it. */
   readonly errors: readonly FieldError[];
-  /** Of a tail or feed that does not go on at its cursor: the cursor to go on from. */
+  /** The cursor to go on from, where a tail or feed does not go on at its own; null elsewhere. */
   readonly oldestCursor: string | null;
-  /** Whether its cursor is ahead of the program, which does not have all that was read. */
+  /** Whether the cursor is ahead of the program, which does not have all that its reader has read. */
   readonly isAhead: boolean;
 
   constructor({ code, message, retryAfterMs }: DeliveryError, status: number, body: Buffer) {

@@ -142,7 +142,7 @@ function nextPageFlags({ page, window, arguments: { flags } }: Question): string
   return `--page ${page + 2}${end}`;
 }
 
-/** What of all there is is shown, and how to get at the rest. */
+/** Says which rows or groups of how many are shown, and which flags show the next ones. */
 function pageText(what: string, question: Question, { records, total }: ExploredPage): string {
   const { page, limit, window } = question;
   const within = `${new Date(window.from).toISOString()} to ${new Date(window.to).toISOString()}`;

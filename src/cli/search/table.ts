@@ -12,7 +12,7 @@ export interface Cell {
 export interface TableColumn {
   readonly header: string;
   readonly isRight: boolean;
-  /** It is made narrower only where the others are not enough. */
+  /** Whether the column is made narrower only where that of the others is not enough. */
   readonly isStiff: boolean;
   /** Styles a cell's text, with blanks around it; it adds no width. */
   style(fitted: string): string;
@@ -23,7 +23,7 @@ const GAP = '  ';
 /** Columns that a cell keeps: with fewer, nobody can tell what it says, and the column at the right is left out instead. */
 const MIN_WIDTH = 4;
 
-/** Those that one of a stiff column keeps: a number whole, a time to its minute, and of an address the network. */
+/** Columns that a cell of a stiff column keeps: they show a whole number, a time to its minute, and the network of an address. */
 const MIN_STIFF_WIDTH = 16;
 
 /** Longer texts are cut before they are measured, in UTF-16 units. */

@@ -74,7 +74,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     shown += next.length;
     if (shown >= limit) throw new LimitReached();
   };
-  // Those that came between the beginning of the stream and the search are in both.
+  // Events that came after the stream had begun and before the search was answered are in both.
   const alreadyShown = new Set<string>();
   let isPastShown = lastMs === null;
   const showPast = async (last: number): Promise<void> => {

@@ -98,7 +98,7 @@ export class TailStream {
         else this.#note(message);
       }
       if (events.length > 0) await this.#options.onEvents(events);
-      // Only what has been passed on need not come again.
+      // The id moves on only here, because what was not passed on has to come again.
       this.#lastId = lastId;
     }
   }
