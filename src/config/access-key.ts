@@ -29,7 +29,7 @@ export interface AccessKey {
 const MAX_NAME_LENGTH = 64;
 const NAME = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_NAME_LENGTH}}$`);
 
-/** Too long to guess. Without blanks and separators, so that it can stand in a list and in a header. */
+/** Keys of this length cannot be guessed. They have no blanks and separators, so that they can stand in a list and in a header. */
 const KEY_LENGTH = { min: 16, max: 256 };
 const KEY = new RegExp(`^[\\x21-\\x2b\\x2d-\\x39\\x3b-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`);
 const KEY_FORM = `${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable ASCII characters without blank, comma or colon`;
@@ -49,7 +49,7 @@ function parseZones(text: string): AccessKey['zones'] | null {
   return ids.every((id) => id !== null) ? new Set(ids) : null;
 }
 
-/** Without a fourth part no scope is named. An empty part is a mistake. */
+/** The scopes of the fourth part of an entry. Without that part none is named; an empty part is a mistake. */
 function parseScopes(text: string | undefined): readonly Scope[] | null {
   if (text === undefined) return [];
   const scopes = text.split('+').map((name) => SCOPES.find((scope) => scope === name.trim()));
