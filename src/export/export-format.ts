@@ -9,7 +9,7 @@ import { rowJson, type WriteRow, zoneRowJson } from '../http/search-response.ts'
 export interface ExportFormat {
   readonly name: 'csv' | 'ndjson';
   readonly contentType: string;
-  /** Is sent before the first row. */
+  /** The text that is sent before the first row. */
   readonly header: string;
   /** Returns one row with its line end. */
   readonly writeRow: WriteRow;
@@ -62,7 +62,7 @@ export function csvRow(row: EventRow): readonly AnswerPart[] {
   return csvRecord(row, '');
 }
 
-/** The same with the zone after the log id. */
+/** Returns a record as {@link csvRow} does, with the zone after the log id. */
 function zoneCsvRow(row: EventRow): readonly AnswerPart[] {
   return csvRecord(row, `,${csvCell(String(row.zoneId))}`);
 }

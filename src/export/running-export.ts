@@ -17,7 +17,7 @@ export async function* exportPieces(
   try {
     for (let piece = await next; piece.done !== true; piece = await next) {
       next = left.next();
-      // It is awaited when this piece is written, or never.
+      // The next piece is awaited when this one is written, or never where the caller has gone.
       next.catch(() => {});
       yield written(before, piece.value, writeRow, onRows);
       before = '';
