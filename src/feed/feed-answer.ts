@@ -48,7 +48,7 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<re
         onEvents(piece.events);
         const left = limit - count - (events - written);
         if (hasMore && left > 0) next ??= begin(options, end, left);
-        // Awaited after this page, or never, if the answer is cut short.
+        // The next page is awaited after this one, or never where the answer is cut short.
         next?.catch(() => undefined);
       }
       page.release();

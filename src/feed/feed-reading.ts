@@ -8,7 +8,7 @@ export type FeedStore = Pick<EventStore, 'onEvents' | 'positions'>;
 
 export interface FeedReading {
   readonly store: FeedStore;
-  /** Those of the caller. */
+  /** The reads of the caller, which wait for its turn. */
   readonly reads: Pick<EventStore, 'readFeed'>;
   readonly zones: FeedRequest['zones'];
   /** How long one page may take in the store. */
