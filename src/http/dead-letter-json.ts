@@ -7,10 +7,10 @@ import { readInteger, readJson, readObject } from '../../query/request/wire-read
 import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
 import { invalidRequest } from './problem.ts';
 
-/** More at once would delay other requests. It is a multiple of 3, so that base64 parts fit together. */
+/** The bytes that are written at once; more would delay other requests. It is a multiple of 3, so that base64 parts fit together. */
 const PART_BYTES = 3 * 64 * 1024;
 
-/** Dead letters of one answer. */
+/** The most dead letters of one answer. */
 export const MAX_LISTED = 10_000;
 export const DEFAULT_LISTED = 100;
 
@@ -73,7 +73,7 @@ const DEAD_LETTER_ID = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
 
 function readIds(value: JsonValue, whole: string, errors: ErrorList): readonly number[] | undefined {
   if (!Array.isArray(value)) {
-    // null, too: a caller who asks for certain letters by mistake gets none and not all of them.
+    // null is refused, too: it stands for no list in some languages, and must not select all letters.
     errors.add('ids', `must be an array of ids of dead letters, or be left out ${whole}, not ${shownValue(value)}`);
     return undefined;
   }

@@ -39,7 +39,7 @@ export const earlyRefusals = fastifyPlugin(async (app: FastifyInstance) => {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered although the program is stopping. */
+    /** Whether requests are answered although the program is stopping. */
     readonly whileStopping?: boolean;
   }
   interface FastifyInstance {

@@ -10,9 +10,9 @@ export interface Metrics {
   readonly searchSeconds: Histogram<'output' | 'outcome'>;
   /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
   readonly receivedEvents: Counter<'source' | 'verdict'>;
-  /** Accepted ones of these in whose texts something became U+FFFD. */
+  /** Accepted events over HTTP in whose texts something became U+FFFD. */
   readonly repairedEvents: Counter<'source'>;
-  /** Texts of these that are stored by their first bytes. */
+  /** Texts of accepted events over HTTP of which only the first bytes are stored. */
   readonly cutTexts: Counter<'source'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;

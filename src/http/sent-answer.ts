@@ -9,7 +9,7 @@ import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';
 export type AnswerOutcome = 'sent' | 'deadline' | 'idle' | 'hung_up' | 'failed';
 
 export interface AnswerOrder {
-  /** Those of the program. */
+  /** The turns of the program's main thread. */
   readonly turns: MainThreadTurns;
   readonly response: ServerResponse;
   /** Begins to read the pieces, until the signal aborts. */
