@@ -71,7 +71,7 @@ function translateError(error: unknown, request: FastifyRequest): EdgeError | nu
   return new EdgeError(status, errorKey, message, { headers, cause: error, ...(errors === undefined ? {} : { errors }) });
 }
 
-/** Only the database knows its tokens, and some routes are open to everyone. */
+/** The access of a route: only the database knows its tokens, and some routes are open to everyone. */
 function routeConfig({ key, method, anyHost }: Operation): FastifyContextConfig {
   if (key === 'none' && anyHost) return { needsKey: 'never-by-any-name' };
   if (key === 'bearer' || key === 'none') return { needsKey: 'never' };
