@@ -48,7 +48,7 @@ export async function readPage(prefix: string): Promise<ServedPage> {
     ...paths.filter((path) => path.endsWith('.svg')).map((path) => `<link rel="icon" href="${path}">`),
     ...paths.filter((path) => path.endsWith('.css')).map((path) => `<link rel="stylesheet" href="${path}">`),
     `<script type="importmap">${importMap}</script>`,
-    // All at once: a browser would otherwise find them one after the other.
+    // The browser is told of all modules at once: it would otherwise find them one after the other.
     ...files
       .filter(([, { type }]) => type === SCRIPT_TYPE)
       .map(([path, { isLate }]) => `<link rel="modulepreload" href="${base}/${path}"${isLate ? ' fetchpriority="low"' : ''}>`),
@@ -62,7 +62,7 @@ export async function readPage(prefix: string): Promise<ServedPage> {
 }
 
 interface NamedFileContent extends Omit<PageFile, 'gzip'> {
-  /** The first question does not need it, and is not to wait behind it. */
+  /** Whether the first question does not need the file, and is not to wait behind it. */
   readonly isLate: boolean;
 }
 
@@ -81,7 +81,7 @@ async function scripts(shorten: Shorten): Promise<readonly NamedFile[]> {
   return [...libraries, ...modules].toSorted(([, a], [, b]) => Number(a.isLate) - Number(b.isLate));
 }
 
-/** Those of the libraries first, so that the page's own win. */
+/** The style sheets, those of libraries first, so that the page's own override them. */
 async function styles(shorten: Shorten): Promise<readonly NamedFile[]> {
   const names = (await readdir(join(FOLDER, 'style'))).toSorted();
   const own = names.map(async (name): Promise<NamedFile> => {
