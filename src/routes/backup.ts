@@ -52,7 +52,7 @@ function readBackupRequest(body: Uint8Array): ReadonlyMap<string, number> {
   return files;
 }
 
-/** A backup has the events of all zones, and all secrets of the control plane. */
+/** Refuses what the headers alone make wrong. A key has to open every zone: a backup has all events, and the control plane's secrets. */
 async function validateCall(request: FastifyRequest): Promise<void> {
   requireEveryZone(callerOf(request));
   readQuery(request.query, {});

@@ -11,7 +11,7 @@ export interface CheckRoutesOptions {
 
 const NDJSON = 'application/x-ndjson';
 
-/** A file may hold the events of any zone. */
+/** Refuses what the headers alone make wrong. A key has to open every zone, because a file may hold the events of any. */
 async function validateCall(request: FastifyRequest): Promise<void> {
   requireEveryZone(callerOf(request));
   negotiateAnswer(request.headers.accept, [NDJSON]);

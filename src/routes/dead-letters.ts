@@ -19,7 +19,7 @@ export interface DeadLetterRoutesOptions {
   readonly bodyDeadlineMs: number;
 }
 
-/** A key sees the letters of its zones. Letters of no known zone are for keys of every zone. */
+/** The zones whose letters a key sees: its own. Letters of no known zone are for keys of every zone. */
 function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
   const { zones } = callerOf(request);
   return zones === 'all' ? zones : [...zones];
@@ -32,7 +32,7 @@ function listQuery(query: unknown): { readonly afterId?: number; readonly limit?
   });
 }
 
-/** A body needs a type. A request without a body, such as `curl -X POST`, has none. */
+/** Refuses a body without the type of JSON. A request without a body, such as one of `curl -X POST`, has no type. */
 async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
   readQuery(query, {});
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

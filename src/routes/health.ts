@@ -15,9 +15,9 @@ interface HealthRoutesOptions {
 }
 
 interface Reason {
-  /** Tells nothing of where the program runs. */
+  /** The kind of the reason, which tells nothing of where the program runs. */
   readonly code: string;
-  /** For people; it may hold paths and the addresses of brokers. */
+  /** The reason in words for people; it may hold paths and the addresses of brokers. */
   readonly text: string;
 }
 

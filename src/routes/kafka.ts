@@ -30,7 +30,7 @@ const BODY_LIMITS: JsonLimits = { depth: 4, values: 100 };
 const PARTITIONS = { min: 0n, max: INT32.max };
 const OFFSETS = { min: 0n, max: INT64.max };
 
-/** Throws RequestProblem `request.invalid`. */
+/** Reads which batch is skipped. Throws RequestProblem `request.invalid`. */
 function readSkipRequest(body: Uint8Array): SkipRequest {
   const errors = new ErrorList();
   const parsed = readJson(body, BODY_LIMITS, errors);
@@ -54,7 +54,7 @@ interface RewindRequest {
 
 const TIMES = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
 
-/** Throws RequestProblem `request.invalid`. */
+/** Reads which topic is read again, and since when. Throws RequestProblem `request.invalid`. */
 function readRewindRequest(body: Uint8Array): RewindRequest {
   const errors = new ErrorList();
   const parsed = readJson(body, BODY_LIMITS, errors);
@@ -65,7 +65,7 @@ function readRewindRequest(body: Uint8Array): RewindRequest {
   return { topic, sinceMs: Number(since) };
 }
 
-/** A batch, and a topic, may hold the events of any zone. */
+/** Refuses what the headers alone make wrong. A key has to open every zone: a batch, and a topic, may hold the events of any. */
 async function validateCall(request: FastifyRequest): Promise<void> {
   requireEveryZone(callerOf(request));
   readQuery(request.query, {});
