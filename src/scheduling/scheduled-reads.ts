@@ -14,10 +14,10 @@ const NEVER = new AbortController().signal;
 
 type Estimate = Pick<QueuedRead, 'isLight' | 'bytes' | 'isRefusable'>;
 
-/** The counts of most zones are known without reading. */
+/** What a read of the active zones is estimated to take: the counts of most zones are known without reading. */
 const ZONES: Estimate = { isLight: true, bytes: 0, isRefusable: true };
 
-/** Few events, for which nothing has to be looked through. The slots of the feed and of exports bound their number. */
+/** What a page of the feed or an export takes: nothing has to be looked through for its events. Slots bound the number of such reads. */
 const PAGE: Estimate = { isLight: true, bytes: 0, isRefusable: false };
 
 /** The reads of a store, each of which waits for its turn in the queue. */
