@@ -81,7 +81,7 @@ const LASTING: ReadonlySet<string | undefined> = new Set([
 
 async function openForWriting(path: string): Promise<FileHandle> {
   try {
-    // O_APPEND, so that nothing is overwritten even if another process writes to the file.
+    // With O_APPEND nothing is overwritten even if another process writes to the file.
     return await openFile(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o640);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -242,7 +242,7 @@ export async function openFileSink(options: FileSinkOptions): Promise<Sink> {
     if (isRotationDue(rotation, position, bytes.length, now())) await rotate();
     if (file === null) throw new Error('it is not open');
     const end = position.size + bytes.length;
-    // Recorded first, so that a restart can tell a part of this batch from bytes of another process.
+    // The end of the batch is recorded first, so that a restart can tell a part of it from bytes of another process.
     await keepPosition({ ...position, writingTo: end });
     await append(file, bytes);
     position = { ...position, size: end, writingTo: null };

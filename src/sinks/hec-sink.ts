@@ -20,7 +20,7 @@ export interface HecFields {
 }
 
 export interface HecSinkOptions {
-  /** http: or https:, without `/services/collector`. */
+  /** The URL of the collector, http: or https:, without `/services/collector`. */
   readonly url: URL;
   readonly token: string | null;
   readonly fields: HecFields;
@@ -128,7 +128,7 @@ export function hecSink(options: HecSinkOptions): Sink {
  */
 export function hecEvent(format: FeedFormatName, fields: HecFields, line: string): string {
   const timeMs = eventTimeMs(format, line);
-  // Written digit by digit, because dividing by a thousand may not give the same milliseconds again.
+  // The time is written digit by digit, because dividing by a thousand may not give the same milliseconds again.
   const time =
     timeMs === null || timeMs < 0 ? '' : `"time":${Math.trunc(timeMs / 1_000)}.${String(Math.trunc(timeMs % 1_000)).padStart(3, '0')},`;
   const named = JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)));
