@@ -35,5 +35,8 @@ export const VECTOR_COLUMN_BYTES = 2 * 1024 * 1024;
 /** A segment with more rows is split by zone: a merge sorts a segment in memory. */
 export const MAX_SEGMENT_ROWS = 500_000;
 
-/** A segment has the events of an hour. Hours that ended long ago, and hours with few events, share one of this length: fewer, larger segments are faster to search. */
+/**
+ * A segment has the events of one hour. Hours that ended long ago, and hours with few events, share a segment of this length: fewer, larger
+ * segments are faster to search.
+ */
 export const LONG_PARTITION_MS = 12 * HOUR_MS;
