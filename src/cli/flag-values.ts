@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
+import { wholeNumberIn } from '../../query/integer-ranges.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { UsageError } from './command.ts';
 
@@ -22,9 +23,9 @@ export function optional<Value>(
   return text === undefined ? null : parse(text, name);
 }
 
-export function wholeNumber(flag: string, text: string, min: number, max: number): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max ? value : refuseFlag(flag, text, `a whole number ${min}..${max}`);
+export function wholeNumberFlag(flag: string, text: string, min: number, max: number): number {
+  const value = wholeNumberIn(text, min, max);
+  return value === null ? refuseFlag(flag, text, `a whole number ${min}..${max}`) : Number(value);
 }
 
 export function choice<Name extends string>(flag: string, text: string, names: readonly Name[]): Name {

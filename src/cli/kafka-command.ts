@@ -1,4 +1,4 @@
-import { INT32, INT64 } from '../../query/integer-ranges.ts';
+import { INT32, INT64, wholeNumberIn } from '../../query/integer-ranges.ts';
 import { membersIn, refusedAnswer } from '../sinks/http-exchange.ts';
 import { DeliveryError } from '../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
@@ -47,8 +47,9 @@ interface Errand {
   readonly told: (answer: Readonly<Record<string, unknown>>) => string | null;
 }
 
-function wholeNumber(name: string, text: string, max: bigint): bigint {
-  if (/^\d{1,19}$/.test(text) && BigInt(text) <= max) return BigInt(text);
+function numberUpTo(max: bigint, name: string, text: string): bigint {
+  const value = wholeNumberIn(text, 0, max);
+  if (value !== null) return value;
   throw new UsageError(`${name} "${text}" is not allowed; allowed: a whole number 0 to ${max}`);
 }
 
@@ -57,9 +58,9 @@ function skipErrand([topic, partition, offset, extra]: readonly string[], to: st
   if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${SKIP_NEEDS}`);
   const members = [
     `"topic":${JSON.stringify(topic)}`,
-    `"partition":${wholeNumber('PARTITION', partition, INT32.max)}`,
-    `"offset":${wholeNumber('OFFSET', offset, INT64.max)}`,
-    ...(to === undefined ? [] : [`"to":${wholeNumber('--to', to, INT64.max)}`]),
+    `"partition":${numberUpTo(INT32.max, 'PARTITION', partition)}`,
+    `"offset":${numberUpTo(INT64.max, 'OFFSET', offset)}`,
+    ...(to === undefined ? [] : [`"to":${numberUpTo(INT64.max, '--to', to)}`]),
   ];
   return {
     path: '/ingest/kafka/skip',

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
 import type { ConfigVariable } from './config-value.ts';
-import { oneOf, someText, wholeNumber } from './config-value.ts';
+import { oneOf, someText, wholeNumberSetting } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
@@ -48,7 +48,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     name: 'PORT',
     default: '8080',
     about: 'Where to listen',
-    ...wholeNumber(0, 65_535, { note: '; 0 takes any free port' }),
+    ...wholeNumberSetting(0, 65_535, { note: '; 0 takes any free port' }),
   },
   {
     key: 'dataDir',
@@ -64,14 +64,14 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     name: 'RETENTION_HOURS',
     default: '72',
     about: `How long events are kept, by event time; a search reaches ${REACH_HOURS} hours back at most`,
-    ...wholeNumber(1, 8_760, { unit: HOUR_MS }),
+    ...wholeNumberSetting(1, 8_760, { unit: HOUR_MS }),
   },
   {
     key: 'deadLetterRetentionMs',
     name: 'DEAD_LETTER_DAYS',
     default: '7',
     about: 'How long dead letters are kept, from when they arrived',
-    ...wholeNumber(1, 365, { unit: DAY_MS }),
+    ...wholeNumberSetting(1, 365, { unit: DAY_MS }),
   },
   {
     key: 'deadLetterMaxMb',
@@ -80,42 +80,42 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     about:
       'What dead letters may take on disk; further ones take the room of the oldest of the zone that has most, or are not kept if they ' +
       'are of that zone; from Kafka topic, partition, offset, reason and hash are kept even then',
-    ...wholeNumber(1, 1_048_576),
+    ...wholeNumberSetting(1, 1_048_576),
   },
   {
     key: 'maxConnections',
     name: 'MAX_CONNECTIONS',
     default: '4096',
     about: 'How many connections may be open at a time; those beyond are closed at once',
-    ...wholeNumber(16, 65_536),
+    ...wholeNumberSetting(16, 65_536),
   },
   {
     key: 'ingestMaxMb',
     name: 'INGEST_MAX_MB',
     default: '16384',
     about: 'How long, decompressed, the events of one request may be',
-    ...wholeNumber(1, 1_048_576),
+    ...wholeNumberSetting(1, 1_048_576),
   },
   {
     key: 'queryDeadlineMs',
     name: 'QUERY_DEADLINE_MS',
     default: '30000',
     about: 'A search that takes longer is interrupted and answered 503',
-    ...wholeNumber(1, 3_600_000),
+    ...wholeNumberSetting(1, 3_600_000),
   },
   {
     key: 'exportDeadlineMs',
     name: 'EXPORT_DEADLINE_MS',
     default: '3600000',
     about: 'An export that takes longer is cut off, and so is the answer of a search that its caller reads for longer',
-    ...wholeNumber(1, 86_400_000),
+    ...wholeNumberSetting(1, 86_400_000),
   },
   {
     key: 'exportIdleMs',
     name: 'EXPORT_IDLE_MS',
     default: '60000',
     about: 'An export whose client takes nothing for longer is cut off',
-    ...wholeNumber(1, 3_600_000),
+    ...wholeNumberSetting(1, 3_600_000),
   },
   {
     key: 'memoryLimitMb',
@@ -124,7 +124,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     about:
       'Memory for events and answers: half of it is for the DuckDB that searches, which spills to DATA_DIR beyond that. The program ' +
       'takes 776 MiB beside it at most',
-    ...wholeNumber(256, 1_048_576),
+    ...wholeNumberSetting(256, 1_048_576),
   },
   {
     key: 'demo',

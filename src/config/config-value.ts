@@ -1,3 +1,5 @@
+import { wholeNumberIn } from '../../query/integer-ranges.ts';
+
 /** One environment variable; its flag is `flagOf(name)`. */
 export interface ConfigVariable<Key extends string = string, Value = unknown> {
   readonly key: Key;
@@ -32,7 +34,7 @@ export function refuse(why: string | null = null): ParsedValue<never> {
  * Returns the part of a row for a whole number from `min` to `max`. The value is the number times `unit`; `note` follows the text of what
  * is allowed.
  */
-export function wholeNumber(
+export function wholeNumberSetting(
   min: number,
   max: number,
   { unit = 1, note = '' } = {},
@@ -40,10 +42,8 @@ export function wholeNumber(
   return {
     allowed: `a whole number ${min}..${max}${note}`,
     parse: (text) => {
-      // Decimal digits only: `Number` would also take `0x10`, `1e3` and blanks.
-      if (!/^\d{1,15}$/.test(text)) return refuse();
-      const value = Number(text);
-      return value >= min && value <= max ? accept(value * unit) : refuse();
+      const value = wholeNumberIn(text, min, max);
+      return value === null ? refuse() : accept(Number(value) * unit);
     },
   };
 }
@@ -86,7 +86,7 @@ function splitList(text: string): string[] | null {
  * One or more items separated by commas, each trimmed and fulfilling `isItem`. A comma inside `{a,b}`, `(a,b)` or `[a,b]` separates
  * nothing.
  */
-export function listOf(isItem: (item: string) => boolean): ValueParser<readonly string[]> {
+export function commaSeparated(isItem: (item: string) => boolean): ValueParser<readonly string[]> {
   return (text) => {
     const items = splitList(text);
     if (items === null) return refuse('its braces, brackets or parentheses do not pair up');

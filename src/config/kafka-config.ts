@@ -1,6 +1,6 @@
 import type { KafkaConnection, KafkaCredentials } from '../../ingest/kafka/kafka-connection.ts';
 import { type KafkaTls, KafkaTlsError, readKafkaTls } from '../../ingest/kafka/kafka-tls.ts';
-import { accept, type ConfigVariable, listOf, oneOf, type ParsedValue, refuse, someText, yesOrNo } from './config-value.ts';
+import { accept, type ConfigVariable, commaSeparated, oneOf, type ParsedValue, refuse, someText, yesOrNo } from './config-value.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
@@ -57,7 +57,7 @@ export const KAFKA_CONFIG_VARIABLES: readonly KafkaVariable[] = [
     default: null,
     allowed: 'host:port items separated by commas',
     about: 'Kafka to consume from; unset: none',
-    parse: listOf(isBroker),
+    parse: commaSeparated(isBroker),
   },
   {
     key: 'kafkaTopics',
@@ -65,7 +65,7 @@ export const KAFKA_CONFIG_VARIABLES: readonly KafkaVariable[] = [
     default: 'shield-events',
     allowed: 'topic names or globs separated by commas',
     about: 'Topics to consume; a glob also takes topics made later',
-    parse: listOf(isTopicPattern),
+    parse: commaSeparated(isTopicPattern),
   },
   {
     key: 'kafkaGroupId',

@@ -1,7 +1,7 @@
 import { cutText } from '../../query/request/request-errors.ts';
 import { CursorAhead, type EventStore, type FeedPosition, type FeedPositions } from '../../store/event-store.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../formats/feed-formats.ts';
-import { oneOf, type RawQuery, type Reader, readQuery, wholeNumber } from '../http/request-parameters.ts';
+import { oneOf, type RawQuery, type Reader, readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
 import { cursorAhead } from './feed-reading.ts';
 
 export const MAX_EVENTS = 100_000;
@@ -28,9 +28,9 @@ export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 
     wait: number;
   }>(query, {
     cursor: await cursorReader((query as RawQuery | undefined)?.['cursor'], positions),
-    limit: wholeNumber(1, MAX_EVENTS),
+    limit: wholeNumberParameter(1, MAX_EVENTS),
     format: oneOf(...FEED_FORMAT_NAMES),
-    wait: wholeNumber(0, MAX_WAIT_SECONDS),
+    wait: wholeNumberParameter(0, MAX_WAIT_SECONDS),
   });
   if (cursor instanceof CursorAhead) throw cursorAhead(cursor, { positions });
   return {

@@ -3,7 +3,7 @@ import type { ExploreResult, Facet, Histogram } from '../../query/plan/search-re
 import type { ActiveZone } from '../../store/event-store.ts';
 import { type Hold, uncounted } from './answer-memory.ts';
 import type { AnswerPart, AnswerPieces } from './answer-writer.ts';
-import { listOf, pageResponse, zoneRowJson } from './search-response.ts';
+import { jsonList, pageResponse, zoneRowJson } from './search-response.ts';
 
 /** EventLogsExploreResponse as the pieces of an answer: that of a search, with the histogram, facets and selection of the plan. */
 export function exploreResponse(result: ExploreResult, plan: ExplorePlan, hold: Hold = uncounted): AnswerPieces {
@@ -14,13 +14,13 @@ export function exploreResponse(result: ExploreResult, plan: ExplorePlan, hold: 
 
 function* explored({ histogram, facets, selectedTotal }: ExploreResult, plan: ExplorePlan): Iterable<AnswerPart> {
   yield `,"histogram":${histogramJson(histogram, plan)},"facets":`;
-  yield* facets === null ? ['null'] : listOf(facets, facetJson);
+  yield* facets === null ? ['null'] : jsonList(facets, facetJson);
   yield `,"selectedTotal":${selectedTotal}`;
 }
 
 function* facetJson({ field, distinct, values }: Facet): Iterable<AnswerPart> {
   yield `{"field":${JSON.stringify(field)},"distinct":${distinct},"values":`;
-  yield* listOf(values, (value) => [JSON.stringify(value)]);
+  yield* jsonList(values, (value) => [JSON.stringify(value)]);
   yield '}';
 }
 

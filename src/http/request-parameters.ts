@@ -1,3 +1,4 @@
+import { wholeNumberIn } from '../../query/integer-ranges.ts';
 import type { TimeWindow } from '../../query/plan/search-plan.ts';
 import { BODY, cutText, ErrorList, propertyPath } from '../../query/request/request-errors.ts';
 import { checkWindow, TIME_REQUIRED } from '../../query/request/request-window.ts';
@@ -15,11 +16,11 @@ function shown(value: unknown): string {
 }
 
 /** A whole number in decimal digits, both ends included, at most 2^53-1. */
-export function wholeNumber(min: number, max: number): Reader<number> {
+export function wholeNumberParameter(min: number, max: number): Reader<number> {
   return (value, name, errors) => {
     if (value === undefined) return undefined;
-    const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= min && number <= max) return number;
+    const number = typeof value === 'string' ? wholeNumberIn(value, min, max) : null;
+    if (number !== null) return Number(number);
     errors.add(name, `must be a whole number ${min}..${max}, not ${shown(value)}`);
     return undefined;
   };
@@ -62,7 +63,7 @@ export function readQuery<Values extends Readonly<Record<string, unknown>>>(
 export function queryWindow(query: unknown, nowMs: number): TimeWindow {
   const time: Reader<bigint> = (value, name, errors) => {
     if (value === undefined) errors.add(name, TIME_REQUIRED);
-    const number = wholeNumber(0, Number.MAX_SAFE_INTEGER)(value, name, errors);
+    const number = wholeNumberParameter(0, Number.MAX_SAFE_INTEGER)(value, name, errors);
     return number === undefined ? undefined : BigInt(number);
   };
   const { from, to } = readQuery<{ from: bigint; to: bigint }>(query, { from: time, to: time });

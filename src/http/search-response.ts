@@ -58,7 +58,7 @@ export async function* pageResponse(
         yield [before === ',' ? '],"groups":null' : `${before}],"groups":null`];
       } else {
         yield ['{"rows":null,"groups":'];
-        yield page.size > 0 ? listOf(groups, groupJson) : ['null'];
+        yield page.size > 0 ? jsonList(groups, groupJson) : ['null'];
       }
       yield endOf(result, page, more);
     }
@@ -80,7 +80,7 @@ function* endOf({ total }: SearchResult, { index, size }: Page, more: PageWritin
 }
 
 /** A JSON array, each item of which is made while it is written. */
-export function* listOf<T>(items: Iterable<T>, write: (item: T) => Iterable<AnswerPart>): Iterable<AnswerPart> {
+export function* jsonList<T>(items: Iterable<T>, write: (item: T) => Iterable<AnswerPart>): Iterable<AnswerPart> {
   yield '[';
   yield* itemsOf(items, write, '');
   yield ']';

@@ -14,7 +14,7 @@ import {
   content,
   type DescribedGroup,
   INT32_RANGE,
-  int32,
+  int32Schema,
   int64,
   nullable,
   nullableText,
@@ -70,7 +70,7 @@ const REQUEST_SCHEMAS = {
     additionalProperties: false,
     required: ['buckets'],
     properties: {
-      buckets: { ...int32, minimum: 1, maximum: MAX_PER_ANSWER, description: 'Parts of equal length of the window' },
+      buckets: { ...int32Schema, minimum: 1, maximum: MAX_PER_ANSWER, description: 'Parts of equal length of the window' },
       by: { enum: [...GROUP_DIMENSIONS, null], description: 'A series for each of its most frequent values; null: one of all events' },
     },
   },
@@ -123,7 +123,7 @@ const ANSWER_SCHEMAS = {
   EventLogsHistogram: exactly({
     from: time('Start of the first bucket'),
     to: time('End of the last bucket, exclusive'),
-    buckets: int32,
+    buckets: int32Schema,
     series: {
       ...listOf(exactly({ value: { ...nullableText, description: 'Null without by; "" where events have none' }, ...counts })),
       maxItems: MAX_HISTOGRAM_SERIES,
@@ -147,7 +147,7 @@ const ANSWER_SCHEMAS = {
   }),
   EventLogsZonesResponse: exactly({
     zones: {
-      ...listOf(exactly({ shieldZoneId: int32, count: int64, last: time('Last event in the window') })),
+      ...listOf(exactly({ shieldZoneId: int32Schema, count: int64, last: time('Last event in the window') })),
       description: 'The one with the most events first',
     },
   }),

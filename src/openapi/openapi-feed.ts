@@ -3,7 +3,18 @@ import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../feed/feed-request.ts';
 import { MAX_READERS, MAX_WAITING } from '../feed/feed-slots.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, FEED_FORMATS, FEED_MEDIA_TYPES, type FeedFormatName } from '../formats/feed-formats.ts';
-import { answer, type DescribedGroup, type Examples, int32, int64, integerIn, ref, text, time, ZONES_IN_PATH } from './openapi-elements.ts';
+import {
+  answer,
+  type DescribedGroup,
+  type Examples,
+  int32Schema,
+  int64,
+  integerIn,
+  ref,
+  text,
+  time,
+  ZONES_IN_PATH,
+} from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 /** The schema of an event's line, and its name in the document, by format. */
@@ -13,7 +24,7 @@ const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schem
     exactly(
       {
         logId: text,
-        shieldZoneId: int32,
+        shieldZoneId: int32Schema,
         timestamp: time('When it happened'),
         ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, text])),
         log: { type: 'object', description: 'The full request context, as it was sent' },

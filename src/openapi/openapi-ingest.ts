@@ -13,7 +13,7 @@ import {
   content,
   type DescribedGroup,
   type Examples,
-  int32,
+  int32Schema,
   int64,
   integerIn,
   nullableText,
@@ -38,7 +38,7 @@ const INGEST_SCHEMAS = {
         maxLength: LONGEST_LOG_ID_BYTES,
         description: `Unique; 1 to ${LONGEST_LOG_ID_BYTES} bytes of UTF-8. Without one it is made of the event's own bytes`,
       },
-      shieldZoneId: int32,
+      shieldZoneId: int32Schema,
       timestamp: { anyOf: [time('When it happened'), { type: 'string', format: 'date-time', description: 'ISO 8601 with a zone' }] },
       ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, nullableText])),
       asn: {
@@ -98,7 +98,7 @@ const INGEST_SCHEMAS = {
           sizeBytes: { ...int64, description: 'The length of the message' },
           sha256: { ...text, description: 'Of the whole message, in hexadecimal digits' },
           shieldZoneId: {
-            anyOf: [int32, { type: 'null' }],
+            anyOf: [int32Schema, { type: 'null' }],
             description: 'The zone that its event would be in; null where none can be read',
           },
           replayable: {

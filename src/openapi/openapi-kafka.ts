@@ -1,6 +1,6 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { answer, content, type DescribedGroup, int32, int64, nullableText, ref, text } from './openapi-elements.ts';
+import { answer, content, type DescribedGroup, int32Schema, int64, nullableText, ref, text } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const OFFSET = { ...text, description: 'An offset, in digits' };
@@ -93,13 +93,13 @@ export const KAFKA_GROUP = {
       partitions: {
         type: 'array',
         description: 'Those that go back; the others had read nothing since then',
-        items: exactly({ partition: { ...int32, minimum: 0 }, from: OFFSET, until: OFFSET }),
+        items: exactly({ partition: { ...int32Schema, minimum: 0 }, from: OFFSET, until: OFFSET }),
       },
     }),
     SkipRequest: exactly(
       {
         topic: text,
-        partition: { ...int32, minimum: 0 },
+        partition: { ...int32Schema, minimum: 0 },
         offset: { ...int64, minimum: 0, description: 'That the partition waits at' },
         to: {
           type: ['integer', 'null'],

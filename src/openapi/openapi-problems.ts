@@ -4,7 +4,7 @@ import { MAX_LISTED } from '../http/dead-letter-json.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../http/request-body.ts';
 import { MAX_WAITING } from '../scheduling/fair-queue.ts';
-import { type Examples, int32, ref, text } from './openapi-elements.ts';
+import { type Examples, int32Schema, ref, text } from './openapi-elements.ts';
 
 const PROBLEM_TYPE = PROBLEM_CONTENT_TYPE.split(';', 1)[0] ?? PROBLEM_CONTENT_TYPE;
 
@@ -86,7 +86,7 @@ export const PROBLEM_DETAILS = {
   properties: {
     type: { ...text, description: 'Where the status is defined' },
     title: text,
-    status: int32,
+    status: int32Schema,
     detail: { ...text, description: 'What is wrong, with the value and what is allowed' },
     instance: { type: ['string', 'null'], description: "The request's path" },
     errorKey: { enum: Object.keys(PROBLEMS), description: 'For programs' },

@@ -12,7 +12,7 @@ import {
   content,
   type DescribedGroup,
   INT32_RANGE,
-  int32,
+  int32Schema,
   int64,
   integerIn,
   nullable,
@@ -113,8 +113,8 @@ const SEARCH_SCHEMAS = {
       rows: { ...nullable(listOf(ref('EventRow'))), description: 'Without groupBy; else null' },
       groups: { ...nullable(listOf(ref('EventGroup'))), description: 'With groupBy; else null' },
       total: { ...int64, description: 'Events, or groups, of all pages' },
-      totalPages: int32,
-      page: int32,
+      totalPages: int32Schema,
+      page: int32Schema,
       errorResponse: ref('GenericRequestResponse'),
     }),
     description: 'One of rows and groups is there, the other is null',
@@ -134,7 +134,7 @@ const SEARCH_SCHEMAS = {
     },
     ['sparkline'],
   ),
-  GenericRequestResponse: exactly({ statusCode: int32, success: { type: 'boolean' }, message: nullableText, errorKey: nullableText }),
+  GenericRequestResponse: exactly({ statusCode: int32Schema, success: { type: 'boolean' }, message: nullableText, errorKey: nullableText }),
 } as const;
 
 const SEARCH_PATH = '/shield/event-logs/{shieldZoneId}/search';
@@ -342,6 +342,6 @@ export const EXPORT_GROUP = {
       required: ['from', 'to'],
       properties: { from, to, query, filters, exclude: EXCLUDE },
     },
-    ZoneEventRow: { ...exactly({ ...ROW_PROPERTIES, shieldZoneId: int32 }), description: 'A row where there may be several zones' },
+    ZoneEventRow: { ...exactly({ ...ROW_PROPERTIES, shieldZoneId: int32Schema }), description: 'A row where there may be several zones' },
   },
 } as const satisfies DescribedGroup;

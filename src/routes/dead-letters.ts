@@ -9,7 +9,7 @@ import { DEFAULT_LISTED, deadLetterList, MAX_LISTED, readDiscardRequest, readRep
 import { hangUpSignal } from '../http/interruption.ts';
 import { asStoreProblem } from '../http/problem.ts';
 import { takeWholeBodies } from '../http/request-body.ts';
-import { readQuery, wholeNumber } from '../http/request-parameters.ts';
+import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
 
 export interface DeadLetterRoutesOptions {
   readonly store: EventStore;
@@ -27,8 +27,8 @@ function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
 
 function listQuery(query: unknown): { readonly afterId?: number; readonly limit?: number } {
   return readQuery<{ afterId: number; limit: number }>(query, {
-    afterId: wholeNumber(0, Number.MAX_SAFE_INTEGER),
-    limit: wholeNumber(1, MAX_LISTED),
+    afterId: wholeNumberParameter(0, Number.MAX_SAFE_INTEGER),
+    limit: wholeNumberParameter(1, MAX_LISTED),
   });
 }
 

@@ -5,7 +5,7 @@ import { DEFAULT_PATTERN, type FileRotation, patternFault } from '../../sinks/fi
 import type { HecFields } from '../../sinks/hec-sink.ts';
 import { FACILITIES, type Facility, SEVERITIES, type Severity } from '../../sinks/syslog-sink.ts';
 import { type CommandIo, parseCommandLine, UsageError } from '../command.ts';
-import { choice, duration, optional, refuseFlag, wholeNumber, zoneList } from '../flag-values.ts';
+import { choice, duration, optional, refuseFlag, wholeNumberFlag, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, clientSecret, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { type FeedTarget, type FeedTargetKind, isLoopback, parseFeedTarget } from './feed-target.ts';
 
@@ -103,7 +103,7 @@ function rotationOf(flags: Flags): FileRotation {
     sizeBytes: optional(flags, 'rotate-size', (text) => byteSize('rotate-size', text)),
     everyMs: optional(flags, 'rotate-every', (text) => duration('rotate-every', text)),
     pattern,
-    keep: optional(flags, 'keep', (text) => wholeNumber('keep', text, 0, 1_000_000)),
+    keep: optional(flags, 'keep', (text) => wholeNumberFlag('keep', text, 0, 1_000_000)),
   };
 }
 
@@ -141,10 +141,10 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     fromNow: switches.has('from-now'),
     once: switches.has('once'),
     giveUpAfterMs,
-    limit: wholeNumber('limit', flags['limit'] ?? String(DEFAULT_EVENTS), 1, MAX_EVENTS),
+    limit: wholeNumberFlag('limit', flags['limit'] ?? String(DEFAULT_EVENTS), 1, MAX_EVENTS),
     // A longer wait for an answer would count as a feed that is stuck.
     waitSeconds: Math.min(
-      wholeNumber('wait', flags['wait'] ?? String(MAX_WAIT_SECONDS), 0, MAX_WAIT_SECONDS),
+      wholeNumberFlag('wait', flags['wait'] ?? String(MAX_WAIT_SECONDS), 0, MAX_WAIT_SECONDS),
       Math.floor((giveUpAfterMs ?? Number.POSITIVE_INFINITY) / 2_000),
     ),
     rotation: rotationOf(flags),
@@ -163,7 +163,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
       index: flags['hec-index'] ?? null,
       host: flags['hec-host'] ?? null,
     },
-    ackDeadlineMs: wholeNumber('ack-timeout', flags['ack-timeout'] ?? String(ACK_TIMEOUT_SECONDS), 1, 3_600) * 1_000,
+    ackDeadlineMs: wholeNumberFlag('ack-timeout', flags['ack-timeout'] ?? String(ACK_TIMEOUT_SECONDS), 1, 3_600) * 1_000,
   };
 }
 

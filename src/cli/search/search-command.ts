@@ -2,7 +2,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER } from '../../../query/search-limits.
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
-import { choices, wholeNumber } from '../flag-values.ts';
+import { choices, wholeNumberFlag } from '../flag-values.ts';
 import { styledOutput } from '../terminal.ts';
 import {
   type EventColumn,
@@ -100,8 +100,8 @@ const FORMS = ['table', 'ndjson', 'json'] as const;
 
 function commonOf(given: SearchArguments, env: CommandIo['env']): Omit<Question, 'columns' | 'objects'> {
   const { flags, line } = given;
-  const limit = wholeNumber('limit', flags['limit'] ?? String(DEFAULT_PAGE_SIZE), 1, MAX_PER_ANSWER);
-  const page = wholeNumber('page', flags['page'] ?? '1', 1, 2 ** 31) - 1;
+  const limit = wholeNumberFlag('limit', flags['limit'] ?? String(DEFAULT_PAGE_SIZE), 1, MAX_PER_ANSWER);
+  const page = wholeNumberFlag('page', flags['page'] ?? '1', 1, 2 ** 31) - 1;
   const { query, filters, exclude } = conditionsOf(line);
   const window = windowOf(flags, Date.now());
   return { program: programOf(flags, env), window, body: { query, filters, exclude }, page, limit, arguments: given };
@@ -125,7 +125,7 @@ function groupsQuestion(args: readonly string[], env: CommandIo['env']): Questio
   const groupBy = flags['group-by'];
   if (groupBy === undefined) throw new UsageError(`groups needs --group-by NAME[,NAME…]; allowed: ${GROUP_KEYS.join(', ')}`);
   const keys = choices('group-by', groupBy, GROUP_KEYS);
-  const buckets = wholeNumber('buckets', flags['buckets'] ?? String(DEFAULT_BUCKETS), 0, MAX_PER_ANSWER);
+  const buckets = wholeNumberFlag('buckets', flags['buckets'] ?? String(DEFAULT_BUCKETS), 0, MAX_PER_ANSWER);
   const common = commonOf(given, env);
   const usual = usualGroupColumns(keys).filter((name) => name !== 'sparkline' || buckets > 0);
   return {

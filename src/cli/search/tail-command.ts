@@ -1,7 +1,7 @@
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
-import { nonEmpty, optional, wholeNumber } from '../flag-values.ts';
+import { nonEmpty, optional, wholeNumberFlag } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { printable, styledOutput } from '../terminal.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
@@ -53,7 +53,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   );
   tellNotes('tail', line, stderr);
   const form = outputForm(switches, ['table', 'ndjson'], stdout) === 'table' ? 'table' : 'ndjson';
-  const limit = optional(flags, 'limit', (text) => wholeNumber('limit', text, 1, Number.MAX_SAFE_INTEGER)) ?? Number.POSITIVE_INFINITY;
+  const limit = optional(flags, 'limit', (text) => wholeNumberFlag('limit', text, 1, Number.MAX_SAFE_INTEGER)) ?? Number.POSITIVE_INFINITY;
   const program = programOf(flags, env);
   const columns = chosenColumns(flags['columns'], usualRowColumns(program.zone), ROW_COLUMNS);
   const isCutToColumns = flags['columns'] !== undefined;
