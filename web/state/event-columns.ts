@@ -1,5 +1,9 @@
-/** What the table of events can show, in the order in which it stands there unless somebody moves it. */
-export const EVENT_COLUMNS = [
+import { TEXT_FIELDS, type TextField } from '../../query/event-fields.ts';
+
+export type EventColumn = 'time' | 'shieldZoneId' | 'logId' | TextField;
+
+/** People look at these first. */
+const FIRST_COLUMNS: readonly EventColumn[] = [
   'time',
   'shieldZoneId',
   'action',
@@ -12,10 +16,10 @@ export const EVENT_COLUMNS = [
   'ja4',
   'url',
   'ua',
-  'logId',
-] as const;
+];
 
-export type EventColumn = (typeof EVENT_COLUMNS)[number];
+/** What the table of events can show, in the order in which it stands there unless somebody moves it: every field of an event but its log. */
+export const EVENT_COLUMNS: readonly EventColumn[] = [...new Set([...FIRST_COLUMNS, ...TEXT_FIELDS, 'logId' as const])];
 
 /** The columns before a choice. The zone is one of them where the events are of several zones. */
 export function usualColumns(severalZones: boolean): readonly EventColumn[] {

@@ -1,4 +1,4 @@
-import type { GroupDimension } from '../../query/event-fields.ts';
+import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
 import type { Facet } from '../../query/plan/search-result.ts';
 import type { ExploreRequest, Window } from '../api/explore.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
@@ -20,8 +20,11 @@ export interface AnsweredFacets {
   readonly answer: { readonly facets: readonly Facet[] | null };
 }
 
-/** The fields of the facets, in the order in which they stand. */
-const FACET_FIELDS: readonly GroupDimension[] = ['asn', 'country', 'ip', 'ua', 'url', 'ruleId', 'feature', 'action', 'ja4'];
+/** What tells most about an attack. */
+const FIRST_FACETS: readonly Dimension[] = ['asn', 'country', 'ip', 'ua', 'url', 'ruleId', 'feature', 'action', 'ja4'];
+
+/** The fields of the facets, in the order in which they stand: every dimension. */
+const FACET_FIELDS: readonly Dimension[] = [...new Set([...FIRST_FACETS, ...DIMENSIONS])];
 
 export const FACET_VALUES = 8;
 /** Of each field, for the one list of what differs most. */

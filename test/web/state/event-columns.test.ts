@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { EVENT_COLUMNS, readColumns, usualColumns, withColumn } from '../../../web/state/event-columns.ts';
 
-test('every field of an event can be a column', () => {
+test('every field of an event can be a column, once, the log id last', () => {
   expect([...EVENT_COLUMNS].sort()).toEqual(['time', 'logId', 'shieldZoneId', ...TEXT_FIELDS].sort());
+  expect([EVENT_COLUMNS[0], EVENT_COLUMNS.at(-1)]).toEqual(['time', 'logId']);
 });
 
 describe('a choice of columns', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { compileExplore } from '../../../query/request/compile-explore.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
 import { bucketsOf, questionKey, questionOf } from '../../../web/state/question.ts';
@@ -20,6 +21,15 @@ describe('the question of a state', () => {
     const { body } = questionOf({ ...DEFAULT_STATE, ...change }, NOW);
     const bytes = new TextEncoder().encode(JSON.stringify(body));
     expect(() => compileExplore(bytes, { zones: [7, 8], nowMs: NOW })).not.toThrow();
+  });
+
+  test.each<[string, ExplorerState['zones'], readonly string[]]>([
+    ['of one zone', [7], DIMENSIONS],
+    ['of several zones', [7, 8], GROUP_DIMENSIONS],
+    ['of all zones', 'all', GROUP_DIMENSIONS],
+  ])('%s asks for a facet of each field that events are grouped by, once', (_, zones, fields) => {
+    const asked = questionOf({ ...DEFAULT_STATE, zones }, NOW).body.facets?.map(({ field }) => field) ?? [];
+    expect(asked.toSorted()).toEqual(fields.toSorted());
   });
 
   test('changes by what is searched, and not by what is only shown', () => {
