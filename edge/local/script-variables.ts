@@ -16,7 +16,7 @@ const MIGRATION = `
   ) STRICT;
 `;
 
-export const MAX_VARIABLES = 128;
+export const MAX_SCRIPT_VARIABLES = 128;
 
 interface VariableInput {
   readonly Name: string;
@@ -26,8 +26,8 @@ interface VariableInput {
 
 function insert(db: DatabaseSync, scriptId: number, { Name, Required = false, DefaultValue = null }: VariableInput): void {
   const count = Number(db.prepare('SELECT count(*) AS n FROM script_variable WHERE script_id = ?').get(scriptId)?.['n']);
-  if (count >= MAX_VARIABLES) {
-    const message = `Script ${scriptId} has ${count} variables, ${shown(Name)} would be one more; allowed: ${MAX_VARIABLES}`;
+  if (count >= MAX_SCRIPT_VARIABLES) {
+    const message = `Script ${scriptId} has ${count} variables, ${shown(Name)} would be one more; allowed: ${MAX_SCRIPT_VARIABLES}`;
     throw new EdgeError(400, 'script.too_many_variables', message, { field: 'Name' });
   }
   const sql = 'INSERT INTO script_variable (script_id, name, required, default_value) VALUES (?, ?, ?, ?)';

@@ -32,8 +32,8 @@ export interface ProxyOptions {
 }
 
 export const CONNECT_MS = 5_000;
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-export const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
+export const MAX_UPSTREAM_ANSWER_BYTES = 32 * 1024 * 1024;
+export const MAX_UPSTREAM_ANSWERS_BYTES = 256 * 1024 * 1024;
 export const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
@@ -111,8 +111,8 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
   const { operations, upstreamOf, authorize, translateError, readBody } = options;
   const agent = makeUpstreamAgent({ connections: options.connections ?? CONNECTIONS, connectMs: options.connectMs ?? CONNECT_MS });
   const handling: AnswerHandling = {
-    room: makeAnswerRoom(options.maxAnswersBytes ?? MAX_ANSWERS_BYTES),
-    maxBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    room: makeAnswerRoom(options.maxAnswersBytes ?? MAX_UPSTREAM_ANSWERS_BYTES),
+    maxBytes: options.maxAnswerBytes ?? MAX_UPSTREAM_ANSWER_BYTES,
     callerIdleMs: options.callerIdleMs ?? CALLER_IDLE_MS,
   };
   await app.register(operationInput, {

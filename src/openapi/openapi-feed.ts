@@ -1,6 +1,6 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../feed/feed-request.ts';
-import { MAX_READERS, MAX_WAITING } from '../feed/feed-slots.ts';
+import { MAX_READERS, MAX_WAITING_READERS } from '../feed/feed-slots.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, FEED_FORMATS, FEED_MEDIA_TYPES, type FeedFormatName } from '../formats/feed-formats.ts';
 import {
   answer,
@@ -133,7 +133,7 @@ export const FEED_GROUP = {
           'Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. Where the ' +
           'line has incomplete, up to so many events are left out, because files of the program are damaged or missing. Of all ' +
           `zones, the header Shield-Zones names those that are covered, or all. At most ${MAX_READERS} requests are answered at ` +
-          `once, and ${MAX_WAITING} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what ` +
+          `once, and ${MAX_WAITING_READERS} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what ` +
           'is ready for it is cut off after some minutes.',
         parameters: [
           ZONES_IN_PATH,

@@ -6,7 +6,7 @@ import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { CONFIG_VARIABLES } from '../config/config-table.ts';
 import { JSON_TYPES, LINE_TYPES } from '../http/content-negotiation.ts';
-import { DEFAULT_LISTED, MAX_LISTED } from '../http/dead-letter-json.ts';
+import { DEFAULT_LISTED_LETTERS, MAX_LISTED_LETTERS } from '../http/dead-letter-json.ts';
 import {
   answer,
   content,
@@ -284,7 +284,7 @@ export const INGEST_GROUP = {
         description: 'Those of the zones that the key opens; those whose zone cannot be read are for keys of every zone.',
         parameters: [
           integerIn('query', 'afterId', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 'Only those after it: the nextAfterId of a page'),
-          integerIn('query', 'limit', { minimum: 1, maximum: MAX_LISTED, default: DEFAULT_LISTED }, 'At most so many'),
+          integerIn('query', 'limit', { minimum: 1, maximum: MAX_LISTED_LETTERS, default: DEFAULT_LISTED_LETTERS }, 'At most so many'),
         ],
         responses: {
           200: answer('In the order of their ids', 'DeadLetterList', LETTERS),

@@ -4,7 +4,7 @@ import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
 import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';
-import { MAX_WAITING } from '../../store/embedded/flush/flusher.ts';
+import { MAX_IMMUTABLE_MEMTABLES } from '../../store/embedded/flush/flusher.ts';
 import { CLOSE_AT_LOG_BYTES } from '../../store/embedded/memtable/memtable-loader.ts';
 import { MAX_EXPLORATION_BYTES } from '../../store/embedded/search/exploration-cache.ts';
 import { MAX_PAGE_CACHE_BYTES } from '../../store/embedded/search/page-cache.ts';
@@ -66,7 +66,7 @@ describeLimits('Memory', import.meta.filename, {
 
 test('what the program takes beside the setting is what its parts allow', () => {
   expect(MEMORY_BESIDE_MB).toMatchObject({
-    unflushedLogs: ((MAX_WAITING + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
+    unflushedLogs: ((MAX_IMMUTABLE_MEMTABLES + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
     pending: (MAX_PENDING_BYTES + MAX_KEPT_BYTES) / MEBIBYTE,
     caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES) / MEBIBYTE,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
-import type { Histogram, Window } from '../api/explore.ts';
+import type { HistogramInWindow, Window } from '../api/explore.ts';
 import { answered, eventsOf, progress } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { countText, durationText, eventsText, preciseTime, timeText, valueText } from '../widgets/format.ts';
@@ -37,7 +37,7 @@ function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, c
 }
 
 interface PlotProps {
-  readonly histogram: Histogram;
+  readonly histogram: HistogramInWindow;
   /** The field of its series, which is not the chosen one while another answer is awaited. */
   readonly by: GroupDimension | null;
 }
@@ -148,7 +148,7 @@ function afterKey(choice: Choice | null, { key, shiftKey }: KeyboardEvent, bucke
   return { at: next, from: shiftKey && from !== -1 ? from : next };
 }
 
-function bucketWords(histogram: Histogram, bucket: number, clock: 'local' | 'utc'): string {
+function bucketWords(histogram: HistogramInWindow, bucket: number, clock: 'local' | 'utc'): string {
   const [from, to] = [bucket, bucket + 1].map((one) => bucketStart(histogram, one)) as [number, number];
   return `${timeText(from, clock)} to ${preciseTime(to, clock).slice(0, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
 }

@@ -1,4 +1,4 @@
-import type { Histogram, Window } from '../api/explore.ts';
+import type { HistogramInWindow, Window } from '../api/explore.ts';
 
 /** A colour of the histogram with its counts. */
 export interface Layer {
@@ -10,7 +10,7 @@ export interface Layer {
 }
 
 /** The layers of a histogram, the lowest first. */
-export function layersOf({ series, other }: Histogram): readonly Layer[] {
+export function layersOf({ series, other }: HistogramInWindow): readonly Layer[] {
   const named = series.map((one) => ({ ...one, isOther: false }));
   return other === null ? named : [...named, { ...other, value: null, isOther: true }];
 }
@@ -25,12 +25,12 @@ export function heightsOf(layers: readonly Layer[]): readonly (readonly number[]
 }
 
 /** The events of each bucket, of all values together. */
-export function totalsOf(histogram: Histogram): readonly number[] {
+export function totalsOf(histogram: HistogramInWindow): readonly number[] {
   return heightsOf(layersOf(histogram)).at(-1) ?? Array<number>(histogram.buckets).fill(0);
 }
 
 /** When a bucket begins, in Unix milliseconds; buckets of less than a millisecond begin in between. */
-export function bucketStart({ from, to, buckets }: Omit<Histogram, 'series' | 'other'>, bucket: number): number {
+export function bucketStart({ from, to, buckets }: Omit<HistogramInWindow, 'series' | 'other'>, bucket: number): number {
   return from + ((to - from) * bucket) / buckets;
 }
 
@@ -38,11 +38,11 @@ export function bucketStart({ from, to, buckets }: Omit<Histogram, 'series' | 'o
  * The whole milliseconds of the buckets from `first` to before `end`, as requests have them. A time belongs to the bucket of its floored
  * quotient, so the first whole millisecond of a bucket is the ceiling of its start.
  */
-export function stretchOf(histogram: Omit<Histogram, 'series' | 'other'>, first: number, end: number): Window {
+export function stretchOf(histogram: Omit<HistogramInWindow, 'series' | 'other'>, first: number, end: number): Window {
   return { from: Math.ceil(bucketStart(histogram, first)), to: Math.ceil(bucketStart(histogram, end)) };
 }
 
 /** The bucket of a time; the nearest one for a time outside. */
-export function bucketAt({ from, to, buckets }: Omit<Histogram, 'series' | 'other'>, time: number): number {
+export function bucketAt({ from, to, buckets }: Omit<HistogramInWindow, 'series' | 'other'>, time: number): number {
   return Math.min(buckets - 1, Math.max(0, Math.floor(((time - from) * buckets) / (to - from))));
 }

@@ -1,11 +1,11 @@
 import uPlot from 'uplot';
-import type { Histogram, Window } from '../api/explore.ts';
+import type { HistogramInWindow, Window } from '../api/explore.ts';
 import { cssColor } from './series-colors.ts';
 import { bucketAt, bucketStart, heightsOf, type Layer, stretchOf } from './stacked-bars.ts';
 import { brushByTouch } from './touch-brush.ts';
 
 export interface TimePlotOptions {
-  readonly histogram: Histogram;
+  readonly histogram: HistogramInWindow;
   readonly layers: readonly Layer[];
   /** The name of the custom property of each layer's colour. */
   readonly colors: readonly string[];

@@ -1,13 +1,13 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { Facet } from '../../query/plan/search-result.ts';
-import type { ExploreRequest, Window } from '../api/explore.ts';
+import type { QuestionBody, Window } from '../api/explore.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
 import { type TimeRange, windowOf } from './time-range.ts';
 
 /** One question, which answers everything that the page shows. */
 export interface Question {
   readonly zones: string;
-  readonly body: ExploreRequest;
+  readonly body: QuestionBody;
   /** What the window of the body is to a person. */
   readonly range: TimeRange;
   /** What the selection of the body is to a person; null where there is none. */
@@ -87,7 +87,7 @@ function eventsKey({ zones, body: { from, to, query, filters, exclude } }: Quest
   return JSON.stringify([zones, from, to, query, filters, exclude]);
 }
 
-function selectionOf(comparison: Comparison): NonNullable<ExploreRequest['selection']> {
+function selectionOf(comparison: Comparison): NonNullable<QuestionBody['selection']> {
   if (comparison.kind === 'value') return { filters: [{ field: comparison.field, op: 'eq', value: [comparison.value] }] };
   return { from: comparison.from, to: comparison.to };
 }

@@ -4,13 +4,13 @@ import {
   faultAt,
   GUARDIAN_LIMITS,
   isJsonObject,
-  type JsonObject,
   type JsonTree,
   type Located,
   listMember,
   member,
   memberOf,
   resolveReference,
+  type SpecObject,
 } from './spec-tree.ts';
 import type { SpecVersion } from './spec-version.ts';
 
@@ -81,7 +81,7 @@ interface Position {
 }
 
 /** A writer of the schemas of the specification `root`. */
-export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWriter {
+export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWriter {
   const { maxFieldsPerType, maxNestingDepth, maxTotalSchemaNodes, maxTotalRegexLength } = GUARDIAN_LIMITS;
   const reached = new Set<string>();
   const rest = new Map<string, JsonTree>();
@@ -150,7 +150,7 @@ export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWrit
   };
 
   /** The members that are kept, written out. */
-  const expandMembers = (schema: Located, { depth, place, trail }: Position): JsonObject => {
+  const expandMembers = (schema: Located, { depth, place, trail }: Position): SpecObject => {
     const members = isJsonObject(schema.value) ? Object.entries(schema.value) : [];
     const kept = members.map(([key, item]) => {
       if (key === 'discriminator') return [key, placedDiscriminator(root, item, schema, place)] as const;

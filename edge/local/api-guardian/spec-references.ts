@@ -3,11 +3,11 @@ import {
   faultAt,
   follow,
   isJsonObject,
-  type JsonObject,
   type JsonTree,
   memberOf,
   SpecFault,
   type SpecFieldError,
+  type SpecObject,
   shownTree,
 } from './spec-tree.ts';
 import { isReadDialect, type SpecVersion } from './spec-version.ts';
@@ -80,9 +80,9 @@ function foreignMember(key: string, value: JsonTree, version: SpecVersion, point
  * references are renamed, because the validators also look for them in data, and numbers are doubles. Throws SpecFault with all references
  * to targets outside of the document, to nothing, or in a circle, and with what gives schemas other addresses or dialects.
  */
-export function checkReferences(root: JsonObject, version: SpecVersion): object {
+export function checkReferences(root: SpecObject, version: SpecVersion): object {
   const errors: SpecFieldError[] = [];
-  const check = (object: JsonObject, pointer: string): void => {
+  const check = (object: SpecObject, pointer: string): void => {
     try {
       follow(root, { value: { $ref: object['$ref'] ?? null }, pointer });
     } catch (error) {
@@ -90,7 +90,7 @@ export function checkReferences(root: JsonObject, version: SpecVersion): object 
       errors.push(...error.errors);
     }
   };
-  const copyMember = (object: JsonObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, unknown] => {
+  const copyMember = (object: SpecObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, unknown] => {
     if (key === '$ref' && mode === 'keywords') {
       check(object, pointer);
       return [key, typeof value === 'string' ? '#' : value];
@@ -99,7 +99,7 @@ export function checkReferences(root: JsonObject, version: SpecVersion): object 
     if (mode === 'keywords') errors.push(...(foreignMember(key, value, version, below)?.errors ?? []));
     return [POINTER_WORDS.has(key) ? `x-${key}` : key, copy(value, modeBelow(key, mode, value), below)];
   };
-  const copyObject = (object: JsonObject, mode: Mode, pointer: string): object =>
+  const copyObject = (object: SpecObject, mode: Mode, pointer: string): object =>
     Object.fromEntries(Object.entries(object).map(([key, item]) => copyMember(object, key, item, mode, pointer)));
   const copy = (value: JsonTree, mode: Mode, pointer: string): unknown => {
     if (Array.isArray(value)) {

@@ -2,7 +2,7 @@ import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { endOfString, scanJson } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
 import { isDecimal, SpecNumber } from './spec-number.ts';
-import { faultAt, isJsonObject, type JsonObject, MAX_DEPTH, member, SpecFault, toJsonTree } from './spec-tree.ts';
+import { faultAt, isJsonObject, MAX_DEPTH, member, SpecFault, type SpecObject, toJsonTree } from './spec-tree.ts';
 
 type YamlDocument = ReturnType<typeof parseDocument>;
 
@@ -143,7 +143,7 @@ function parseText(text: string): unknown {
 }
 
 /** Takes `version: 1.0` and `title: 2024` for texts, which authors of YAML leave without quotes. */
-function withTextsOfInfo(tree: JsonObject): JsonObject {
+function withTextsOfInfo(tree: SpecObject): SpecObject {
   const info = member(tree, 'info');
   if (!isJsonObject(info)) return tree;
   const texts = Object.entries(info).map(([key, value]) => [key, value instanceof SpecNumber ? value.source : value] as const);
@@ -151,7 +151,7 @@ function withTextsOfInfo(tree: JsonObject): JsonObject {
 }
 
 /** Parses a specification in JSON or YAML. Throws SpecFault with line and column, or with a pointer. */
-export function parseSpecText(text: string): JsonObject {
+export function parseSpecText(text: string): SpecObject {
   const tree = toJsonTree(parseText(text.replace(/^\uFEFF/, '')));
   if (!isJsonObject(tree)) throw faultAt('', 'it is not an object; allowed: an OpenAPI 3.0 or 3.1 specification as JSON or YAML');
   return withTextsOfInfo(tree);

@@ -15,7 +15,7 @@ export const GUARDIAN_LIMITS = {
 } as const;
 
 /** Bytes of the specification as UTF-8 text. */
-export const MAX_CONTENT_BYTES = 2_000_000;
+export const MAX_SPEC_BYTES = 2_000_000;
 
 /** A fault of a specification. `field` is `content` and the JSON pointer inside it. */
 export interface SpecFieldError {
@@ -53,8 +53,8 @@ export function memberOf(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-export type JsonTree = string | SpecNumber | boolean | null | readonly JsonTree[] | JsonObject;
-export interface JsonObject {
+export type JsonTree = string | SpecNumber | boolean | null | readonly JsonTree[] | SpecObject;
+export interface SpecObject {
   readonly [key: string]: JsonTree;
 }
 
@@ -62,7 +62,7 @@ export interface JsonObject {
 export const MAX_VALUES = 500_000;
 export const MAX_DEPTH = 100;
 
-export function isJsonObject(value: JsonTree | undefined): value is JsonObject {
+export function isJsonObject(value: JsonTree | undefined): value is SpecObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof SpecNumber);
 }
 
@@ -77,7 +77,7 @@ export function member(tree: JsonTree | undefined, key: string): JsonTree | unde
 }
 
 /** The member of that name where it is an object; otherwise an empty one. */
-export function objectMember(tree: JsonTree | undefined, key: string): JsonObject {
+export function objectMember(tree: JsonTree | undefined, key: string): SpecObject {
   const found = member(tree, key);
   return isJsonObject(found) ? found : {};
 }
@@ -154,7 +154,7 @@ export function valueAt(root: JsonTree, pointer: string): JsonTree | undefined {
 }
 
 /** The target of the `$ref` at `pointer` in the same document. Throws SpecFault for a target outside, and for none. */
-export function resolveReference(root: JsonObject, reference: JsonTree | undefined, pointer: string): Located {
+export function resolveReference(root: SpecObject, reference: JsonTree | undefined, pointer: string): Located {
   const refPointer = `${pointer}/$ref`;
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
     throw faultAt(
@@ -171,7 +171,7 @@ export function resolveReference(root: JsonObject, reference: JsonTree | undefin
 }
 
 /** The value, and the targets to which its `$ref` leads. Throws SpecFault where the chain ends at nothing, outside, or never. */
-export function chainFrom(root: JsonObject, start: Located): readonly [Located, ...Located[]] {
+export function chainFrom(root: SpecObject, start: Located): readonly [Located, ...Located[]] {
   const chain: [Located, ...Located[]] = [start];
   let at = start;
   for (let hops = 0; isJsonObject(at.value) && typeof member(at.value, '$ref') === 'string'; hops += 1) {
@@ -183,6 +183,6 @@ export function chainFrom(root: JsonObject, start: Located): readonly [Located, 
 }
 
 /** The value itself, or the end of a chain of references. Throws SpecFault as `chainFrom` does. */
-export function follow(root: JsonObject, start: Located): Located {
+export function follow(root: SpecObject, start: Located): Located {
   return chainFrom(root, start).at(-1) ?? start;
 }

@@ -6,12 +6,12 @@ import { shown } from '../../shown-value.ts';
 import { SpecNumber } from './spec-number.ts';
 import {
   faultAt,
-  type JsonObject,
   type JsonTree,
   member,
   placeOf,
   SpecFault,
   type SpecFieldError,
+  type SpecObject,
   shownTree,
   valueAt,
 } from './spec-tree.ts';
@@ -32,7 +32,7 @@ export function isReadDialect(name: JsonTree): boolean {
 }
 
 /** Returns the version of a specification. Throws SpecFault for others, and where its schemas are of another dialect. */
-export function readVersion(root: JsonObject): SpecVersion {
+export function readVersion(root: SpecObject): SpecVersion {
   const swagger = member(root, 'swagger');
   const allowed = 'allowed: OpenAPI 3.0 and 3.1, such as "openapi": "3.1.1"';
   if (swagger !== undefined) throw faultAt('/swagger', `Swagger ${shownTree(swagger)} is not taken; ${allowed}`);
@@ -99,7 +99,7 @@ function isNoise({ keyword, params }: Finding): boolean {
   return SUMMARIES.has(keyword) || (keyword === 'required' && params['missingProperty'] === '$ref');
 }
 
-function toFieldError({ instancePath, message, propertyName, params }: Finding, root: JsonObject): SpecFieldError {
+function toFieldError({ instancePath, message, propertyName, params }: Finding, root: SpecObject): SpecFieldError {
   const value = propertyName ?? valueAt(root, instancePath);
   const what = typeof value === 'object' && !(value instanceof SpecNumber) ? '' : `${shownTree(value)} `;
   const named = params['additionalProperty'] ?? params['unevaluatedProperty'] ?? params['allowedValues'];
@@ -111,7 +111,7 @@ function distinct(errors: readonly SpecFieldError[]): readonly SpecFieldError[] 
 }
 
 /** Checks a specification by the schema of its version. Throws SpecFault with all pointers; `copy` is that of `checkReferences`. */
-export async function checkStructure(root: JsonObject, version: SpecVersion, copy: object): Promise<void> {
+export async function checkStructure(root: SpecObject, version: SpecVersion, copy: object): Promise<void> {
   const findings = version === '3.0' ? await findings30(copy) : findings31(copy);
   if (findings.length === 0) return;
   const telling = findings.filter((finding) => !isNoise(finding));

@@ -6,7 +6,7 @@ import { nonEmpty, optional } from '../flag-values.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { printable, startByteProgress } from '../terminal.ts';
 import { writeWholeFile } from './export-file.ts';
-import { asCommandError, incompleteText, openAnswer, type Program, unreadableIn } from './program-requests.ts';
+import { type AskedProgram, asCommandError, incompleteText, openAnswer, unreadableIn } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
   conditionsOf,
@@ -96,7 +96,7 @@ async function* counted(bytes: AsyncIterable<Buffer>, format: ExportFormat, coun
 }
 
 interface ExportOptions {
-  readonly program: Program;
+  readonly program: AskedProgram;
   /** The body of the request. */
   readonly body: string;
   readonly format: ExportFormat;

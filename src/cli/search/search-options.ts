@@ -9,7 +9,7 @@ import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
 import { duration, HOUR_MS, optional, pointInTime, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { printable } from '../terminal.ts';
-import type { Program } from './program-requests.ts';
+import type { AskedProgram } from './program-requests.ts';
 import { caretLines } from './search-line-errors.ts';
 
 type Flags = Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export const PROGRAM_FLAGS = ['url', ...ACCESS_KEY_FLAGS, 'ca', 'zone'];
 export const WINDOW_FLAGS = ['last', 'from', 'to'];
 
 /** The running program that the flags name, and its zones: without `--zone` all that the key opens. Throws UsageError. */
-export function programOf(flags: Flags, env: CommandIo['env']): Program {
+export function programOf(flags: Flags, env: CommandIo['env']): AskedProgram {
   const [url, accessKey, zone] = [serverUrlOf(flags['url']), accessKeyOf(flags, env), zoneList(flags['zone'] ?? 'all')];
   const ca = flags['ca'] ?? null;
   return { url, accessKey, zone, client: createHttpClient(ca === null ? null : trustFrom(ca)) };

@@ -4,8 +4,8 @@ import { type Command, type CommandIo, type ExitStatus, UsageError } from '../co
 import { nonEmpty, optional, wholeNumber } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { printable, styledOutput } from '../terminal.ts';
-import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
+import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './output-columns.ts';
 import { asCommandError } from './program-requests.ts';
 import { eventKey, MAX_RECENT_EVENTS, recentEvents } from './recent-events.ts';
 import { parseSearchArguments } from './search-arguments.ts';

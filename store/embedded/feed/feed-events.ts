@@ -64,7 +64,7 @@ export function nextFlushed(
 }
 
 /** The means to read events. */
-export interface FeedReading {
+export interface FlushedReading {
   readonly aliases: PathAliases;
   readonly check: CheckSegments;
   readonly runner: StatementRunner;
@@ -75,7 +75,7 @@ export interface FeedReading {
  * Reads the first flushed events of a range, as many as the budget allows. The window ends before the range where that has more events.
  * Each event is found once, in its segment, which also holds its blob pointer.
  */
-export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
+export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FlushedReading): Promise<FeedWindow> {
   const parts = partsOf(snapshot, range);
   if (parts === undefined) {
     return { after: range.after, upTo: range.upTo, times: [] };
@@ -99,7 +99,7 @@ export async function readGrowing(
   { growingSegments }: Pick<Snapshot, 'growingSegments'>,
   range: FeedRange,
   budget: FeedBudget,
-  reading: FeedReading,
+  reading: FlushedReading,
 ): Promise<FeedWindow> {
   const parts = growingSegments.filter(({ lastSequence }) => lastSequence > range.after);
   const lowest = await readHeads(sourcesOf(parts), [], range, budget, reading);
@@ -117,7 +117,7 @@ async function readHeads(
   segmentPaths: readonly string[],
   range: FeedRange,
   budget: FeedBudget,
-  { runner }: FeedReading,
+  { runner }: FlushedReading,
 ): Promise<LowestEvents> {
   const events = eventsRelation(growing, segmentPaths, range.upTo + 1n);
   const lowest = new LowestEvents({ ...range, maxBytes: budget.bytes });
