@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
-import { inTransaction } from './control-plane-state.ts';
+import { inPlaneTransaction } from './control-plane-state.ts';
 import type { LocalResource } from './local-resource.ts';
 
 const MIGRATION = `
@@ -75,7 +75,7 @@ export const scriptVariables: LocalResource = {
   },
   routes(app, { db }) {
     app.put<{ Params: { id: number }; Body: VariableInput }>('/compute/script/:id/variables', ({ params, body }, reply) =>
-      reply.send(inTransaction(db, () => upsert(db, params.id, body))),
+      reply.send(inPlaneTransaction(db, () => upsert(db, params.id, body))),
     );
   },
 };

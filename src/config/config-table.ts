@@ -1,7 +1,7 @@
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
 import type { ConfigVariable } from './config-value.ts';
-import { HOUR_MS, oneOf, someText, wholeNumber } from './config-value.ts';
+import { HOUR_MS, oneOfAnyCase, someText, wholeNumber } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
@@ -131,7 +131,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: 'false',
     allowed: 'true, false or auto (true when KAFKA_BROKERS is unset)',
     about: 'Fill the store with made-up events; `npm start` sets auto',
-    parse: oneOf(DEMO_CHOICES),
+    parse: oneOfAnyCase(DEMO_CHOICES),
   },
   {
     key: 'logLevel',
@@ -139,7 +139,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: 'info',
     allowed: LOG_LEVELS.join(', '),
     about: 'How much is logged to stderr',
-    parse: oneOf(LOG_LEVELS),
+    parse: oneOfAnyCase(LOG_LEVELS),
   },
   {
     key: 'accessKeys',

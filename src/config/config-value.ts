@@ -50,7 +50,7 @@ export function wholeNumber(
   };
 }
 
-export function oneOf<T extends string>(values: readonly T[]): ValueParser<T> {
+export function oneOfAnyCase<T extends string>(values: readonly T[]): ValueParser<T> {
   return (text) => {
     const found = values.find((value) => value === text.toLowerCase());
     return found === undefined ? refuse() : accept(found);

@@ -8,10 +8,10 @@ import {
   type Examples,
   exactly,
   int32,
-  int64,
+  int64Schema,
   integerIn,
   ref,
-  text,
+  textSchema,
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
@@ -23,10 +23,10 @@ const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schem
     'FeedEvent',
     exactly(
       {
-        logId: text,
+        logId: textSchema,
         shieldZoneId: int32,
         timestamp: time('When it happened'),
-        ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, text])),
+        ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, textSchema])),
         log: { type: 'object', description: 'The full request context, as it was sent' },
       },
       TEXT_FIELDS,
@@ -39,8 +39,8 @@ const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schem
       required: ['@timestamp', 'ecs', 'event', 'observer', 'labels'],
       properties: {
         '@timestamp': { type: 'string', format: 'date-time' },
-        ecs: { type: 'object', required: ['version'], properties: { version: text } },
-        event: { type: 'object', required: ['kind', 'id', 'original'], properties: { id: text, original: text } },
+        ecs: { type: 'object', required: ['version'], properties: { version: textSchema } },
+        event: { type: 'object', required: ['kind', 'id', 'original'], properties: { id: textSchema, original: textSchema } },
       },
     },
   ],
@@ -73,9 +73,9 @@ const FEED_SCHEMAS = {
   ),
   FeedCursor: {
     ...exactly({
-      cursor: { ...text, description: 'For the next request' },
+      cursor: { ...textSchema, description: 'For the next request' },
       more: { type: 'boolean', description: 'Whether there was more than the limit' },
-      count: { ...int64, description: 'Events before this line' },
+      count: { ...int64Schema, description: 'Events before this line' },
     }),
     description: 'The last line',
   },
@@ -83,9 +83,9 @@ const FEED_SCHEMAS = {
     ...exactly(
       {
         event: { enum: ['ready', 'event', 'dropped'] },
-        id: { ...text, description: 'A cursor of the feed, to go on after' },
+        id: { ...textSchema, description: 'A cursor of the feed, to go on after' },
         data: {
-          ...text,
+          ...textSchema,
           description:
             'JSON: of ready the cursor, of event a row with its shieldZoneId, of dropped how many were left out, and whether because ' +
             'they were unread or costly',

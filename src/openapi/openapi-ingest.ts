@@ -14,14 +14,14 @@ import {
   type Examples,
   exactly,
   int32,
-  int64,
+  int64Schema,
   integerIn,
   list,
   nullableText,
   ref,
   shownBytes,
   shownCount,
-  text,
+  textSchema,
   time,
 } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
@@ -56,25 +56,25 @@ const INGEST_SCHEMAS = {
       `${CLOCK_TOLERANCE_MS / 60_000} minutes in the future`,
   },
   IntakeReport: exactly({
-    accepted: { ...int64, description: 'On disk and searchable, those that were stored already among them' },
+    accepted: { ...int64Schema, description: 'On disk and searchable, those that were stored already among them' },
     duplicates: {
       type: ['integer', 'null'],
       format: 'int64',
       description:
         'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
     },
-    expired: { ...int64, description: 'Older than the retention' },
+    expired: { ...int64Schema, description: 'Older than the retention' },
     repaired: {
-      ...int64,
+      ...int64Schema,
       description: 'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD',
     },
     rejected: {
       ...list(
         exactly(
           {
-            index: { ...int64, description: 'Which event it is, counted from 0' },
-            line: { ...int64, description: 'The line of the decompressed body that it begins in, counted from 1' },
-            reason: text,
+            index: { ...int64Schema, description: 'Which event it is, counted from 0' },
+            line: { ...int64Schema, description: 'The line of the decompressed body that it begins in, counted from 1' },
+            reason: textSchema,
             kept: { const: false, description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up' },
           },
           ['kept'],
@@ -83,21 +83,21 @@ const INGEST_SCHEMAS = {
       maxItems: MAX_REJECTED,
       description: `The first ${LISTED} that became no events, and all that are not kept; the others are dead letters`,
     },
-    rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },
+    rejectedCount: { ...int64Schema, description: 'How many became no events, also those that `rejected` does not list' },
   }),
   DeadLetterList: exactly({
     deadLetters: list(
       exactly(
         {
-          id: int64,
+          id: int64Schema,
           receivedAtMs: time('When it arrived'),
-          source: text,
+          source: textSchema,
           topic: nullableText,
           partition: { type: ['integer', 'null'] },
           offset: nullableText,
-          reason: text,
-          sizeBytes: { ...int64, description: 'The length of the message' },
-          sha256: { ...text, description: 'Of the whole message, in hexadecimal digits' },
+          reason: textSchema,
+          sizeBytes: { ...int64Schema, description: 'The length of the message' },
+          sha256: { ...textSchema, description: 'Of the whole message, in hexadecimal digits' },
           shieldZoneId: {
             anyOf: [int32, { type: 'null' }],
             description: 'The zone that its event would be in; null where none can be read',
@@ -108,8 +108,8 @@ const INGEST_SCHEMAS = {
               `False where not the whole message is kept: of one longer than ${shownBytes(LARGEST_EVENT_BYTES)} the first ` +
               `${shownBytes(KEPT_START_BYTES)}, of one from Kafka past DEAD_LETTER_MAX_MB nothing`,
           },
-          text: { ...text, description: 'What is kept of the message, where it is UTF-8' },
-          base64: { ...text, description: 'What is kept of the message, where it is not' },
+          text: { ...textSchema, description: 'What is kept of the message, where it is UTF-8' },
+          base64: { ...textSchema, description: 'What is kept of the message, where it is not' },
         },
         ['text', 'base64'],
       ),
@@ -124,9 +124,9 @@ const INGEST_SCHEMAS = {
     },
   },
   ReplayReport: exactly({
-    replayed: int64,
-    stillRejected: int64,
-    notReplayable: { ...int64, description: 'Letters that are not kept whole' },
+    replayed: int64Schema,
+    stillRejected: int64Schema,
+    notReplayable: { ...int64Schema, description: 'Letters that are not kept whole' },
   }),
   DiscardRequest: {
     type: 'object',
@@ -138,7 +138,7 @@ const INGEST_SCHEMAS = {
       all: { const: true },
     },
   },
-  DiscardReport: exactly({ discarded: int64 }),
+  DiscardReport: exactly({ discarded: int64Schema }),
 } as const;
 
 const EVENT = {

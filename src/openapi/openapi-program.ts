@@ -1,5 +1,5 @@
 import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
-import { answer, content, type DescribedGroup, exactly, list, OPEN, text } from './openapi-elements.ts';
+import { answer, content, type DescribedGroup, exactly, list, OPEN, textSchema } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
@@ -94,6 +94,6 @@ export const PROGRAM_GROUP = {
   },
   schemas: {
     Liveness: exactly({ status: { const: 'alive' } }),
-    Readiness: exactly({ status: { enum: ['ready', 'not ready'] }, reasons: list(text) }),
+    Readiness: exactly({ status: { enum: ['ready', 'not ready'] }, reasons: list(textSchema) }),
   },
 } as const satisfies DescribedGroup;

@@ -47,7 +47,7 @@ export interface ExploreAnswer {
 }
 
 /** `zones` is a zone, a list with commas, or `all`. */
-export async function explore(zones: string, body: QuestionBody, signal: AbortSignal): Promise<ExploreAnswer> {
+export async function askExplorer(zones: string, body: QuestionBody, signal: AbortSignal): Promise<ExploreAnswer> {
   const { text, headers } = await askWithHeaders(`/shield/event-logs/${zones}/explore`, { body, signal });
   const answer = JSON.parse(text) as ExploreAnswer;
   return { ...answer, unreadable: Number(headers.get('shield-incomplete') ?? 0), rows: answer.rows === null ? null : readRows(text) };

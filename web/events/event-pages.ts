@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { explore, type QuestionBody, type Window } from '../api/explore.ts';
+import { askExplorer, type QuestionBody, type Window } from '../api/explore.ts';
 import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { programNow } from '../api/program-clock.ts';
 import type { Answered } from '../state/answers.ts';
@@ -10,7 +10,7 @@ import { createPageLoader } from '../table/page-loader.ts';
 import { nextStretch } from './next-stretch.ts';
 
 /** The conditions of a question, without all else that it asks for. */
-export function conditionsOf({ body: { query, filters, exclude } }: Question): Pick<QuestionBody, 'query' | 'filters' | 'exclude'> {
+export function conditionsOfQuestion({ body: { query, filters, exclude } }: Question): Pick<QuestionBody, 'query' | 'filters' | 'exclude'> {
   return { query, filters, exclude };
 }
 
@@ -23,8 +23,8 @@ export function withinReach({ from, to }: Window, now: number): Window | null {
 async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<ParsedRow>> {
   const window = withinReach({ from, to }, programNow());
   if (window === null) return { page, items: [], total: 0, from: to };
-  const body = { ...window, ...conditionsOf(question), page, pageSize: PAGE_ITEMS };
-  const { rows, total } = await explore(question.zones, body, signal);
+  const body = { ...window, ...conditionsOfQuestion(question), page, pageSize: PAGE_ITEMS };
+  const { rows, total } = await askExplorer(question.zones, body, signal);
   return { page, items: rows ?? [], total, from: window.from };
 }
 
@@ -53,7 +53,11 @@ async function rowsOfTime(question: Question, last: ParsedRow, signal: AbortSign
   const window = { from: last.timestamp, to: last.timestamp + 1 };
   const found: ParsedRow[] = [];
   for (let page = 0; ; page += 1) {
-    const { rows } = await explore(question.zones, { ...window, ...conditionsOf(question), page, pageSize: SAME_TIME_ROWS }, signal);
+    const { rows } = await askExplorer(
+      question.zones,
+      { ...window, ...conditionsOfQuestion(question), page, pageSize: SAME_TIME_ROWS },
+      signal,
+    );
     found.push(...(rows ?? []));
     const isWhole = (rows ?? []).length < SAME_TIME_ROWS;
     if (isWhole || found.some((row) => rowKey(row) === rowKey(last))) return found;

@@ -1,7 +1,7 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import { accessKey } from '../api/access-key.ts';
 import { type Failure, RequestFailed } from '../api/client.ts';
-import { explore } from '../api/explore.ts';
+import { askExplorer } from '../api/explore.ts';
 import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { EventKey } from '../state/explorer-state.ts';
@@ -77,7 +77,7 @@ async function findEvent({ zone, timestamp, logId }: EventKey, signal: AbortSign
   const window = { from: timestamp, to: timestamp + 1 };
   for (let page = 0; ; page += 1) {
     const body = { ...window, query: '', filters: [], exclude: [], page, pageSize: MOST_ROWS };
-    const { rows, totalPages } = await explore(String(zone), body, signal);
+    const { rows, totalPages } = await askExplorer(String(zone), body, signal);
     const found = rows?.find((row) => row.logId === logId);
     if (found !== undefined) return found;
     if (page + 1 >= totalPages) return null;

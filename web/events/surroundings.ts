@@ -1,4 +1,4 @@
-import { explore, type QuestionBody, type Window } from '../api/explore.ts';
+import { askExplorer, type QuestionBody, type Window } from '../api/explore.ts';
 import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { REACH_MS } from '../state/time-range.ts';
 
@@ -37,7 +37,7 @@ export function windowsAround(timestamp: number, now: number): { readonly after:
 export async function surroundingsOf(row: ParsedRow, ip: string, now: number, signal: AbortSignal): Promise<Surroundings> {
   const zone = String(row.shieldZoneId);
   const conditions = { query: '', filters: [{ field: 'ip', op: 'eq', value: [ip] }], exclude: [] } as const;
-  const ask = (rest: Pick<QuestionBody, 'from' | 'to' | 'pageSize' | 'page'>) => explore(zone, { ...conditions, ...rest }, signal);
+  const ask = (rest: Pick<QuestionBody, 'from' | 'to' | 'pageSize' | 'page'>) => askExplorer(zone, { ...conditions, ...rest }, signal);
   const { after, before } = windowsAround(row.timestamp, now);
   const none = { rows: [], total: 0 };
   const [counted, older] = await Promise.all([

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import type { HistogramInWindow, Window } from '../api/explore.ts';
-import { answered, eventsOf, progress } from '../state/answers.ts';
+import { answered, eventTotal, progress } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { countText, durationText, eventsText, preciseTime, timeText, valueText } from '../widgets/format.ts';
+import { countText, durationText, eventsText, preciseTime, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
@@ -158,7 +158,7 @@ function Count() {
   const shown = answered.value;
   if (shown === null) return null;
   return html`<p role="status">
-    <strong>${eventsText(eventsOf(shown.answer))}</strong> <span class="dim" aria-hidden="true">in ${durationText(shown.ms)}</span>
+    <strong>${eventsText(eventTotal(shown.answer))}</strong> <span class="dim" aria-hidden="true">in ${durationText(shown.ms)}</span>
   </p>`;
 }
 
@@ -194,6 +194,6 @@ function Legend({ layers, colors, by, bucket, words }: LegendProps) {
         </li>`,
       )}
     </ul>
-    <p class="dim">${words ?? (by === null ? '' : `by ${valueText(by)}; draw a stretch to look into it`)}</p>
+    <p class="dim">${words ?? (by === null ? '' : `by ${valueOrNone(by)}; draw a stretch to look into it`)}</p>
   </div>`;
 }

@@ -2,7 +2,7 @@ import type { GroupDimension } from '../../query/event-fields.ts';
 import type { Facet } from '../../query/plan/search-result.ts';
 import type { QuestionBody, Window } from '../api/explore.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
-import { type TimeRange, windowOf } from './time-range.ts';
+import { type TimeRange, windowOfRange } from './time-range.ts';
 
 /** One question, which answers everything that the page shows. */
 export interface Question {
@@ -44,7 +44,7 @@ export function bucketsOf({ from, to }: Window): number {
 
 /** The question of a state at the time `now`. */
 export function questionOf(state: ExplorerState, now: number): Question {
-  const window = windowOf(state.range, now);
+  const window = windowOfRange(state.range, now);
   const { groupBy, comparison, by, zones } = state;
   const fields: readonly GroupDimension[] = zones === 'all' || zones.length > 1 ? [...FACET_FIELDS, 'shieldZoneId'] : FACET_FIELDS;
   const order = comparison === null ? 'count' : 'difference';

@@ -1,7 +1,7 @@
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
-import { inTransaction } from '../control-plane-state.ts';
+import { inPlaneTransaction } from '../control-plane-state.ts';
 import type { LocalResource } from '../local-resource.ts';
 import { shieldSuccess } from '../local-resource.ts';
 import { GUARDIAN_MIGRATION, guardianAnswer, storeSpec } from './endpoint-store.ts';
@@ -43,7 +43,7 @@ export const apiGuardian: LocalResource = {
       const zoneId = readZoneId(params.shieldZoneId);
       const { content, enforceAuthorizationValidation: enforceAuthorization } = bodyAs(body, readSpecRequest);
       const spec = await acceptedSpec(reader, content);
-      const stored = inTransaction(db, () => storeSpec(db, { zoneId, content, spec, enforceAuthorization, nowMs: now() }));
+      const stored = inPlaneTransaction(db, () => storeSpec(db, { zoneId, content, spec, enforceAuthorization, nowMs: now() }));
       return shieldSuccess(guardianAnswer(stored));
     });
   },

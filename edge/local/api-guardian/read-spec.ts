@@ -4,7 +4,6 @@ import { checkReferences } from './spec-references.ts';
 import { parseSpecText } from './spec-text.ts';
 import {
   chainFrom,
-  faultAt,
   follow,
   GUARDIAN_LIMITS,
   isJsonObject,
@@ -15,6 +14,7 @@ import {
   memberOf,
   objectMember,
   type SpecObject,
+  specFaultAt,
 } from './spec-tree.ts';
 import { checkStructure, readVersion } from './spec-version.ts';
 
@@ -62,7 +62,7 @@ function authSchemes(root: SpecObject, operation: SpecObject, pointer: string): 
     for (const name of isJsonObject(requirement) ? Object.keys(requirement) : []) {
       if (!Object.hasOwn(declared, name)) {
         const names = cut(Object.keys(declared).slice(0, 20).join(', '), 500);
-        throw faultAt(
+        throw specFaultAt(
           memberOf(memberOf(security, index), name),
           `${shown(name)} is not declared in #${SCHEMES}; allowed: ${names === '' ? 'nothing, as none is' : names}`,
         );
@@ -192,7 +192,7 @@ function listOperations(root: SpecObject): readonly SpecOperation[] {
     const pointer = memberOf('/paths', path);
     const shape = path.replaceAll(/\{[^{}]*\}/g, '{}');
     const same = shapes.get(shape);
-    if (same !== undefined) throw faultAt(pointer, `it matches the same requests as ${shown(same)}; allowed: one path for them`);
+    if (same !== undefined) throw specFaultAt(pointer, `it matches the same requests as ${shown(same)}; allowed: one path for them`);
     shapes.set(shape, path);
     const items = chainFrom(root, { value: written, pointer }).toReversed();
     for (const method of METHODS) {
@@ -204,7 +204,7 @@ function listOperations(root: SpecObject): readonly SpecOperation[] {
   }
   const { maxEndpoints } = GUARDIAN_LIMITS;
   if (operations.length > maxEndpoints)
-    throw faultAt('/paths', `there are ${operations.length} endpoints; allowed: at most ${maxEndpoints} (maxEndpoints)`);
+    throw specFaultAt('/paths', `there are ${operations.length} endpoints; allowed: at most ${maxEndpoints} (maxEndpoints)`);
   return operations;
 }
 

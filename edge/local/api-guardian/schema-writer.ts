@@ -1,7 +1,6 @@
 import { placedDiscriminator } from './discriminator.ts';
 import { schemaYaml } from './schema-yaml.ts';
 import {
-  faultAt,
   GUARDIAN_LIMITS,
   isJsonObject,
   type JsonTree,
@@ -11,6 +10,7 @@ import {
   memberOf,
   resolveReference,
   type SpecObject,
+  specFaultAt,
 } from './spec-tree.ts';
 import type { SpecVersion } from './spec-version.ts';
 
@@ -92,12 +92,12 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
   const count = ({ value, pointer }: Located, depth: number): void => {
     nodes += 1;
     if (nodes > maxTotalSchemaNodes)
-      throw faultAt(
+      throw specFaultAt(
         pointer,
         `with this there are more than ${maxTotalSchemaNodes} schemas; allowed: at most that many (maxTotalSchemaNodes)`,
       );
     if (depth > maxNestingDepth)
-      throw faultAt(pointer, `it is nested ${depth} schemas deep; allowed: at most ${maxNestingDepth} (maxNestingDepth)`);
+      throw specFaultAt(pointer, `it is nested ${depth} schemas deep; allowed: at most ${maxNestingDepth} (maxNestingDepth)`);
     const pattern = member(value, 'pattern');
     if (typeof pattern === 'string') countPattern(pattern, memberOf(pointer, 'pattern'));
   };
@@ -105,7 +105,7 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
   const countPattern = (pattern: string, pointer: string): void => {
     regexLength += pattern.length;
     if (regexLength > maxTotalRegexLength)
-      throw faultAt(
+      throw specFaultAt(
         pointer,
         `with this the patterns have more than ${maxTotalRegexLength} characters; allowed: at most that many (maxTotalRegexLength)`,
       );
@@ -115,7 +115,7 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
   const expandFields = (key: string, value: JsonTree, pointer: string, position: Position): JsonTree => {
     const fields = isJsonObject(value) ? Object.entries(value) : [];
     if (fields.length > maxFieldsPerType)
-      throw faultAt(pointer, `there are ${fields.length} properties; allowed: at most ${maxFieldsPerType} (maxFieldsPerType)`);
+      throw specFaultAt(pointer, `there are ${fields.length} properties; allowed: at most ${maxFieldsPerType} (maxFieldsPerType)`);
     if (key === 'patternProperties') for (const [pattern] of fields) countPattern(pattern, memberOf(pointer, pattern));
     return Object.fromEntries(fields.map(([name, field]) => [name, expandMember(name, field, pointer, position)]));
   };
@@ -189,7 +189,7 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
       const written = schemaYaml(start(schema));
       writtenLength += written.length;
       if (writtenLength > MAX_WRITTEN_LENGTH) {
-        throw faultAt(
+        throw specFaultAt(
           schema.pointer,
           `with this the schemas written out have more than ${MAX_WRITTEN_LENGTH} characters; allowed: at most that many`,
         );

@@ -1,6 +1,5 @@
 import { SpecNumber } from './spec-number.ts';
 import {
-  faultAt,
   follow,
   isJsonObject,
   type JsonTree,
@@ -9,6 +8,7 @@ import {
   type SpecFieldError,
   type SpecObject,
   shownTree,
+  specFaultAt,
 } from './spec-tree.ts';
 import { isReadDialect, type SpecVersion } from './spec-version.ts';
 
@@ -65,14 +65,17 @@ function modeBelow(key: string, mode: Mode, value: JsonTree): Mode {
 function foreignMember(key: string, value: JsonTree, version: SpecVersion, pointer: string): SpecFault | null {
   if (ADDRESS_WORDS.has(key)) {
     const allowed = 'allowed: "$ref" with the place in this document, such as "#/components/schemas/Pet"';
-    return faultAt(pointer, `${key} is not taken; ${allowed}`);
+    return specFaultAt(pointer, `${key} is not taken; ${allowed}`);
   }
   if (key !== '$schema' || (version === '3.1' && isReadDialect(value))) return null;
   if (version === '3.0') {
     // Editors put it at the top of a document, where it says nothing about schemas.
-    return pointer === '/$schema' ? null : faultAt(pointer, '$schema is not taken in OpenAPI 3.0; allowed: leave it out');
+    return pointer === '/$schema' ? null : specFaultAt(pointer, '$schema is not taken in OpenAPI 3.0; allowed: leave it out');
   }
-  return faultAt(pointer, `${shownTree(value)} is not taken; allowed: the dialect of OpenAPI 3.1, JSON Schema 2020-12, or leave it out`);
+  return specFaultAt(
+    pointer,
+    `${shownTree(value)} is not taken; allowed: the dialect of OpenAPI 3.1, JSON Schema 2020-12, or leave it out`,
+  );
 }
 
 /**

@@ -9,7 +9,7 @@ import { writeWholeFile } from './export-file.ts';
 import { type AskedProgram, asCommandError, incompleteText, openAnswer, unreadableIn } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
-  conditionsOf,
+  conditionsOfLine,
   flagsOfFields,
   LINE_HELP,
   PROGRAM_FLAGS,
@@ -18,7 +18,7 @@ import {
   tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
-  windowOf,
+  windowOfFlags,
 } from './search-options.ts';
 
 const HELP = `Usage: shieldlog export [flags] [WORD…]
@@ -114,7 +114,7 @@ function parseOptions(args: readonly string[], { env, stdout }: CommandIo): Expo
   const format = formatOf(switches, output, stdout);
   const hasBom = switches.has('bom');
   if (hasBom) refuseBom(format);
-  const body = JSON.stringify({ ...windowOf(flags, Date.now()), ...conditionsOf(line) });
+  const body = JSON.stringify({ ...windowOfFlags(flags, Date.now()), ...conditionsOfLine(line) });
   return { program: programOf(flags, env), body, format, hasBom, output, line, flags };
 }
 

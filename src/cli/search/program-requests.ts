@@ -134,7 +134,7 @@ export interface WholeAnswer {
 }
 
 /** The whole answer to a question of one page. Throws as `openAnswer`, and DeliveryError where it is too long. */
-export async function wholeAnswer(program: AskedProgram, request: Omit<ProgramRequest, 'silenceMs'>): Promise<WholeAnswer> {
+export async function fetchAnswer(program: AskedProgram, request: Omit<ProgramRequest, 'silenceMs'>): Promise<WholeAnswer> {
   const { headers, body } = await openAnswer(program, { ...request, silenceMs: SILENCE_MS });
   const chunks: Buffer[] = [];
   let size = 0;

@@ -20,7 +20,7 @@ import {
 import { type AskedProgram, asCommandError, incompleteText } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
-  conditionsOf,
+  conditionsOfLine,
   flagsOfFields,
   LINE_HELP,
   PROGRAM_FLAGS,
@@ -30,7 +30,7 @@ import {
   tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
-  windowOf,
+  windowOfFlags,
 } from './search-options.ts';
 
 /** Buckets of a sparkline without `--buckets`. */
@@ -102,8 +102,8 @@ function commonOf(given: SearchArguments, env: CommandIo['env']): Omit<Question,
   const { flags, line } = given;
   const limit = wholeNumber('limit', flags['limit'] ?? String(DEFAULT_PAGE_SIZE), 1, MAX_PER_ANSWER);
   const page = wholeNumber('page', flags['page'] ?? '1', 1, 2 ** 31) - 1;
-  const { query, filters, exclude } = conditionsOf(line);
-  const window = windowOf(flags, Date.now());
+  const { query, filters, exclude } = conditionsOfLine(line);
+  const window = windowOfFlags(flags, Date.now());
   return { program: programOf(flags, env), window, body: { query, filters, exclude }, page, limit, arguments: given };
 }
 

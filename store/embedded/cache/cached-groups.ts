@@ -7,7 +7,7 @@ import type { SqlFragment } from '../../../sql/statement.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import { type FoundGroups, GroupFacts, keysIn, readFacts, readFactsToAddUp } from '../search/group-facts.ts';
 import type { SearchScope } from '../search/search-scope.ts';
-import { bytesOf, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
+import { bytesOfGroup, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
 import { addToSparkline, BYTES_OF_A_TIME, bucketStarts, type GroupTimes, mergeTimes, TimesCollector } from './group-times.ts';
 
@@ -104,7 +104,7 @@ async function cachedGroups(
       entry.isFull = true;
       return undefined;
     }
-    if (hasRoom(learned.reduce((sum, group, nth) => sum + bytesOf(wanted.keys[nth] as readonly string[], group), 0))) {
+    if (hasRoom(learned.reduce((sum, group, nth) => sum + bytesOfGroup(wanted.keys[nth] as readonly string[], group), 0))) {
       entry.add(wanted.keys, learned);
     } else {
       entry.isFull = true;

@@ -6,7 +6,7 @@ import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
-import { type FeedPiece, type FeedWindow, FeedWindows, isUnderWay, PAGE_BYTES, readWindow } from './feed-windows.ts';
+import { type FeedPiece, type FeedWindow, FeedWindows, isUnderWay, PAGE_BYTES, readFeedWindow } from './feed-windows.ts';
 
 export interface FeedPagesOptions {
   readonly versions: VersionSet;
@@ -96,7 +96,7 @@ export class FeedPages {
     const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
     const window = await (found ?? (range && this.#windows.open(range)));
     if (window !== undefined) {
-      return await this.#inTurn(() => this.#readWindow(window, zones, after, limit));
+      return await this.#inTurn(() => this.#readFeedWindow(window, zones, after, limit));
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
     const page = await checks.reading(signal, async (check) => {
@@ -108,7 +108,7 @@ export class FeedPages {
       const growing = { zones, after, upTo: snapshot.endSequence - 1n };
       return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
     });
-    return await this.#inTurn(() => readWindow(page, after, limit));
+    return await this.#inTurn(() => readFeedWindow(page, after, limit));
   }
 
   /** Makes a page in a turn of its own: readers that waited for the same window would make theirs in one. */
@@ -121,12 +121,12 @@ export class FeedPages {
     }
   }
 
-  #readWindow(window: FeedWindow, zones: Zones, after: bigint, limit: number): FeedPiece {
+  #readFeedWindow(window: FeedWindow, zones: Zones, after: bigint, limit: number): FeedPiece {
     if (window.upTo <= after) {
       // The window has fewer events than its range. The caller looks for the next one, which may have to be made.
       return { lines: [], lastSequence: after };
     }
-    const piece = readWindow(window, after, limit);
+    const piece = readFeedWindow(window, after, limit);
     if (piece.lastSequence >= window.upTo) {
       this.#windows.done(zones, after);
     } else if (isUnderWay(window, piece.lastSequence)) {

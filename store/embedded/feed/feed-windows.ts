@@ -29,7 +29,7 @@ export interface FeedWindow {
 }
 
 /** The next events of a window behind `after`, at most `limit`. */
-export function readWindow({ events, upTo, times }: FeedWindow, after: bigint, limit: number): FeedPiece {
+export function readFeedWindow({ events, upTo, times }: FeedWindow, after: bigint, limit: number): FeedPiece {
   if (events === undefined) {
     return { lines: [], lastSequence: upTo };
   }

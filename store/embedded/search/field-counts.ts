@@ -34,7 +34,7 @@ export function areOthersSingle({ first }: FieldCounts): boolean {
 }
 
 /** Number of all events. Only where all values are known, or the others have one event each. */
-export function eventsOf({ distinct, first }: FieldCounts): number {
+export function eventCountOf({ distinct, first }: FieldCounts): number {
   return first.reduce((sum, { count }) => sum + count, distinct - first.length);
 }
 

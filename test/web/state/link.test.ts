@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
-import { queryOf, termFault } from '../../../query/query-terms.ts';
+import { queryOfTerms, termFault } from '../../../query/query-terms.ts';
 import { OFFERED_COLUMNS } from '../../../web/state/event-columns.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
 import { linkOf, readLink } from '../../../web/state/link.ts';
@@ -40,7 +40,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
     stretch.map((between) => ({ kind: 'between' as const, ...between })),
   ),
   search: fc.record({
-    query: terms.map(queryOf),
+    query: terms.map(queryOfTerms),
     filters: fc.array(clause, { maxLength: 3 }),
     exclude: fc.array(clause, { maxLength: 2 }),
   }),
