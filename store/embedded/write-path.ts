@@ -9,7 +9,7 @@ import type { StoreCounters } from './catalog/catalog.ts';
 import { DeadLetters } from './catalog/dead-letters.ts';
 import { ExpiredWatermarks } from './catalog/expired-watermarks.ts';
 import type { OpenCatalog } from './catalog/open-catalog.ts';
-import { SourceOffsetTable } from './catalog/source-offset-table.ts';
+import { StoredOffsets } from './catalog/stored-offsets.ts';
 import { BackgroundJobs } from './compaction/background-jobs.ts';
 import { MergeWriter } from './compaction/merge.ts';
 import { dropExpiredSegments, lastSequencesIn, type RetentionOptions } from './compaction/retention.ts';
@@ -44,7 +44,7 @@ export interface WritePath {
   readonly retentionHold: RetentionHold;
   readonly scrub: Scrub;
   readonly expiredWatermarks: ExpiredWatermarks;
-  readonly sourceOffsets: SourceOffsetTable;
+  readonly sourceOffsets: StoredOffsets;
   readonly counters: StoreCounters;
 }
 
@@ -80,7 +80,7 @@ export async function openWritePath(
   await dropExpiredSegments(retention, now(), 'clock');
   const deadLetters = await openDeadLetters(parts, options, closing);
   const flusher = await openFlusher(engine, { ...rewriting, journals, logger }, closing);
-  const sourceOffsets = new SourceOffsetTable(stored);
+  const sourceOffsets = new StoredOffsets(stored);
   const counters = { expiredEvents, duplicateEvents };
   const logMemory = new LogMemory();
   const { aliases, threads } = engine;

@@ -1,7 +1,7 @@
 import { segmentRows } from '../../../sql/events-relation.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import { StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
 import { type PublishOptions, publishSegments } from '../flush/publish-segments.ts';
 import { removeFiles } from '../runtime/file-output.ts';

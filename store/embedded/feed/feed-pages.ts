@@ -1,7 +1,7 @@
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import type { FeedLine, FeedRequest } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
-import { retryWithLess } from '../duckdb/memory-ladder.ts';
+import { retryWithLess } from '../duckdb/out-of-memory.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';

@@ -11,7 +11,7 @@ import {
   sliceInOrder,
 } from '../../../sql/segment-statements.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import { StoreError } from '../../event-store.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { CheckedFile } from '../duckdb/path-aliases.ts';
 import type { Segment } from '../segment/segment.ts';
 import { type Block, blocksOfZones, type FileRange, rangesOf, unpackBlocks } from '../segment/segment-blocks.ts';

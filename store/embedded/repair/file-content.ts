@@ -4,7 +4,7 @@ import { segmentRows } from '../../../sql/events-relation.ts';
 import { blobFilesOfStatement, wholeSegmentStatement } from '../../../sql/repair-statements.ts';
 import { partitionZoneCountStatement } from '../../../sql/segment-statements.ts';
 import { checkBlobFile, contentOfBlobFile } from '../blob/blob-file-reader.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { readFiles } from '../integrity/file-check.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';

@@ -4,7 +4,7 @@ import { type FieldRule, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import type { ColumnWriter } from './column-writer.ts';
-import type { ConvertedEvents } from './converted-events.ts';
+import type { EventCollector } from './event-collector.ts';
 import {
   allowedTimes,
   type EventRules,
@@ -37,7 +37,7 @@ const LOW_64 = (1n << 64n) - 1n;
  * Turns events of every form into columns and packed logs, and says of the others which rule they break. All rules about the
  * text of an event are here and in `WireEvent`.
  */
-export class ScannedEvents {
+export class EventScanner {
   readonly #rules: EventRules;
   readonly #scanner = new MemberScanner();
   readonly #event = new WireEvent();
@@ -47,7 +47,7 @@ export class ScannedEvents {
   }
 
   /** Does the same as `EventConverter.convert`. */
-  convert(bytes: Uint8Array, sourceId: (() => string) | null, events: ConvertedEvents): EventVerdict {
+  convert(bytes: Uint8Array, sourceId: (() => string) | null, events: EventCollector): EventVerdict {
     if (bytes.length > LARGEST_LINE_BYTES) {
       return rejected(tooLong(bytes.length));
     }
