@@ -5,7 +5,7 @@ import { invalidInput, parseJsonBody, validatorOf } from './input-validation.ts'
 import type { JsonSchema } from './operations/json-schema.ts';
 
 /** A body for the thread to validate. Its bytes are moved there and come back with the verdict. */
-export interface BodyOrder {
+export interface BodyTask {
   /** The name of the operation. */
   readonly operation: string;
   readonly schema: JsonSchema;
@@ -34,7 +34,7 @@ function refusalOf({ status, key, message, field, errors }: EdgeError): BodyRefu
   return { status, key, message, options: { ...(field === undefined ? {} : { field }), ...(errors === undefined ? {} : { errors }) } };
 }
 
-function verdictOn({ operation, schema, bytes }: BodyOrder, read: BodyRead): BodyVerdict {
+function verdictOn({ operation, schema, bytes }: BodyTask, read: BodyRead): BodyVerdict {
   try {
     const body = parseJsonBody(bytes);
     const failures = validatorOf(schema)(body);
@@ -46,10 +46,10 @@ function verdictOn({ operation, schema, bytes }: BodyOrder, read: BodyRead): Bod
   }
 }
 
-/** Answers an order on the thread. The bytes are handed back without a copy. */
-export function validateBody(order: BodyOrder, read: BodyRead): unknown {
-  const verdict = verdictOn(order, read);
-  return move({ [transferableSymbol]: [order.bytes.buffer], [valueSymbol]: verdict } as never);
+/** Answers a task on the thread. The bytes are handed back without a copy. */
+export function validateBody(task: BodyTask, read: BodyRead): unknown {
+  const verdict = verdictOn(task, read);
+  return move({ [transferableSymbol]: [task.bytes.buffer], [valueSymbol]: verdict } as never);
 }
 
 /** Bodies of so many bytes or more are read on the thread. Smaller ones hold the main thread for some 5 ms. */
@@ -77,10 +77,10 @@ export function bodyAs<T>(body: unknown, read: (body: unknown) => T): T {
 
 /** Validates large bodies beside the main thread, one after the other. */
 export class BodyThread {
-  readonly #pool: WorkerPool<BodyOrder, BodyVerdict>;
+  readonly #pool: WorkerPool<BodyTask, BodyVerdict>;
   #takenBytes = 0;
 
-  /** What `startWork` of the module returns takes a BodyOrder and calls `validateBody`. */
+  /** What `startWork` of the module returns takes a BodyTask and calls `validateBody`. */
   constructor(module: URL) {
     this.#pool = new WorkerPool({ module, heapMb: HEAP_MB });
   }
