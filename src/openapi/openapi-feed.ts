@@ -133,8 +133,8 @@ export const FEED_GROUP = {
           'Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. Where the ' +
           'line has incomplete, up to so many events are left out, because files of the program are damaged or missing. Of all ' +
           `zones, the header Shield-Zones names those that are covered, or all. At most ${MAX_READERS} requests are answered at ` +
-          `once, and ${MAX_WAITING_READERS} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what ` +
-          'is ready for it is cut off after some minutes.',
+          `once, and ${MAX_WAITING_READERS} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of ` +
+          'what is ready for it is cut off after some minutes.',
         parameters: [
           ZONES_IN_PATH,
           {

@@ -1,9 +1,9 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { MAX_PENDING_BYTES } from '../../ingest/event/append-window.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
+import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { KafkaTokenError, KafkaTokens, MAX_TOKEN_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
 import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/record-codecs.ts';
 import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';

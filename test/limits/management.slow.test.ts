@@ -14,7 +14,7 @@ import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
 import { MAX_SCRIPT_VARIABLES } from '../../edge/local/script-variables.ts';
 import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operations/operation.ts';
 import { CONNECT_MS, CONNECTIONS, MAX_UPSTREAM_ANSWER_BYTES, MAX_UPSTREAM_ANSWERS_BYTES } from '../../edge/proxy/proxy.ts';
-import { makeAnswerRoom } from '../../edge/proxy/upstream-answer.ts';
+import { makeUpstreamBudget } from '../../edge/proxy/upstream-answer.ts';
 import { upstreamFailure } from '../../edge/proxy/upstream-failure.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { answering } from '../edge/local/api-guardian/specification.ts';
@@ -132,7 +132,7 @@ async function connectionsTo(amount: number): Promise<string> {
 
 /** The memory of a proxy has so many bytes taken. */
 async function answersOnTheirWay(size: number): Promise<string> {
-  const room = makeAnswerRoom(MAX_UPSTREAM_ANSWERS_BYTES);
+  const room = makeUpstreamBudget(MAX_UPSTREAM_ANSWERS_BYTES);
   try {
     room.take(size);
     return 'ok';

@@ -13,7 +13,7 @@ import type { Neighbours } from './event-pages.ts';
 import { columnTitle } from './event-table-columns.ts';
 import { LogTree } from './log-tree.ts';
 import { closeEvent, focusWish, openEvent, opened, reloadEvent } from './opened-event.ts';
-import { useRoomForEvent } from './room-for-event.ts';
+import { useSpaceForEvent } from './space-for-event.ts';
 import { SurroundingEvents } from './surrounding-events.ts';
 
 /** The open event beside the table, which can still be used. Escape closes it, and the focus goes back to where it was. */
@@ -31,7 +31,7 @@ function OpenDrawer({ neighboursOf }: DrawerProps) {
   const event = opened.value;
   const drawer = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<Element | null>(null);
-  useRoomForEvent();
+  useSpaceForEvent();
   // Both before the next key: it would move the focus on, which would be taken for where it came from, or be an Escape that closes nothing.
   useLayoutEffect(() => {
     cameFrom.current ??= document.activeElement;

@@ -10,7 +10,7 @@ import { rowsOfZones, type Segment } from '../segment/segment.ts';
 import { logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
 import { unpackIngestTimes } from '../snapshot/ingest-times.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import type { FeedWindow } from './feed-windows.ts';
+import type { FeedExcerpt } from './feed-excerpts.ts';
 import { LowestEvents } from './lowest-events.ts';
 
 /** The most that is read together: so many events with so many bytes, but at least one event. */
@@ -72,10 +72,10 @@ export interface FlushedReading {
 }
 
 /**
- * Reads the first flushed events of a range, as many as the budget allows. The window ends before the range where that has more events.
+ * Reads the first flushed events of a range, as many as the budget allows. The excerpt ends before the range where that has more events.
  * Each event is found once, in its segment, which also holds its blob pointer.
  */
-export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FlushedReading): Promise<FeedWindow> {
+export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FlushedReading): Promise<FeedExcerpt> {
   const parts = partsOf(snapshot, range);
   if (parts === undefined) {
     return { after: range.after, upTo: range.upTo, times: [] };
@@ -100,7 +100,7 @@ export async function readGrowing(
   range: FeedRange,
   budget: FeedBudget,
   reading: FlushedReading,
-): Promise<FeedWindow> {
+): Promise<FeedExcerpt> {
   const parts = growingSegments.filter(({ lastSequence }) => lastSequence > range.after);
   const lowest = await readHeads(sourcesOf(parts), [], range, budget, reading);
   for (let index = 0; index < lowest.blobPointers.length; index += 1) {
