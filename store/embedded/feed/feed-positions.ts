@@ -104,8 +104,8 @@ export class EmbeddedPositions implements FeedPositions {
   }
 
   /**
-   * The position of a reader in an epoch. `next` is the one after it, unset for the last. What a reader knows of later events or sweeps is of
-   * another copy of the folder: their numbers mean others here.
+   * The position of a reader in an epoch. `next` is the one after it, unset for the last. What a reader knows of later events or sweeps is
+   * of another copy of the folder: their numbers mean others here.
    */
   #withinEpoch({ sequence, afterSweeps }: ReadUpTo, next: Epoch | undefined): FeedPosition | CursorAhead {
     const end = next === undefined ? this.#lastSequence : next.firstSequence - 1n;

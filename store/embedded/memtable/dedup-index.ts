@@ -75,7 +75,8 @@ export class DedupKeySet {
   }
 }
 
-export const MINUTE_MS = 60_000;
+/** The index holds the keys of so long a time together, or none of them. */
+export const INDEX_STEP_MS = 60_000;
 
 /** The dedup keys and the times (Unix milliseconds) of events. */
 export interface EventDedupKeys {
@@ -84,7 +85,7 @@ export interface EventDedupKeys {
 }
 
 /** The minute of a time, counted from the epoch. */
-const minuteOf = (time: number) => Math.floor(time / MINUTE_MS);
+const minuteOf = (time: number) => Math.floor(time / INDEX_STEP_MS);
 
 /** Late events do not keep coming from a minute that no event of so many loads was from. */
 const RECENT_LOADS = 64;

@@ -7,7 +7,7 @@ import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { overlaps, type Segment } from '../segment/segment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MAX_BYTES_OF_A_KEY, MINUTE_MS } from './dedup-index.ts';
+import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, INDEX_STEP_MS, MAX_BYTES_OF_A_KEY } from './dedup-index.ts';
 
 /**
  * The minutes that events keep coming from may have this many times as many events as the index holds of all others. At 30,000 events a
@@ -89,7 +89,7 @@ export class DuplicatePrecheck {
     const areFew = minutes.length <= FEW_MINUTES;
     const reads = (areFew ? minutes.map((minute) => [minute]) : [minutes]).map((read) => ({
       minutes: read,
-      parts: partsBetween(stored, (read[0] as number) * MINUTE_MS, ((read.at(-1) as number) + 1) * MINUTE_MS),
+      parts: partsBetween(stored, (read[0] as number) * INDEX_STEP_MS, ((read.at(-1) as number) + 1) * INDEX_STEP_MS),
     }));
     const { maxEvents, maxInUse } = this.#limits;
     const maxRead = areFew ? maxInUse : maxEvents / 4;
