@@ -14,7 +14,7 @@ export class UpstreamUnusable extends Error {
 
 /** There is no room for another answer at the moment. */
 export class UpstreamBudgetSpent extends Error {
-  override readonly name = 'NoRoomForAnswer';
+  override readonly name = 'UpstreamBudgetSpent';
   readonly code = 'NO_ROOM_FOR_ANSWER';
 }
 
