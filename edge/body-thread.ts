@@ -4,8 +4,8 @@ import { EdgeError, type EdgeErrorOptions } from './edge-error.ts';
 import { invalidInput, parseJsonBody, validatorOf } from './input-validation.ts';
 import type { JsonSchema } from './operations/json-schema.ts';
 
-/** A body for the thread to validate. Its bytes are moved there and come back with the verdict. */
-export interface BodyOrder {
+/** A body for the thread to validate. Its bytes are moved there and come back with the outcome. */
+export interface BodyTask {
   /** The name of the operation. */
   readonly operation: string;
   readonly schema: JsonSchema;
@@ -20,7 +20,7 @@ interface BodyRefusal {
   readonly options: Pick<EdgeErrorOptions, 'field' | 'errors'>;
 }
 
-interface BodyVerdict {
+interface BodyOutcome {
   readonly bytes: Uint8Array;
   readonly refusal: BodyRefusal | null;
   /** The result of `read` for an accepted body. */
@@ -34,7 +34,7 @@ function refusalOf({ status, key, message, field, errors }: EdgeError): BodyRefu
   return { status, key, message, options: { ...(field === undefined ? {} : { field }), ...(errors === undefined ? {} : { errors }) } };
 }
 
-function verdictOn({ operation, schema, bytes }: BodyOrder, read: BodyRead): BodyVerdict {
+function outcomeOf({ operation, schema, bytes }: BodyTask, read: BodyRead): BodyOutcome {
   try {
     const body = parseJsonBody(bytes);
     const failures = validatorOf(schema)(body);
@@ -46,10 +46,10 @@ function verdictOn({ operation, schema, bytes }: BodyOrder, read: BodyRead): Bod
   }
 }
 
-/** Answers an order on the thread. The bytes are handed back without a copy. */
-export function validateBody(order: BodyOrder, read: BodyRead): unknown {
-  const verdict = verdictOn(order, read);
-  return move({ [transferableSymbol]: [order.bytes.buffer], [valueSymbol]: verdict } as never);
+/** Answers a task on the thread. The bytes are handed back without a copy. */
+export function validateBody(task: BodyTask, read: BodyRead): unknown {
+  const outcome = outcomeOf(task, read);
+  return move({ [transferableSymbol]: [task.bytes.buffer], [valueSymbol]: outcome } as never);
 }
 
 /** Bodies of so many bytes or more are read on the thread. Smaller ones hold the main thread for some 5 ms. */
@@ -77,10 +77,10 @@ export function bodyAs<T>(body: unknown, read: (body: unknown) => T): T {
 
 /** Validates large bodies beside the main thread, one after the other. */
 export class BodyThread {
-  readonly #pool: WorkerPool<BodyOrder, BodyVerdict>;
+  readonly #pool: WorkerPool<BodyTask, BodyOutcome>;
   #takenBytes = 0;
 
-  /** What `startWork` of the module returns takes a BodyOrder and calls `validateBody`. */
+  /** What `startWork` of the module returns takes a BodyTask and calls `validateBody`. */
   constructor(module: URL) {
     this.#pool = new WorkerPool({ module, heapMb: HEAP_MB });
   }
@@ -99,11 +99,11 @@ export class BodyThread {
     }
     this.#takenBytes += length;
     try {
-      const verdict = await this.#pool.run({ operation, schema, bytes }, [bytes.buffer as ArrayBuffer]);
-      const { refusal } = verdict;
+      const outcome = await this.#pool.run({ operation, schema, bytes }, [bytes.buffer as ArrayBuffer]);
+      const { refusal } = outcome;
       if (refusal !== null) throw new EdgeError(refusal.status, refusal.key, refusal.message, refusal.options);
-      const { buffer, byteOffset, byteLength } = verdict.bytes;
-      return { body: new ValidatedBody(verdict.value), bytes: Buffer.from(buffer, byteOffset, byteLength) };
+      const { buffer, byteOffset, byteLength } = outcome.bytes;
+      return { body: new ValidatedBody(outcome.value), bytes: Buffer.from(buffer, byteOffset, byteLength) };
     } finally {
       this.#takenBytes -= length;
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { EdgeFieldError } from './edge-error.ts';
-import { exactly, INT32, type JsonSchema, listOf, NULLABLE_TEXT, TEXT } from './operations/json-schema.ts';
+import { exactly, INT32_SCHEMA, type JsonSchema, listOf, NULLABLE_TEXT, TEXT } from './operations/json-schema.ts';
 
 /** An error before it is written in a shape. */
 export interface ErrorFacts {
@@ -103,7 +103,7 @@ export const ERROR_SHAPES = {
   },
   'errors-list': {
     name: 'ProblemWithErrors',
-    schema: exactly({ title: TEXT, status: INT32, detail: TEXT, instance: TEXT, errors: FIELD_ERRORS, id: TEXT, type: TEXT }),
+    schema: exactly({ title: TEXT, status: INT32_SCHEMA, detail: TEXT, instance: TEXT, errors: FIELD_ERRORS, id: TEXT, type: TEXT }),
     contentType: PROBLEM_TYPE,
     body: errorsList,
   },

@@ -27,7 +27,7 @@ export interface FieldRow {
 
 /**
  * The fields of an event: the one table that all lists of fields, columns and names are made from. Every other member of an event lies in
- * its log. `ingest/event/wire-event.ts` checks a field by its rule, `ingest/event/scanned-events.ts` writes its columns; for usual events
+ * its log. `ingest/event/wire-event.ts` checks a field by its rule, `ingest/event/event-scanner.ts` writes its columns; for usual events
  * the kernel does both.
  *
  * The order, the names and `packedAs` are an on-disk format: journals, segments and packed logs have them. A new field goes to the end,

@@ -24,7 +24,7 @@ export function termFault(term: string, before: readonly string[]): TermFault | 
 }
 
 /** The query that has these terms, none of which is empty or has a fault. A term that begins with a `"` comes last. */
-export function queryOf(terms: readonly string[]): string {
+export function queryOfTerms(terms: readonly string[]): string {
   const different = [...new Set(terms)];
   const ordered = [...different.filter((term) => !term.startsWith('"')), ...different.filter((term) => term.startsWith('"'))];
   return ordered.map((term) => (/\s/.test(term) ? `"${term}"` : term)).join(' ');

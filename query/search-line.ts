@@ -1,6 +1,6 @@
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension } from './event-fields.ts';
 import type { FilterOp } from './filter-ops.ts';
-import { queryOf, queryTerms, type TermFault, termFault } from './query-terms.ts';
+import { queryOfTerms, queryTerms, type TermFault, termFault } from './query-terms.ts';
 
 /** A clause as requests have it. */
 export interface LineClause {
@@ -144,7 +144,7 @@ function searchOf(words: readonly Word[]): LineSearch {
       (name.excludes ? exclude : filters).push(clauseOf(name.field, word.units.slice(name.length), word.end));
     }
   }
-  return { query: queryOf(terms), filters, exclude };
+  return { query: queryOfTerms(terms), filters, exclude };
 }
 
 /** Where a filter of a line begins, and each of its values, as indexes in the line. */
@@ -260,7 +260,7 @@ function endsInPrefix(units: readonly Unit[]): boolean {
  * have, a wildcard without a star on a field with case, or one with a clause that is none of a line. `in` with one value becomes `eq`.
  */
 export function searchLineOf({ query, filters, exclude }: LineSearch): string | null {
-  const terms = queryTerms(queryOf(queryTerms(query)));
+  const terms = queryTerms(queryOfTerms(queryTerms(query)));
   const clauses = [...filters.map((clause) => clauseText(clause)), ...exclude.map((clause) => clauseText(clause, '-'))];
   return clauses.includes(null) ? null : [...terms.map(termText), ...clauses].join(' ');
 }

@@ -141,7 +141,7 @@ export const MAX_FACTS = { rows: 20_000, textBytes: 1_024, listBytes: 16 * 1024 
 /** Stands for a text or a list that is too long. Texts begin with a dot, and lists with a bracket. */
 export const TOO_LONG = '-';
 
-/** Counts the events by bucket, origin, verdict and rule, in one pass. */
+/** Counts the events by bucket, origin, action and rule, in one pass. */
 function factsSql({ output, matching }: FactsSource): SqlFragment {
   const [bucket, bucketSet] = output.buckets > 0 ? [sql`bucket, `, sql`, (place, bucket)`] : [NO_SQL, NO_SQL];
   return sql`SELECT place, GROUPING("country", "action", "ruleId") AS absent, ${bucket}"country", "asn", "action", "feature", "ruleId",
@@ -156,7 +156,7 @@ export const DETAIL_ROWS = {
   /** The events from one country and asn. */
   origin: 0b011,
   /** The events of one action (folded) and feature; the only rows with the first and last time. */
-  verdict: 0b101,
+  action: 0b101,
   /** All rules: `listed` is a JSON array of them, in no order, NULL if there are none. */
   rules: 0b110,
 } as const;
@@ -186,18 +186,18 @@ function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment
   const list = sql`CASE WHEN sum(strlen(${column('ruleId')})) > ${int32(MAX_FACTS.listBytes)} THEN ${tooLong}
       ELSE ${dialect.listOf(listed)} END`;
   return sql`SELECT ${place} AS place, absent, ${joinSql(values.map(textOf))}, events, "firstSeen", "lastSeen", NULL AS listed
-    FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)})
+    FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.action)})
     UNION ALL
     SELECT ${place} AS place, absent, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${list}
     FROM facts WHERE absent IN (${lists}) GROUP BY ${place}, absent`;
 }
 
 /**
- * The same with the texts of the contexts made by the engine. Verdicts have no feature, and NULL for an action that the context does not
+ * The same with the texts of the contexts made by the engine. Actions have no feature, and NULL for an action that the context does not
  * count; there are no origins and rules, but {@link FINISHED_ROWS}.
  */
 function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment {
-  const { origin, verdict, buckets, rules } = DETAIL_ROWS;
+  const { origin, action: ofAction, buckets, rules } = DETAIL_ROWS;
   // Groups whose events lack the dimension have two places in the facts, and one in the answer.
   const ofKind = (kind: number, listed: SqlFragment, from: SqlFragment): SqlFragment =>
     sql`SELECT place, ${int32(kind)}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${listed} FROM (${from}) AS of_kind GROUP BY place`;
@@ -220,10 +220,10 @@ function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFrag
   const all = [
     sql`SELECT ${place} AS place, absent, NULL, NULL, ${markText(counted)}, NULL,
       sum(events)::BIGINT, min("firstSeen"), max("lastSeen"), NULL
-    FROM facts WHERE absent = ${int32(verdict)} GROUP BY ${place}, absent, ${counted}`,
+    FROM facts WHERE absent = ${int32(ofAction)} GROUP BY ${place}, absent, ${counted}`,
     mostFrequent(FINISHED_ROWS.country, 'country'),
     mostFrequent(FINISHED_ROWS.asn, 'asn'),
-    distinct(FINISHED_ROWS.features, 'feature', verdict),
+    distinct(FINISHED_ROWS.features, 'feature', ofAction),
     distinct(FINISHED_ROWS.ruleIds, 'ruleId', rules),
     ...(output.buckets > 0
       ? [

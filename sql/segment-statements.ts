@@ -64,7 +64,7 @@ export function largestVectorStatement(path: string): SqlStatement {
 }
 
 /** Rows of segments. `inOrder` says that they come in the order of segments. */
-export interface SegmentRows {
+export interface SegmentRelation {
   readonly rows: SqlFragment;
   readonly inOrder: boolean;
 }
@@ -80,7 +80,7 @@ function sorted(rows: SqlFragment): SqlFragment {
  * A slice of the rows of journals as rows of a segment, which are sorted while the segment is written. Their logs are in the blob file from
  * row `first` on.
  */
-export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, blobFile: number, first: number): SegmentRows {
+export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, blobFile: number, first: number): SegmentRelation {
   const inSlice = sql`(SELECT * FROM ${rows} WHERE ${liesIn(slice)}) AS slice`;
   // A window without an order numbers the rows in the order in which they come.
   const row = sql`row_number() OVER () + ${int64(first - 1)}`;
@@ -93,7 +93,7 @@ export function flushingTableStatement(table: string, rows: SqlFragment): SqlSta
 }
 
 /** The rows of the table of {@link flushingTableStatement} as rows of segments. */
-export function flushingRows(table: string, blobFile: number): SegmentRows {
+export function flushingRows(table: string, blobFile: number): SegmentRelation {
   return { rows: sql`(SELECT *, ${numbered(blobFile, trusted('rowid'))} FROM ${trusted(table)}) AS events`, inOrder: true };
 }
 
@@ -114,7 +114,7 @@ function liesIn({ fromMs, toMs, firstZone, lastZone }: SegmentSlice): SqlFragmen
 }
 
 /** Writes a slice of the rows as a segment. */
-export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
+export function writeSegmentStatement({ rows, inOrder }: SegmentRelation, slice: SegmentSlice, path: string): SqlStatement {
   const order = inOrder ? NO_SQL : sql` ORDER BY ${FLUSHED_ORDER}`;
   return duckdbStatement(
     sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${liesIn(slice)}${order})

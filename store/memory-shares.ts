@@ -1,14 +1,14 @@
 const MEBIBYTE = 1024 * 1024;
 
-/** With less DuckDB cannot sort the events of a usual store, and a window of the feed would hold less than a page. */
-const LEAST_MB = { searches: 256, merges: 128, feedWindow: 4 } as const;
+/** With less DuckDB cannot sort the events of a usual store, and an excerpt of the feed would hold less than a page. */
+const LEAST_MB = { searches: 256, merges: 128, feedExcerpt: 4 } as const;
 /** Shares above these would save little reading. */
-const MOST_MB = { feedWindow: 108, feedPages: 96 } as const;
+const MOST_MB = { feedExcerpt: 108, feedPages: 96 } as const;
 
-/** So many windows of the feed are held: two of one reader, which it reads and which comes next, and another one of a second reader. */
-export const MAX_FEED_WINDOWS = 3;
-/** Making a window takes so many times what it holds, beside the windows that are held. */
-const MAKING_A_WINDOW = 0.75;
+/** So many excerpts of the feed are held: two of one reader, which it reads and which comes next, and another one of a second reader. */
+export const MAX_FEED_EXCERPTS = 3;
+/** Making an excerpt takes so many times what it holds, beside the excerpts that are held. */
+const MAKING_AN_EXCERPT = 0.75;
 
 /** What the parts of the program may take of `MEMORY_LIMIT_MB`. At 1,024 and above they are all of it, or less. */
 export interface MemoryShares {
@@ -18,8 +18,8 @@ export interface MemoryShares {
   readonly mergesMb: number;
   /** The share of the index that tells duplicates of recent events apart, in bytes. */
   readonly dedupIndexBytes: number;
-  /** The share of one window of the feed, in bytes. */
-  readonly feedWindowBytes: number;
+  /** The share of one excerpt of the feed, in bytes. */
+  readonly feedExcerptBytes: number;
   /** The share of all pages of the feed that wait for their readers, in bytes. */
   readonly feedPagesBytes: number;
   /** The share of all answers that are read and not written yet, in bytes. */
@@ -33,16 +33,16 @@ export function memoryShares(memoryLimitMb: number): MemoryShares {
     searchesMb: Math.max(Math.min(LEAST_MB.searches, memoryLimitMb), 8 * sixteenth),
     mergesMb: Math.max(LEAST_MB.merges, 2 * sixteenth),
     dedupIndexBytes: 3 * sixteenth * MEBIBYTE,
-    feedWindowBytes:
-      Math.max(LEAST_MB.feedWindow, Math.min(MOST_MB.feedWindow, sixteenth / (MAX_FEED_WINDOWS + MAKING_A_WINDOW))) * MEBIBYTE,
+    feedExcerptBytes:
+      Math.max(LEAST_MB.feedExcerpt, Math.min(MOST_MB.feedExcerpt, sixteenth / (MAX_FEED_EXCERPTS + MAKING_AN_EXCERPT))) * MEBIBYTE,
     feedPagesBytes: Math.min(MOST_MB.feedPages, sixteenth) * MEBIBYTE,
     answersBytes: sixteenth * MEBIBYTE,
   };
 }
 
-/** The most memory of the windows of the feed, and of one that is being made, in bytes. */
-export function feedWindowsBytes({ feedWindowBytes }: Pick<MemoryShares, 'feedWindowBytes'>): number {
-  return (MAX_FEED_WINDOWS + MAKING_A_WINDOW) * feedWindowBytes;
+/** The most memory of the excerpts of the feed, and of one that is being made, in bytes. */
+export function feedExcerptsBytes({ feedExcerptBytes }: Pick<MemoryShares, 'feedExcerptBytes'>): number {
+  return (MAX_FEED_EXCERPTS + MAKING_AN_EXCERPT) * feedExcerptBytes;
 }
 
 /** What the program takes beside `MEMORY_LIMIT_MB` at most, in MiB. */
@@ -63,7 +63,7 @@ export const MEMORY_BESIDE_MB = {
 export function residentMemoryMb(memoryLimitMb: number): number {
   const shares = memoryShares(memoryLimitMb);
   const { searchesMb, mergesMb, dedupIndexBytes, feedPagesBytes, answersBytes } = shares;
-  const bytes = dedupIndexBytes + feedWindowsBytes(shares) + feedPagesBytes + answersBytes;
+  const bytes = dedupIndexBytes + feedExcerptsBytes(shares) + feedPagesBytes + answersBytes;
   const beside = Object.values(MEMORY_BESIDE_MB).reduce((sum, mb) => sum + mb, 0);
   return searchesMb + mergesMb + bytes / MEBIBYTE + beside;
 }

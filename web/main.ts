@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { startOpening } from './events/opened-event.ts';
 import { startLive } from './live/live-tail.ts';
-import { Page } from './page.ts';
+import { ExplorerPage } from './page.ts';
 import { startAskingForKey } from './search/key-dialog.ts';
 import { startAutoRefresh } from './state/auto-refresh.ts';
 import { html } from './widgets/html.ts';
@@ -16,4 +16,4 @@ startOpening();
 startLive();
 startShortcuts();
 startKeepingFocus();
-render(html`<${Page} />`, document.body);
+render(html`<${ExplorerPage} />`, document.body);

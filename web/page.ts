@@ -11,7 +11,7 @@ import { MenuHost } from './widgets/menu.ts';
 import { Toasts } from './widgets/toast.ts';
 
 /** The whole page. Each panel reads what it shows from `state/` and draws itself anew when that changes. */
-export function Page() {
+export function ExplorerPage() {
   const { kind } = progress.value;
   const isStale = failure.value !== null || kind === 'cancelled';
   return html`

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
 import { BOT_ACTIONS, BOT_CATEGORIES, type BotCategory } from '../operations/shield-zones.ts';
-import { inTransaction } from './control-plane-state.ts';
+import { inPlaneTransaction } from './control-plane-state.ts';
 import type { LocalResource } from './local-resource.ts';
 import { shieldSuccess } from './local-resource.ts';
 
@@ -75,7 +75,7 @@ export const botCategorization: LocalResource = {
     app.put<{ Params: { shieldZoneId: number; botId: number }; Body: { action: number } }>(
       '/shield/shield-zone/:shieldZoneId/bot-categorization/bots/:botId',
       ({ params, body }, reply) =>
-        reply.send(shieldSuccess(inTransaction(db, () => setAction(db, params.shieldZoneId, params.botId, body.action)))),
+        reply.send(shieldSuccess(inPlaneTransaction(db, () => setAction(db, params.shieldZoneId, params.botId, body.action)))),
     );
   },
 };

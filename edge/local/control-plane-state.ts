@@ -58,7 +58,7 @@ export function damagedState(error: unknown): EdgeError | null {
  * Runs `work` in a write transaction: all of it is kept or, when it throws, none. It must not be nested. Throws EdgeError 503 `state.full`
  * where the file or the disk has no room.
  */
-export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+export function inPlaneTransaction<T>(db: DatabaseSync, work: () => T): T {
   // With IMMEDIATE a second process makes us wait at the start and not fail in the middle.
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -90,7 +90,7 @@ function versionOf(db: DatabaseSync, name: string): number {
  * the file.
  */
 export function migrate(db: DatabaseSync, { name, migrations }: Migrated, seed: () => void = () => {}): void {
-  inTransaction(db, () => {
+  inPlaneTransaction(db, () => {
     const version = versionOf(db, name);
     if (version > migrations.length) {
       throw new Error(

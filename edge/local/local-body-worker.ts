@@ -1,4 +1,4 @@
-import { type BodyOrder, validateBody } from '../body-thread.ts';
+import { type BodyTask, validateBody } from '../body-thread.ts';
 import { readSpecRequest } from './api-guardian/spec-request.ts';
 import { DATABASE_LIMITS } from './database/database-limits.ts';
 import { readCursor, readPipeline } from './database/read-pipeline.ts';
@@ -22,4 +22,4 @@ function readLocalBody(operation: string, body: unknown): unknown {
 }
 
 /** The work of the thread of `BodyThread`. */
-export const startWork = () => (order: BodyOrder) => validateBody(order, readLocalBody);
+export const startWork = () => (task: BodyTask) => validateBody(task, readLocalBody);

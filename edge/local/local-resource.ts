@@ -53,7 +53,7 @@ export interface EdgeLogger {
 
 /** Arguments that every resource of the local control plane gets. */
 export interface LocalContext {
-  /** The control plane's state; write inside `inTransaction`. */
+  /** The control plane's state; write inside `inPlaneTransaction`. */
   readonly db: DatabaseSync;
   /** Unix ms UTC. */
   readonly now: () => number;

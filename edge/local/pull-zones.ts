@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
 import { asciiName } from './ascii-name.ts';
-import { inTransaction } from './control-plane-state.ts';
+import { inPlaneTransaction } from './control-plane-state.ts';
 import type { LocalResource } from './local-resource.ts';
 
 const MIGRATION = `
@@ -77,7 +77,7 @@ export const pullZones: LocalResource = {
   },
   routes(app, { db }) {
     app.delete<{ Params: { id: number }; Body: { Hostname: string } }>('/pullzone/:id/removeHostname', ({ params, body }, reply) => {
-      inTransaction(db, () => removeHostname(db, params.id, body.Hostname));
+      inPlaneTransaction(db, () => removeHostname(db, params.id, body.Hostname));
       return reply.code(204).send();
     });
   },

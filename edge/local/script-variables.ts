@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
-import { inTransaction } from './control-plane-state.ts';
+import { inPlaneTransaction } from './control-plane-state.ts';
 import type { LocalResource } from './local-resource.ts';
 
 const MIGRATION = `
@@ -16,7 +16,7 @@ const MIGRATION = `
   ) STRICT;
 `;
 
-export const MAX_VARIABLES = 128;
+export const MAX_SCRIPT_VARIABLES = 128;
 
 interface VariableInput {
   readonly Name: string;
@@ -26,8 +26,8 @@ interface VariableInput {
 
 function insert(db: DatabaseSync, scriptId: number, { Name, Required = false, DefaultValue = null }: VariableInput): void {
   const count = Number(db.prepare('SELECT count(*) AS n FROM script_variable WHERE script_id = ?').get(scriptId)?.['n']);
-  if (count >= MAX_VARIABLES) {
-    const message = `Script ${scriptId} has ${count} variables, ${shown(Name)} would be one more; allowed: ${MAX_VARIABLES}`;
+  if (count >= MAX_SCRIPT_VARIABLES) {
+    const message = `Script ${scriptId} has ${count} variables, ${shown(Name)} would be one more; allowed: ${MAX_SCRIPT_VARIABLES}`;
     throw new EdgeError(400, 'script.too_many_variables', message, { field: 'Name' });
   }
   const sql = 'INSERT INTO script_variable (script_id, name, required, default_value) VALUES (?, ?, ?, ?)';
@@ -75,7 +75,7 @@ export const scriptVariables: LocalResource = {
   },
   routes(app, { db }) {
     app.put<{ Params: { id: number }; Body: VariableInput }>('/compute/script/:id/variables', ({ params, body }, reply) =>
-      reply.send(inTransaction(db, () => upsert(db, params.id, body))),
+      reply.send(inPlaneTransaction(db, () => upsert(db, params.id, body))),
     );
   },
 };

@@ -1,7 +1,7 @@
 import {
   exactly,
   ID,
-  INT32,
+  INT32_SCHEMA,
   input,
   type JsonSchema,
   listOf,
@@ -49,7 +49,7 @@ function namedFromZero(numbers: Readonly<Record<string, number>>): JsonSchema {
 /** The fields of a record in an answer. A field that was left out has its default. */
 const FIELDS = {
   Type: namedFromZero(RECORD_TYPES),
-  Ttl: INT32,
+  Ttl: INT32_SCHEMA,
   Value: TEXT,
   Name: TEXT,
   Weight: { type: 'integer', minimum: 0, maximum: 100 },

@@ -47,7 +47,7 @@ export const NUMBER: JsonSchema = { type: 'number' };
 export const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
 /** An ISO 8601 UTC time. */
 export const TIME: JsonSchema = { type: 'string', format: 'date-time' };
-export const INT32: JsonSchema = { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 };
+export const INT32_SCHEMA: JsonSchema = { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 };
 /** An identifier that the platform gives out. */
 export const ID: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 

@@ -1,5 +1,5 @@
 import { ERROR_SHAPES, type ErrorFacts, type ErrorShape } from '../error-shapes.ts';
-import { INT32, type JsonSchema, type Properties, queryOf } from './json-schema.ts';
+import { INT32_SCHEMA, type JsonSchema, type Properties, queryOf } from './json-schema.ts';
 
 /**
  * The service of an operation: the management interface, the database with a URL and token of its own, or always the local control plane.
@@ -106,7 +106,7 @@ export const ANY_JSON_BODY: readonly string[] = ['application/json', 'text/json'
 export const DEADLINES: OperationDeadlines = { headersMs: 15_000, bodyMs: 15_000 };
 
 /** The path of a shield zone. */
-export const ZONE_PATH: Properties = { shieldZoneId: INT32 };
+export const ZONE_PATH: Properties = { shieldZoneId: INT32_SCHEMA };
 
 /** The statuses of errors that every operation may be answered with, and those that one with a body may be, too. */
 const ERROR_STATUSES: readonly number[] = [400, 401, 403, 500, 502, 503, 504];

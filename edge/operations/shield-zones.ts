@@ -2,7 +2,7 @@ import {
   COUNT,
   exactly,
   ID,
-  INT32,
+  INT32_SCHEMA,
   input,
   type JsonSchema,
   listOf,
@@ -27,7 +27,7 @@ const API_GUARDIAN_INPUT = input(
 const PARAMETERS = exactly({ Path: listOf(TEXT), Query: listOf(TEXT), Header: listOf(TEXT), Cookie: listOf(TEXT) });
 
 const CONFIGURATION = exactly({
-  shieldZoneId: INT32,
+  shieldZoneId: INT32_SCHEMA,
   isEnabled: YES_OR_NO,
   title: TEXT,
   version: TEXT,
@@ -42,7 +42,7 @@ const CONFIGURATION = exactly({
 
 const ENDPOINT = exactly({
   apiGuardianEndpointId: ID,
-  shieldZoneId: INT32,
+  shieldZoneId: INT32_SCHEMA,
   requestMethod: TEXT,
   requestPath: TEXT,
   validateRequestBodySchema: YES_OR_NO,
@@ -110,7 +110,7 @@ const BOT_ACTION_INPUT = input({ action: { ...numbered(BOT_ACTIONS), description
 
 const BOT_CATEGORIZATION = shieldEnvelope(
   exactly({
-    botId: INT32,
+    botId: INT32_SCHEMA,
     userAgentMatch: TEXT,
     isVerifiable: YES_OR_NO,
     category: numbered(BOT_CATEGORIES),

@@ -7,7 +7,7 @@ import { requireBodyType } from '../input-validation.ts';
 import { type BodyReader, type ErrorTranslation, operationInput } from '../operation-input.ts';
 import { KEY_KINDS, type Operation } from '../operations/operation.ts';
 import { hideAddress } from './hidden-address.ts';
-import { type AnswerRoom, dropAnswer, gatherAnswer, makeAnswerRoom } from './upstream-answer.ts';
+import { dropAnswer, gatherAnswer, makeUpstreamBudget, type UpstreamBudget } from './upstream-answer.ts';
 import { errorCodes, isBrokenConnection, UpstreamUnusable, upstreamFailure } from './upstream-failure.ts';
 import { beginCall, fillPath, makeUpstreamAgent, type ProxyCall, queryText, type UpstreamTarget, upstreamUrl } from './upstream-request.ts';
 
@@ -32,8 +32,8 @@ export interface ProxyOptions {
 }
 
 export const CONNECT_MS = 5_000;
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-export const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
+export const MAX_UPSTREAM_ANSWER_BYTES = 32 * 1024 * 1024;
+export const MAX_UPSTREAM_ANSWERS_BYTES = 256 * 1024 * 1024;
 export const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
@@ -56,7 +56,7 @@ function requestHeaders(request: FastifyRequest, prepared: IncomingHttpHeaders, 
 }
 
 interface AnswerHandling {
-  readonly room: AnswerRoom;
+  readonly budget: UpstreamBudget;
   readonly maxBytes: number;
   readonly callerIdleMs: number;
 }
@@ -72,7 +72,7 @@ async function passOn(
   reply: FastifyReply,
   { headers, stream, statusCode = 0 }: UpstreamAnswer,
   call: ProxyCall,
-  { room, maxBytes, callerIdleMs }: AnswerHandling,
+  { budget, maxBytes, callerIdleMs }: AnswerHandling,
 ): Promise<void> {
   if (reply.sent) return dropAnswer(stream);
   try {
@@ -80,7 +80,7 @@ async function passOn(
       dropAnswer(stream);
       throw new UpstreamUnusable('The upstream answered with a redirect');
     }
-    const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, room, hungUp: call.signal });
+    const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, budget, hungUp: call.signal });
     if (reply.raw.closed) return release();
     reply.raw.once('close', release);
     const { addressMember: member } = operation;
@@ -88,8 +88,8 @@ async function passOn(
     const answer = member === null ? given : await hideAddress(body, { encoding: given.encoding, member, maxBytes, hungUp: call.signal });
     if (reply.raw.closed) return;
     const grownBytes = Math.max(0, answer.body.length - body.length);
-    room.take(grownBytes);
-    reply.raw.once('close', () => room.give(grownBytes));
+    budget.take(grownBytes);
+    reply.raw.once('close', () => budget.give(grownBytes));
     cutOffIdle(reply.raw, callerIdleMs);
     const passed = { ...headers, 'content-encoding': answer.encoding ?? undefined };
     for (const name of ANSWER_HEADERS) if (passed[name] !== undefined) reply.header(name, passed[name]);
@@ -111,8 +111,8 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
   const { operations, upstreamOf, authorize, translateError, readBody } = options;
   const agent = makeUpstreamAgent({ connections: options.connections ?? CONNECTIONS, connectMs: options.connectMs ?? CONNECT_MS });
   const handling: AnswerHandling = {
-    room: makeAnswerRoom(options.maxAnswersBytes ?? MAX_ANSWERS_BYTES),
-    maxBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    budget: makeUpstreamBudget(options.maxAnswersBytes ?? MAX_UPSTREAM_ANSWERS_BYTES),
+    maxBytes: options.maxAnswerBytes ?? MAX_UPSTREAM_ANSWER_BYTES,
     callerIdleMs: options.callerIdleMs ?? CALLER_IDLE_MS,
   };
   await app.register(operationInput, {

@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
-import { NoRoomForAnswer, UpstreamTooSlow, UpstreamUnusable } from './upstream-failure.ts';
+import { UpstreamBudgetSpent, UpstreamTooSlow, UpstreamUnusable } from './upstream-failure.ts';
 
 /** The memory that answers may take together, from their first byte until the caller has taken them, in bytes. */
-export interface AnswerRoom {
-  /** Throws NoRoomForAnswer where there are not so many bytes left. */
+export interface UpstreamBudget {
+  /** Throws UpstreamBudgetSpent where there are not so many bytes left. */
   take(bytes: number): void;
   give(bytes: number): void;
 }
 
-export function makeAnswerRoom(capacityBytes: number): AnswerRoom {
+export function makeUpstreamBudget(capacityBytes: number): UpstreamBudget {
   let takenBytes = 0;
   return {
     take(bytes) {
-      if (takenBytes + bytes > capacityBytes) throw new NoRoomForAnswer('Too many large answers are on their way; try again later');
+      if (takenBytes + bytes > capacityBytes) throw new UpstreamBudgetSpent('Too many large answers are on their way; try again later');
       takenBytes += bytes;
     },
     give(bytes) {
@@ -25,7 +25,7 @@ interface AnswerLimits {
   readonly bodyMs: number;
   readonly maxBytes: number;
   /** The memory that all answers share. */
-  readonly room: AnswerRoom;
+  readonly budget: UpstreamBudget;
   /** The caller went away: the rest is not read. */
   readonly hungUp: AbortSignal;
 }
@@ -40,21 +40,21 @@ interface GatheredAnswer {
 /**
  * Reads the whole body of an upstream's answer. Nothing is sent before: after the status has been sent, an answer that is too large, too
  * slow or breaks off could only end in a broken connection and not in the operation's error shape. Rejects with UpstreamTooSlow,
- * UpstreamUnusable, NoRoomForAnswer, or the stream's own error; the stream is destroyed then, which closes its connection.
+ * UpstreamUnusable, UpstreamBudgetSpent, or the stream's own error; the stream is destroyed then, which closes its connection.
  */
-export async function gatherAnswer(stream: Readable, { bodyMs, maxBytes, room, hungUp }: AnswerLimits): Promise<GatheredAnswer> {
+export async function gatherAnswer(stream: Readable, { bodyMs, maxBytes, budget, hungUp }: AnswerLimits): Promise<GatheredAnswer> {
   const timer = setTimeout(() => stream.destroy(new UpstreamTooSlow(`the body took longer than ${bodyMs} ms`)), bodyMs);
   const onHangUp = (): void => void stream.destroy(hungUp.reason as Error);
   hungUp.addEventListener('abort', onHangUp, { once: true });
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const release = (): void => room.give(bytes);
+  const release = (): void => budget.give(bytes);
   try {
     if (hungUp.aborted) onHangUp();
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       // Leaving the loop destroys the stream.
       if (bytes + chunk.length > maxBytes) throw new UpstreamUnusable(`The upstream's answer is larger than ${maxBytes} bytes`);
-      room.take(chunk.length);
+      budget.take(chunk.length);
       bytes += chunk.length;
       chunks.push(chunk);
     }

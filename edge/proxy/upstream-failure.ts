@@ -13,8 +13,8 @@ export class UpstreamUnusable extends Error {
 }
 
 /** There is no room for another answer at the moment. */
-export class NoRoomForAnswer extends Error {
-  override readonly name = 'NoRoomForAnswer';
+export class UpstreamBudgetSpent extends Error {
+  override readonly name = 'UpstreamBudgetSpent';
   readonly code = 'NO_ROOM_FOR_ANSWER';
 }
 
@@ -87,7 +87,7 @@ const MAY_BE_DONE = '; the call may have been carried out';
 export function upstreamFailure(error: unknown): EdgeError {
   const codes = errorCodes(error);
   if (codes.includes('CALLER_GONE')) return callerHungUp();
-  if (error instanceof NoRoomForAnswer) {
+  if (error instanceof UpstreamBudgetSpent) {
     return new EdgeError(503, 'proxy.busy', `${error.message}${MAY_BE_DONE}`, { headers: { 'retry-after': '1' }, cause: error });
   }
   const isUnsent = [...causesOf(error)].some((cause) => cause instanceof UpstreamCallFailed && !cause.wasConnected);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventStore, StoreLogger } from '../../store/event-store.ts';
-import { AppendWindow } from '../event/append-window.ts';
 import { BatchBuilder } from '../event/batch-builder.ts';
+import { PendingAppends } from '../event/pending-appends.ts';
 import { demoEvent } from './demo-event.ts';
 import { attackAt, attackPercent, DemoDensity } from './demo-schedule.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -104,7 +104,7 @@ class DemoFeeder {
 
   async fill(signal: AbortSignal): Promise<void> {
     const { store, logger } = this.#options;
-    const appends = new AppendWindow();
+    const appends = new PendingAppends();
     const startedAt = performance.now();
     let [events, sinceYield] = [0, 0];
     if (this.#next < this.#end) logger.info({}, 'the demo feed is filling the past with events');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { behindNuls } from '../../query/json-bytes.ts';
 import { type DeadLetter, type EventBatch, memoryOfLetter, type SourceOffset } from '../../store/event-store.ts';
-import { ConvertedEvents } from './converted-events.ts';
+import { EventCollector } from './event-collector.ts';
 import { EventConverter } from './event-converter.ts';
 import { type EventRules, type EventVerdict, LARGEST_EVENT_BYTES } from './event-verdict.ts';
 import { messageLogId } from './log-id.ts';
@@ -25,7 +25,7 @@ const NO_MESSAGE: Message = { topic: '', partition: -1, offset: 0n, topicId: und
 export class BatchBuilder {
   /** Adds the accepted events. Usual ones may be given to it as the lines that they stand on. */
   readonly converter: EventConverter;
-  readonly #events = new ConvertedEvents();
+  readonly #events = new EventCollector();
   #expiredCount = 0;
   #deadLetters: DeadLetter[] = [];
   #deadLetterBytes = 0;

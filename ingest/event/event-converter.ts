@@ -1,7 +1,7 @@
-import type { ConvertedEvents } from './converted-events.ts';
+import type { EventCollector } from './event-collector.ts';
 import { EventKernel } from './event-kernel.ts';
+import { EventScanner } from './event-scanner.ts';
 import { type AllowedTimes, allowedTimes, type EventRules, type EventVerdict } from './event-verdict.ts';
-import { ScannedEvents } from './scanned-events.ts';
 
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
 const EVENTS_BEFORE_KERNEL = 20;
@@ -10,20 +10,20 @@ const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
 /**
  * Turns events as they come over the wire into columns and packed logs. The kernel converts the usual ones;
- * `ScannedEvents` reads the others.
+ * `EventScanner` reads the others.
  */
 export class EventConverter {
   readonly #rules: EventRules;
-  readonly #scanned: ScannedEvents;
-  readonly #events: ConvertedEvents;
+  readonly #scanner: EventScanner;
+  readonly #events: EventCollector;
   #kernel: EventKernel | null = null;
   #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
 
   /** `events` gets the events, with `drain` all of them. */
-  constructor(options: EventRules, events: ConvertedEvents) {
+  constructor(options: EventRules, events: EventCollector) {
     this.#rules = options;
     this.#events = events;
-    this.#scanned = new ScannedEvents(options);
+    this.#scanner = new EventScanner(options);
   }
 
   /**
@@ -41,7 +41,7 @@ export class EventConverter {
       }
       kernel.drain(this.#events);
     }
-    return this.#scanned.convert(bytes, sourceId, this.#events);
+    return this.#scanner.convert(bytes, sourceId, this.#events);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
-import type { ConvertedEvents } from './converted-events.ts';
+import type { EventCollector } from './event-collector.ts';
 import type { AllowedTimes } from './event-verdict.ts';
 import { digestId } from './log-id.ts';
 
@@ -44,7 +44,7 @@ const MAX_CHARACTER_BYTES = 3;
 
 /**
  * Writes the columns and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). It declines every
- * other event, also one that breaks a rule, without a reason: `ScannedEvents` reads those, and would write the same for the usual ones. It
+ * other event, also one that breaks a rule, without a reason: `EventScanner` reads those, and would write the same for the usual ones. It
  * keeps some hundred events in its own memory. An instance takes some 130 µs to make and 10 GB of address space, though next to no memory.
  */
 export class EventKernel {
@@ -89,7 +89,7 @@ export class EventKernel {
    * Adds the event to those that the kernel keeps, which go into `events` where there is no room; false where the kernel declines it,
    * or has declined its line in `convertLines` just now. `sourceId` is as for `EventConverter`.
    */
-  convert(bytes: Uint8Array, sourceId: (() => string) | null, { earliestMs, latestMs }: AllowedTimes, events: ConvertedEvents): boolean {
+  convert(bytes: Uint8Array, sourceId: (() => string) | null, { earliestMs, latestMs }: AllowedTimes, events: EventCollector): boolean {
     if (this.#hasDeclined || bytes.length > this.#longestEvent) {
       this.#hasDeclined = false;
       return false;
@@ -110,7 +110,7 @@ export class EventKernel {
    * Adds the events of the lines from `from` on. Returns the start of the first line that it does not add: one that it declines, one that
    * is longer than its memory, or one that does not end in the chunk. The call after a declined line goes on behind it.
    */
-  convertLines(chunk: Buffer, from: number, { earliestMs, latestMs }: AllowedTimes, events: ConvertedEvents): number {
+  convertLines(chunk: Buffer, from: number, { earliestMs, latestMs }: AllowedTimes, events: EventCollector): number {
     const { convertLines, convertedLines, linesStoppedAt } = this.#exports;
     this.#hasDeclined = false;
     for (let at = from; ; ) {
@@ -153,7 +153,7 @@ export class EventKernel {
   }
 
   /** Moves the events that the kernel keeps into `events`. To be called before anything else is added there. */
-  drain(events: ConvertedEvents): void {
+  drain(events: EventCollector): void {
     if (this.#eventBytes === 0) {
       return;
     }
@@ -170,7 +170,7 @@ export class EventKernel {
   }
 
   /** Makes room for events of so many bytes, and an id. */
-  #makeRoom(bytes: number, events: ConvertedEvents): void {
+  #makeRoom(bytes: number, events: EventCollector): void {
     if (this.#eventBytes + bytes + this.#longestGivenId > this.#roomForEvents) {
       this.drain(events);
     }

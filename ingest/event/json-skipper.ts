@@ -22,10 +22,10 @@ export const MAX_NESTING = 1000;
 export type JsonFault = 'syntax' | 'escape' | 'nesting';
 
 /** The kind of a value. */
-export type JsonKind = 'string' | 'integer' | 'number' | 'object' | 'array' | 'true' | 'false' | 'null';
+export type SkippedKind = 'string' | 'integer' | 'number' | 'object' | 'array' | 'true' | 'false' | 'null';
 
 /** A member of an object, by indices into the text. Ranges end before their `end`. */
-export interface JsonMember {
+export interface MemberRange {
   /** The key, without its quotes. */
   readonly keyStart: number;
   readonly keyEnd: number;
@@ -34,7 +34,7 @@ export interface JsonMember {
   readonly valueStart: number;
   readonly valueEnd: number;
   /** A number is an integer where it has neither fraction nor exponent. */
-  readonly kind: JsonKind;
+  readonly kind: SkippedKind;
   readonly valueHasEscapes: boolean;
 }
 
@@ -56,7 +56,7 @@ const IS_SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => ('"\\/bfnr
  */
 export class JsonSkipper {
   /** The kind of what `skipValue` stepped over last. */
-  kind: JsonKind = 'null';
+  kind: SkippedKind = 'null';
   sawNonAscii = false;
   /** A raw newline or carriage return stands between two tokens. */
   sawNewline = false;
@@ -107,7 +107,7 @@ export class JsonSkipper {
   }
 
   /** `at` is the opening brace. The members are added to `members`, if any are wanted. */
-  skipObject(bytes: Uint8Array, at: number, depth: number, members: JsonMember[] | null = null): number {
+  skipObject(bytes: Uint8Array, at: number, depth: number, members: MemberRange[] | null = null): number {
     if (depth > MAX_NESTING) {
       return this.fail(at + 1, 'nesting');
     }
@@ -149,7 +149,7 @@ export class JsonSkipper {
     return index;
   }
 
-  #skipMember(bytes: Uint8Array, at: number, depth: number, members: JsonMember[] | null): number {
+  #skipMember(bytes: Uint8Array, at: number, depth: number, members: MemberRange[] | null): number {
     if (bytes[at] !== QUOTE) {
       return this.fail(at, 'syntax');
     }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { CARRIAGE_RETURN, NEWLINE, OPEN_BRACE, QUOTE, SPACE } from '../../query/json-bytes.ts';
-import { type JsonMember, JsonSkipper, MAX_NESTING, UNICODE_ESCAPE } from './json-skipper.ts';
+import { JsonSkipper, MAX_NESTING, type MemberRange, UNICODE_ESCAPE } from './json-skipper.ts';
 
 const LONGEST_QUOTED_BYTES = 80;
 const LONGEST_CHARACTER_BYTES = 4;
@@ -12,7 +12,7 @@ const LONGEST_CHARACTER_BYTES = 4;
  * stands.
  */
 export class MemberScanner {
-  members: readonly JsonMember[] = [];
+  members: readonly MemberRange[] = [];
   /** The event's bytes, raw newlines between its tokens turned to blanks. */
   text: Buffer = Buffer.alloc(64 * 1024);
   /** The object's braces in `text`. */
@@ -26,7 +26,7 @@ export class MemberScanner {
   readonly #skipper = new JsonSkipper();
   #length = 0;
   /** The members whose values were repaired; null where nothing was. */
-  #repaired: Set<JsonMember> | null = null;
+  #repaired: Set<MemberRange> | null = null;
 
   /** False where the bytes are not a JSON object; `reason` then says what they are. */
   scan(bytes: Uint8Array): boolean {
@@ -57,7 +57,7 @@ export class MemberScanner {
     return this.#length;
   }
 
-  wasRepaired(member: JsonMember): boolean {
+  wasRepaired(member: MemberRange): boolean {
     return this.#repaired?.has(member) === true;
   }
 
@@ -102,7 +102,7 @@ export class MemberScanner {
       }
       return false;
     }
-    const members: JsonMember[] = [];
+    const members: MemberRange[] = [];
     const after = skipper.skipObject(text, start, 1, members);
     if (after < 0) {
       return false;
@@ -118,8 +118,8 @@ export class MemberScanner {
   }
 
   /** The members of an object within the scanned text, known to be valid. `at` is its opening brace. */
-  membersAt(at: number): readonly JsonMember[] {
-    const members: JsonMember[] = [];
+  membersAt(at: number): readonly MemberRange[] {
+    const members: MemberRange[] = [];
     this.#skipper.skipObject(this.text, at, 1, members);
     return members;
   }
@@ -149,29 +149,29 @@ export class MemberScanner {
   }
 
   /** A member's name. */
-  keyOf({ keyStart, keyEnd, keyHasEscapes }: JsonMember): string {
+  keyOf({ keyStart, keyEnd, keyHasEscapes }: MemberRange): string {
     const key = this.text.toString('utf8', keyStart, keyEnd);
     return keyHasEscapes ? (JSON.parse(`"${key}"`) as string) : key;
   }
 
   /** The value of a member that is a string. */
-  stringOf(member: JsonMember): string {
+  stringOf(member: MemberRange): string {
     const raw = this.#rawOf(member);
     return member.valueHasEscapes ? (JSON.parse(raw) as string) : raw.slice(1, -1);
   }
 
   /** The digits of a member that is a number. */
-  digitsOf({ valueStart, valueEnd }: JsonMember): string {
+  digitsOf({ valueStart, valueEnd }: MemberRange): string {
     return this.text.toString('latin1', valueStart, valueEnd);
   }
 
   /** A member's value as it is written. */
-  #rawOf({ valueStart, valueEnd }: JsonMember): string {
+  #rawOf({ valueStart, valueEnd }: MemberRange): string {
     return this.text.toString('utf8', valueStart, valueEnd);
   }
 
   /** A member's value to be shown to people, cut short. */
-  quoteValue({ valueStart, valueEnd }: JsonMember): string {
+  quoteValue({ valueStart, valueEnd }: MemberRange): string {
     return this.#quote(valueStart, valueEnd);
   }
 

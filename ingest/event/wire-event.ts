@@ -4,7 +4,7 @@ import { exactInteger } from '../../query/exact-json.ts';
 import { INT64 } from '../../query/integer-ranges.ts';
 import { LARGEST_ZONE_ID, SMALLEST_ZONE_ID } from '../../query/zone-id.ts';
 import { type AllowedTimes, mistakenUnit } from './event-verdict.ts';
-import type { JsonMember } from './json-skipper.ts';
+import type { MemberRange } from './json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from './log-id.ts';
 import type { MemberScanner } from './member-scanner.ts';
 
@@ -21,14 +21,14 @@ const TEXT_RULES = TEXT_FIELDS.map((name) => ({ name, isAsNumber: ruleOf(name) =
 /** The fields of a scanned event, checked against the rule of each. One object is filled again and again. */
 export class WireEvent {
   /** The members of the fields that the event has: not those that are null, nor an `asn` that is "". */
-  readonly fields = new Map<FieldName, JsonMember>();
+  readonly fields = new Map<FieldName, MemberRange>();
   /** Null where the event has no valid one, which makes `read` refuse it. */
   zoneId: number | null = null;
   timestampMs = 0;
   /** The AS number in decimal digits; null where the event has none. */
   asn: string | null = null;
   /** The members that are no field of an event. */
-  readonly others: JsonMember[] = [];
+  readonly others: MemberRange[] = [];
 
   /**
    * Returns what is wrong with the event, naming the field, its value and what is allowed; null if nothing is. Whether its time is one of
@@ -61,7 +61,7 @@ export class WireEvent {
   }
 
   /** The member of an optional field; undefined where it is absent or null. */
-  #optional(name: FieldName): JsonMember | undefined {
+  #optional(name: FieldName): MemberRange | undefined {
     const member = this.fields.get(name);
     if (member?.kind === 'null') {
       this.fields.delete(name);
@@ -148,7 +148,7 @@ export class WireEvent {
   }
 
   /** A number has digits, so an empty text says that the event has none; `AS` alone is wrong. */
-  #readAsn(scanner: MemberScanner, member: JsonMember, name: FieldName): string | null {
+  #readAsn(scanner: MemberScanner, member: MemberRange, name: FieldName): string | null {
     const isText = member.kind === 'string';
     const written = isText ? scanner.stringOf(member) : member.kind === 'integer' ? scanner.digitsOf(member) : '';
     if (isText && written === '') {
@@ -182,7 +182,7 @@ function fieldNamed(text: Uint8Array, start: number, end: number): FieldName | u
 }
 
 /** Unix milliseconds; null where the value is neither an integer of 64 bits nor an ISO 8601 text with a zone. */
-function timestampOf(scanner: MemberScanner, member: JsonMember): number | null {
+function timestampOf(scanner: MemberScanner, member: MemberRange): number | null {
   if (member.kind === 'string') {
     return parseIsoTime(scanner.stringOf(member));
   }

@@ -1,6 +1,6 @@
 import type { EventStore } from '../../store/event-store.ts';
-import { AppendWindow } from '../event/append-window.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
+import { PendingAppends } from '../event/pending-appends.ts';
 
 const MAX_BATCH_EVENTS = 20_000;
 /** How long the first event of a batch waits for more events. */
@@ -25,7 +25,7 @@ interface MovedBack {
 /** Collects messages into batches, and appends these in order, a few at a time. Each batch carries its source offsets. */
 export class KafkaAppender {
   readonly #options: KafkaAppenderOptions;
-  readonly #appends = new AppendWindow();
+  readonly #appends = new PendingAppends();
   #builder: BatchBuilder;
   #linger: NodeJS.Timeout | undefined;
   #lingered = false;

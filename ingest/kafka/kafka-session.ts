@@ -1,6 +1,6 @@
 import type { Admin, Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
-import { MAX_PENDING_BYTES } from '../event/append-window.ts';
+import { MAX_PENDING_BYTES } from '../event/pending-appends.ts';
 import {
   BLOCKED_RETRY_MS,
   type BlockedPartition,

@@ -30,7 +30,7 @@ export class KafkaTokenError extends Error {
 
 /** Shorter than kafkajs's limit for the authentication of a connection. */
 export const TOKEN_DEADLINE_MS = 8_000;
-export const MAX_ANSWER_BYTES = 1024 * 1024;
+export const MAX_TOKEN_ANSWER_BYTES = 1024 * 1024;
 /** kafkajs authenticates a connection again 10 s before its session ends, for which it needs a new token. */
 const MIN_LEFT_MS = 15_000;
 /** Tokens are renewed when a fifth of their lifetime is left, as Kafka's own clients do. */
@@ -127,7 +127,7 @@ async function requestToken(
   { tokenUrl, clientId, clientSecret, scope }: KafkaOAuthClient,
   ca: readonly string[],
 ): Promise<TokenEndpointResponse> {
-  const dispatcher = new Agent({ maxResponseSize: MAX_ANSWER_BYTES, connect: { ca: [...getCACertificates('default'), ...ca] } });
+  const dispatcher = new Agent({ maxResponseSize: MAX_TOKEN_ANSWER_BYTES, connect: { ca: [...getCACertificates('default'), ...ca] } });
   const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
   const client = { client_id: clientId };
   const request = (

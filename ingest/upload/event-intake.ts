@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isBlank, newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { MainThreadTurns } from '../../work/main-thread-turns.ts';
-import { AppendWindow, MAX_PENDING_BYTES } from '../event/append-window.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { type EventVerdict, tooLong } from '../event/event-verdict.ts';
 import type { LongPiece } from '../event/partial-event.ts';
+import { MAX_PENDING_BYTES, PendingAppends } from '../event/pending-appends.ts';
 import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
 import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';
 import { JsonTextSplitter } from './json-text-splitter.ts';
@@ -110,7 +110,7 @@ async function inTurn(turns: MainThreadTurns, take: () => void): Promise<void> {
 class Intake implements EventReceiver {
   readonly #options: IntakeOptions;
   readonly #builder: BatchBuilder;
-  readonly appends = new AppendWindow();
+  readonly appends = new PendingAppends();
   #splitter: EventSplitter | undefined;
   #accepted = 0;
   #expired = 0;

@@ -94,3 +94,6 @@ export interface FacetValue {
   /** How many events of the selection have the value; null without a selection. */
   readonly selected: number | null;
 }
+
+/** Why a live tail left events out: its client did not read (`unread`), or matching them costs too much (`costly`). */
+export type DropReason = 'unread' | 'costly';

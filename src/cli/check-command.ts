@@ -9,7 +9,7 @@ import { loadConfig } from '../config/config.ts';
 import { reasonIn } from '../sinks/http-exchange.ts';
 import { DeliveryError } from '../sinks/sink.ts';
 import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
-import type { Program } from './search/program-requests.ts';
+import type { AskedProgram } from './search/program-requests.ts';
 import { programOf } from './search/search-options.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from './server-flags.ts';
 import { printable, startReadProgress } from './terminal.ts';
@@ -132,7 +132,7 @@ function eventsAffected(events: number | null): string {
 }
 
 /** The lines of a program that runs. Throws DeliveryError. */
-async function* linesOfProgram({ url: base, accessKey, client }: Program): AsyncGenerator<CheckLine> {
+async function* linesOfProgram({ url: base, accessKey, client }: AskedProgram): AsyncGenerator<CheckLine> {
   try {
     const url = addressIn(base, '/check');
     const headers = { accept: CHECK_TYPE, ...(accessKey === null ? {} : { accesskey: accessKey }) };
@@ -150,7 +150,7 @@ async function* linesOfProgram({ url: base, accessKey, client }: Program): Async
 }
 
 /** Asks the program where one has the folder open, or where no folder is named and it is. */
-async function check(dataDir: string, asksFirst: boolean, program: Program, io: CommandIo): Promise<ExitStatus> {
+async function check(dataDir: string, asksFirst: boolean, program: AskedProgram, io: CommandIo): Promise<ExitStatus> {
   if (asksFirst) return await tellCheck(linesOfProgram(program), io);
   requireFolder(dataDir);
   try {

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
 import type { ConfigVariable } from './config-value.ts';
-import { oneOf, someText, wholeNumberSetting } from './config-value.ts';
+import { oneOfAnyCase, someText, wholeNumberSetting } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
@@ -132,7 +132,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: 'false',
     allowed: 'true, false or auto (true when KAFKA_BROKERS is unset)',
     about: 'Fill the store with made-up events; `npm start` sets auto',
-    parse: oneOf(DEMO_CHOICES),
+    parse: oneOfAnyCase(DEMO_CHOICES),
   },
   {
     key: 'logLevel',
@@ -140,7 +140,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: 'info',
     allowed: LOG_LEVELS.join(', '),
     about: 'How much is logged to stderr',
-    parse: oneOf(LOG_LEVELS),
+    parse: oneOfAnyCase(LOG_LEVELS),
   },
   {
     key: 'accessKeys',

@@ -48,7 +48,7 @@ export function wholeNumberSetting(
   };
 }
 
-export function oneOf<T extends string>(values: readonly T[]): ValueParser<T> {
+export function oneOfAnyCase<T extends string>(values: readonly T[]): ValueParser<T> {
   return (text) => {
     const found = values.find((value) => value === text.toLowerCase());
     return found === undefined ? refuse() : accept(found);

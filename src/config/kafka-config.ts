@@ -1,6 +1,6 @@
 import type { KafkaConnection, KafkaCredentials } from '../../ingest/kafka/kafka-connection.ts';
 import { type KafkaTls, KafkaTlsError, readKafkaTls } from '../../ingest/kafka/kafka-tls.ts';
-import { accept, type ConfigVariable, commaSeparated, oneOf, type ParsedValue, refuse, someText, yesOrNo } from './config-value.ts';
+import { accept, type ConfigVariable, commaSeparated, oneOfAnyCase, type ParsedValue, refuse, someText, yesOrNo } from './config-value.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
@@ -115,7 +115,7 @@ export const KAFKA_CONFIG_VARIABLES: readonly KafkaVariable[] = [
     default: null,
     allowed: `${SASL_MECHANISMS.join(', ')}`,
     about: 'How to sign in to Kafka; unset: not at all',
-    parse: oneOf(SASL_MECHANISMS),
+    parse: oneOfAnyCase(SASL_MECHANISMS),
   },
   {
     key: 'kafkaSaslUsername',

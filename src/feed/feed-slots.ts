@@ -5,7 +5,7 @@ import { RequestProblem } from '../http/problem.ts';
 /** Each reading request needs pages of the store and processor time for as long as its client reads. */
 export const MAX_READERS = 64;
 /** A waiting request needs little, but one event may wake all of them, and the store queues at most 256 requests. */
-export const MAX_WAITING = 128;
+export const MAX_WAITING_READERS = 128;
 
 /** The slot of one request to the feed. */
 export interface FeedSlot {
@@ -47,7 +47,8 @@ export class FeedSlots {
     };
     return {
       wait: () => {
-        if (state === 'reading' && counts.waiting >= MAX_WAITING) throw busy(counts.waiting, 'wait for events of', MAX_WAITING);
+        if (state === 'reading' && counts.waiting >= MAX_WAITING_READERS)
+          throw busy(counts.waiting, 'wait for events of', MAX_WAITING_READERS);
         become('waiting');
       },
       read: () => become('reading'),

@@ -38,7 +38,7 @@ export function cefWriter(): (event: FeedEvent) => string {
   const factsOf = factsReader();
   return (event) => {
     const facts = factsOf(event);
-    const extension = identity(event) + verdict(facts) + client(facts) + request(facts) + customs(facts);
+    const extension = identity(event) + actionPart(facts) + client(facts) + request(facts) + customs(facts);
     return `${PREFIX}${header(facts)}|${times(event)}${extension}`;
   };
 }
@@ -60,7 +60,7 @@ function identity({ zoneId, logId }: FeedEvent): string {
   return ` deviceExternalId=${zoneId}${text('externalId', externalId)}${isShort ? '' : custom('cs6', 'Log id', logId)}`;
 }
 
-function verdict({ event: { fields }, action, log }: EventFacts): string {
+function actionPart({ event: { fields }, action, log }: EventFacts): string {
   return text('act', fields.action) + text('outcome', action.ecsOutcome) + text('cat', fields.feature) + text('msg', log.message);
 }
 

@@ -24,13 +24,13 @@ const JA4 = /^[a-z][0-9a-z]{9}_[0-9a-f]{12}_[0-9a-f]{12}$/;
 /** Writes events as HTTP Activity (class 4002) of the Open Cybersecurity Schema Framework, with the profile for security controls. */
 export function ocsfWriter(): (event: FeedEvent) => string {
   const factsOf = factsReader();
-  const verdictOf = memoizeByObject(verdict);
+  const actionPartOf = memoizeByObject(actionPart);
   const hosts = hostTexts();
   return (event) => {
     const facts = factsOf(event);
     const { ja4 } = event.fields;
     const { log, quote } = facts;
-    let members = `${CLASS},"time":${event.timestamp},"metadata":{${metadata(facts)}},${verdictOf(facts.action)}`;
+    let members = `${CLASS},"time":${event.timestamp},"metadata":{${metadata(facts)}},${actionPartOf(facts.action)}`;
     members = withText(members, ',"message":', log.message, quote);
     members = withObject(members, ',"firewall_rule":', firewallRule(facts));
     // The class requires a request or a response, even an empty one.
@@ -50,7 +50,7 @@ function metadata({ event, uid, quote }: EventFacts): string {
   return `${METADATA},"product":{${product}},${ids},"logged_time":${ingestedAtMs},"original_time":"${timestamp}"`;
 }
 
-function verdict({ isAlert, ocsfAction, ocsfDisposition, ocsfSeverity }: ShieldAction): string {
+function actionPart({ isAlert, ocsfAction, ocsfDisposition, ocsfSeverity }: ShieldAction): string {
   const [severityId, severity] = ocsfSeverity;
   const [actionId, actionCaption] = ocsfAction;
   const [dispositionId, dispositionCaption] = ocsfDisposition;

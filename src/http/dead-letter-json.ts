@@ -11,8 +11,8 @@ import { invalidRequest } from './problem.ts';
 const PART_BYTES = 3 * 64 * 1024;
 
 /** The most dead letters of one answer. */
-export const MAX_LISTED = 10_000;
-export const DEFAULT_LISTED = 100;
+export const MAX_LISTED_LETTERS = 10_000;
+export const DEFAULT_LISTED_LETTERS = 100;
 
 /** Letters that are read from the store together. */
 const READ_AT_ONCE = 100;

@@ -47,7 +47,7 @@ export function steadyChunks(body: Readable, idleMs: number): AsyncGenerator<Buf
 }
 
 /** The bytes of a body that was read whole; none where the request had no body. */
-export function bytesOf({ body }: Pick<FastifyRequest, 'body'>): Uint8Array {
+export function wholeBody({ body }: Pick<FastifyRequest, 'body'>): Uint8Array {
   return body instanceof Uint8Array ? body : new Uint8Array();
 }
 

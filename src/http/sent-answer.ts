@@ -8,7 +8,7 @@ import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';
 /** How an answer ended. */
 export type AnswerOutcome = 'sent' | 'deadline' | 'idle' | 'hung_up' | 'failed';
 
-export interface AnswerOrder {
+export interface AnswerToSend {
   /** The turns of the program's main thread. */
   readonly turns: MainThreadTurns;
   readonly response: ServerResponse;
@@ -26,8 +26,8 @@ export interface AnswerOrder {
  * Begins an answer; resolves with its body once its first bytes are there, and rejects if they cannot be read. The body is bytes where all
  * of it is there by then, so that its length is told. A later failure resets the connection: nobody takes a part for the whole.
  */
-export async function beginAnswer(order: AnswerOrder): Promise<Buffer | Readable> {
-  const { turns, response, read, deadlineMs, idleMs = CALLER_IDLE_MS, onEnd } = order;
+export async function beginAnswer(answer: AnswerToSend): Promise<Buffer | Readable> {
+  const { turns, response, read, deadlineMs, idleMs = CALLER_IDLE_MS, onEnd } = answer;
   const stop = new AbortController();
   const { signal } = stop;
   const cut = (reason: unknown): void => {

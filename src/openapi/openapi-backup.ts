@@ -1,6 +1,6 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { content, type DescribedGroup, int64, ref, text } from './openapi-elements.ts';
+import { content, type DescribedGroup, int64Schema, ref, textSchema } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 export const BACKUP_TYPE = 'application/octet-stream';
@@ -67,7 +67,7 @@ export const BACKUP_GROUP = {
         type: 'array',
         maxItems: MAX_BACKUP_FILES,
         description: 'What the folder has already; a file of the same name and size is not sent again',
-        items: exactly({ name: text, bytes: { ...int64, minimum: 0 } }),
+        items: exactly({ name: textSchema, bytes: { ...int64Schema, minimum: 0 } }),
       },
     }),
   },

@@ -1,8 +1,8 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
-import { answer, type DescribedGroup, int64, nullable, ref, text } from './openapi-elements.ts';
+import { answer, type DescribedGroup, int64Schema, nullable, ref, textSchema } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
-const count = (description: string) => ({ ...int64, minimum: 0, description });
+const count = (description: string) => ({ ...int64Schema, minimum: 0, description });
 const kind = (name: string) => ({ const: name });
 
 const SUMMARY = { kind: 'summary', folder: '/data', files: 24, bytes: 73_400_320, events: 1_204_000, faults: 0 };
@@ -50,13 +50,13 @@ export const CHECK_GROUP = {
     }),
     CheckFault: exactly({
       kind: kind('fault'),
-      file: { ...text, description: 'Its path in DATA_DIR' },
-      fault: { ...text, description: 'What is wrong with it' },
+      file: { ...textSchema, description: 'Its path in DATA_DIR' },
+      fault: { ...textSchema, description: 'What is wrong with it' },
       events: { ...nullable(count('At most so many are lost, or without their logs')), description: 'null: nothing tells' },
     }),
     CheckSummary: exactly({
       kind: kind('summary'),
-      folder: { ...text, description: 'DATA_DIR' },
+      folder: { ...textSchema, description: 'DATA_DIR' },
       files: count('That were read'),
       bytes: count('That were read'),
       events: count('In the files that are whole'),

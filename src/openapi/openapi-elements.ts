@@ -55,12 +55,12 @@ export const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }]
 
 export const INT32_RANGE = { format: 'int32', minimum: Number(INT32.min), maximum: Number(INT32.max) };
 export const int32Schema = { type: 'integer', ...INT32_RANGE };
-export const int64 = { type: 'integer', format: 'int64' };
-export const text = { type: 'string' };
+export const int64Schema = { type: 'integer', format: 'int64Schema' };
+export const textSchema = { type: 'string' };
 export const nullableText = { type: ['string', 'null'] };
 
 /** A time in Unix ms UTC. */
-export const time = (description: string) => ({ ...int64, description: `${description}, Unix ms UTC` });
+export const time = (description: string) => ({ ...int64Schema, description: `${description}, Unix ms UTC` });
 
 /** A number with separators, such as `10,000`. */
 export const shownCount = (limit: number) => limit.toLocaleString('en-US');

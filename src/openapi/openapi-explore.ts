@@ -15,11 +15,11 @@ import {
   type DescribedGroup,
   INT32_RANGE,
   int32Schema,
-  int64,
+  int64Schema,
   nullable,
   nullableText,
   ref,
-  text,
+  textSchema,
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
@@ -102,8 +102,8 @@ const REQUEST_SCHEMAS = {
 } as const;
 
 const counts = {
-  total: { ...int64, description: 'Events of all buckets' },
-  counts: { ...listOf(int64), description: 'Events in each bucket' },
+  total: { ...int64Schema, description: 'Events of all buckets' },
+  counts: { ...listOf(int64Schema), description: 'Events in each bucket' },
 };
 
 const { errorResponse, ...pages } = EventLogsSearchResponse.properties;
@@ -133,12 +133,12 @@ const ANSWER_SCHEMAS = {
   }),
   EventLogsFacet: exactly({
     field: { enum: GROUP_DIMENSIONS },
-    distinct: { ...int64, description: 'Number of its values in the result' },
+    distinct: { ...int64Schema, description: 'Number of its values in the result' },
     values: {
       ...listOf(
         exactly({
-          value: { ...text, description: '"" where events have none' },
-          count: int64,
+          value: { ...textSchema, description: '"" where events have none' },
+          count: int64Schema,
           selected: { type: ['integer', 'null'], format: 'int64', description: 'Events of it in the selection; null without one' },
         }),
       ),
@@ -147,7 +147,7 @@ const ANSWER_SCHEMAS = {
   }),
   EventLogsZonesResponse: exactly({
     zones: {
-      ...listOf(exactly({ shieldZoneId: int32Schema, count: int64, last: time('Last event in the window') })),
+      ...listOf(exactly({ shieldZoneId: int32Schema, count: int64Schema, last: time('Last event in the window') })),
       description: 'The one with the most events first',
     },
   }),
@@ -250,7 +250,7 @@ const windowEnd = (name: 'from' | 'to') => ({
   in: 'query',
   required: true,
   description: EventLogsSearchRequest.properties[name].description,
-  schema: int64,
+  schema: int64Schema,
   example: WINDOW[name],
 });
 

@@ -1,17 +1,17 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../feed/feed-request.ts';
-import { MAX_READERS, MAX_WAITING } from '../feed/feed-slots.ts';
+import { MAX_READERS, MAX_WAITING_READERS } from '../feed/feed-slots.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, FEED_FORMATS, FEED_MEDIA_TYPES, type FeedFormatName } from '../formats/feed-formats.ts';
 import {
   answer,
   type DescribedGroup,
   type Examples,
   int32Schema,
-  int64,
+  int64Schema,
   integerIn,
   ref,
-  text,
+  textSchema,
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
@@ -23,10 +23,10 @@ const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schem
     'FeedEvent',
     exactly(
       {
-        logId: text,
+        logId: textSchema,
         shieldZoneId: int32Schema,
         timestamp: time('When it happened'),
-        ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, text])),
+        ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, textSchema])),
         log: { type: 'object', description: 'The full request context, as it was sent' },
       },
       TEXT_FIELDS,
@@ -39,8 +39,8 @@ const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schem
       required: ['@timestamp', 'ecs', 'event', 'observer', 'labels'],
       properties: {
         '@timestamp': { type: 'string', format: 'date-time' },
-        ecs: { type: 'object', required: ['version'], properties: { version: text } },
-        event: { type: 'object', required: ['kind', 'id', 'original'], properties: { id: text, original: text } },
+        ecs: { type: 'object', required: ['version'], properties: { version: textSchema } },
+        event: { type: 'object', required: ['kind', 'id', 'original'], properties: { id: textSchema, original: textSchema } },
       },
     },
   ],
@@ -73,9 +73,9 @@ const FEED_SCHEMAS = {
   ),
   FeedCursor: {
     ...exactly({
-      cursor: { ...text, description: 'For the next request' },
+      cursor: { ...textSchema, description: 'For the next request' },
       more: { type: 'boolean', description: 'Whether there was more than the limit' },
-      count: { ...int64, description: 'Events before this line' },
+      count: { ...int64Schema, description: 'Events before this line' },
     }),
     description: 'The last line',
   },
@@ -83,9 +83,9 @@ const FEED_SCHEMAS = {
     ...exactly(
       {
         event: { enum: ['ready', 'event', 'dropped'] },
-        id: { ...text, description: 'A cursor of the feed, to go on after' },
+        id: { ...textSchema, description: 'A cursor of the feed, to go on after' },
         data: {
-          ...text,
+          ...textSchema,
           description:
             'JSON: of ready the cursor, of event a row with its shieldZoneId, of dropped how many were left out, and whether because ' +
             'they were unread or costly',
@@ -133,8 +133,8 @@ export const FEED_GROUP = {
           'Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. Where the ' +
           'line has incomplete, up to so many events are left out, because files of the program are damaged or missing. Of all ' +
           `zones, the header Shield-Zones names those that are covered, or all. At most ${MAX_READERS} requests are answered at ` +
-          `once, and ${MAX_WAITING} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what ` +
-          'is ready for it is cut off after some minutes.',
+          `once, and ${MAX_WAITING_READERS} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of ` +
+          'what is ready for it is cut off after some minutes.',
         parameters: [
           ZONES_IN_PATH,
           {

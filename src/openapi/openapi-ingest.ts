@@ -7,20 +7,20 @@ import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { CONFIG_VARIABLES } from '../config/config-table.ts';
 import { JSON_TYPES, LINE_TYPES } from '../http/content-negotiation.ts';
-import { DEFAULT_LISTED, MAX_LISTED } from '../http/dead-letter-json.ts';
+import { DEFAULT_LISTED_LETTERS, MAX_LISTED_LETTERS } from '../http/dead-letter-json.ts';
 import {
   answer,
   content,
   type DescribedGroup,
   type Examples,
   int32Schema,
-  int64,
+  int64Schema,
   integerIn,
   nullableText,
   ref,
   shownBytes,
   shownCount,
-  text,
+  textSchema,
   time,
 } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
@@ -55,25 +55,25 @@ const INGEST_SCHEMAS = {
       `${CLOCK_TOLERANCE_MS / 60_000} minutes in the future`,
   },
   IntakeReport: exactly({
-    accepted: { ...int64, description: 'On disk and searchable, those that were stored already among them' },
+    accepted: { ...int64Schema, description: 'On disk and searchable, those that were stored already among them' },
     duplicates: {
       type: ['integer', 'null'],
       format: 'int64',
       description:
         'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
     },
-    expired: { ...int64, description: 'Older than the retention' },
+    expired: { ...int64Schema, description: 'Older than the retention' },
     repaired: {
-      ...int64,
+      ...int64Schema,
       description: 'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD',
     },
     rejected: {
       ...listOf(
         exactly(
           {
-            index: { ...int64, description: 'Which event it is, counted from 0' },
-            line: { ...int64, description: 'The line of the decompressed body that it begins in, counted from 1' },
-            reason: text,
+            index: { ...int64Schema, description: 'Which event it is, counted from 0' },
+            line: { ...int64Schema, description: 'The line of the decompressed body that it begins in, counted from 1' },
+            reason: textSchema,
             kept: { const: false, description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up' },
           },
           ['kept'],
@@ -82,21 +82,21 @@ const INGEST_SCHEMAS = {
       maxItems: MAX_REJECTED,
       description: `The first ${LISTED} that became no events, and all that are not kept; the others are dead letters`,
     },
-    rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },
+    rejectedCount: { ...int64Schema, description: 'How many became no events, also those that `rejected` does not list' },
   }),
   DeadLetterList: exactly({
     deadLetters: listOf(
       exactly(
         {
-          id: int64,
+          id: int64Schema,
           receivedAtMs: time('When it arrived'),
-          source: text,
+          source: textSchema,
           topic: nullableText,
           partition: { type: ['integer', 'null'] },
           offset: nullableText,
-          reason: text,
-          sizeBytes: { ...int64, description: 'The length of the message' },
-          sha256: { ...text, description: 'Of the whole message, in hexadecimal digits' },
+          reason: textSchema,
+          sizeBytes: { ...int64Schema, description: 'The length of the message' },
+          sha256: { ...textSchema, description: 'Of the whole message, in hexadecimal digits' },
           shieldZoneId: {
             anyOf: [int32Schema, { type: 'null' }],
             description: 'The zone that its event would be in; null where none can be read',
@@ -107,8 +107,8 @@ const INGEST_SCHEMAS = {
               `False where not the whole message is kept: of one longer than ${shownBytes(LARGEST_EVENT_BYTES)} the first ` +
               `${shownBytes(KEPT_START_BYTES)}, of one from Kafka past DEAD_LETTER_MAX_MB nothing`,
           },
-          text: { ...text, description: 'What is kept of the message, where it is UTF-8' },
-          base64: { ...text, description: 'What is kept of the message, where it is not' },
+          text: { ...textSchema, description: 'What is kept of the message, where it is UTF-8' },
+          base64: { ...textSchema, description: 'What is kept of the message, where it is not' },
         },
         ['text', 'base64'],
       ),
@@ -123,9 +123,9 @@ const INGEST_SCHEMAS = {
     },
   },
   ReplayReport: exactly({
-    replayed: int64,
-    stillRejected: int64,
-    notReplayable: { ...int64, description: 'Letters that are not kept whole' },
+    replayed: int64Schema,
+    stillRejected: int64Schema,
+    notReplayable: { ...int64Schema, description: 'Letters that are not kept whole' },
   }),
   DiscardRequest: {
     type: 'object',
@@ -137,7 +137,7 @@ const INGEST_SCHEMAS = {
       all: { const: true },
     },
   },
-  DiscardReport: exactly({ discarded: int64 }),
+  DiscardReport: exactly({ discarded: int64Schema }),
 } as const;
 
 const EVENT = {
@@ -283,7 +283,7 @@ export const INGEST_GROUP = {
         description: 'Those of the zones that the key opens; those whose zone cannot be read are for keys of every zone.',
         parameters: [
           integerIn('query', 'afterId', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 'Only those after it: the nextAfterId of a page'),
-          integerIn('query', 'limit', { minimum: 1, maximum: MAX_LISTED, default: DEFAULT_LISTED }, 'At most so many'),
+          integerIn('query', 'limit', { minimum: 1, maximum: MAX_LISTED_LETTERS, default: DEFAULT_LISTED_LETTERS }, 'At most so many'),
         ],
         responses: {
           200: answer('In the order of their ids', 'DeadLetterList', LETTERS),

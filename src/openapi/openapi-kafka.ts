@@ -1,9 +1,9 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { answer, content, type DescribedGroup, int32Schema, int64, nullableText, ref, text } from './openapi-elements.ts';
+import { answer, content, type DescribedGroup, int32Schema, int64Schema, nullableText, ref, textSchema } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
-const OFFSET = { ...text, description: 'An offset, in digits' };
+const OFFSET = { ...textSchema, description: 'An offset, in digits' };
 
 /** What is done about the intake from Kafka over HTTP. */
 export const KAFKA_GROUP = {
@@ -81,9 +81,9 @@ export const KAFKA_GROUP = {
   },
   schemas: {
     RewindRequest: exactly({
-      topic: text,
+      topic: textSchema,
       since: {
-        ...int64,
+        ...int64Schema,
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         description: 'Unix ms UTC; the time that Kafka has of a message counts, not that of its event',
@@ -98,9 +98,9 @@ export const KAFKA_GROUP = {
     }),
     SkipRequest: exactly(
       {
-        topic: text,
+        topic: textSchema,
         partition: { ...int32Schema, minimum: 0 },
-        offset: { ...int64, minimum: 0, description: 'That the partition waits at' },
+        offset: { ...int64Schema, minimum: 0, description: 'That the partition waits at' },
         to: {
           type: ['integer', 'null'],
           format: 'int64',

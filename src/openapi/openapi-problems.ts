@@ -1,14 +1,14 @@
 import type { FieldError } from '../../query/request/request-errors.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { MAX_LISTED } from '../http/dead-letter-json.ts';
+import { MAX_LISTED_LETTERS } from '../http/dead-letter-json.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../http/request-body.ts';
-import { MAX_WAITING } from '../scheduling/fair-queue.ts';
-import { type Examples, int32Schema, ref, text } from './openapi-elements.ts';
+import { MAX_WAITING_READS } from '../scheduling/fair-queue.ts';
+import { type Examples, int32Schema, ref, textSchema } from './openapi-elements.ts';
 
 const PROBLEM_TYPE = PROBLEM_CONTENT_TYPE.split(';', 1)[0] ?? PROBLEM_CONTENT_TYPE;
 
-const NOT_A_LIMIT = `"0" is not a whole number 1..${MAX_LISTED}`;
+const NOT_A_LIMIT = `"0" is not a whole number 1..${MAX_LISTED_LETTERS}`;
 
 /** An example of the detail of each problem. */
 const DETAILS: Partial<Record<ErrorKey, string>> = {
@@ -33,7 +33,7 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'tail.full': 'There are 64 live tails already, and no more are served; try again when one has ended',
   'search.deadline': 'The search was interrupted: it was not done within 30000 ms; ask for a smaller window or add filters',
   'store.append_failed': 'The disk is full; sending everything again stores nothing twice',
-  'caller.busy': `${MAX_WAITING} requests of this caller are waiting already; ask for fewer at a time`,
+  'caller.busy': `${MAX_WAITING_READS} requests of this caller are waiting already; ask for fewer at a time`,
   // The answer memory, the slots of exports and those of feeds end in it, too, each with its own detail.
   'store.busy': 'there is not enough memory for this search; try again later, or ask for a shorter window',
   'program.stopping': 'The program is stopping; try again when it is back',
@@ -84,19 +84,19 @@ export const PROBLEM_DETAILS = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'instance', 'errorKey'],
   properties: {
-    type: { ...text, description: 'Where the status is defined' },
-    title: text,
+    type: { ...textSchema, description: 'Where the status is defined' },
+    title: textSchema,
     status: int32Schema,
-    detail: { ...text, description: 'What is wrong, with the value and what is allowed' },
+    detail: { ...textSchema, description: 'What is wrong, with the value and what is allowed' },
     instance: { type: ['string', 'null'], description: "The request's path" },
     errorKey: { enum: Object.keys(PROBLEMS), description: 'For programs' },
-    oldestCursor: { ...text, description: 'With status 416: the cursor to go on with' },
+    oldestCursor: { ...textSchema, description: 'With status 416: the cursor to go on with' },
     errors: {
       type: 'array',
       items: {
         type: 'object',
         required: ['field', 'message'],
-        properties: { field: { ...text, description: 'JSON path, or name of a parameter' }, message: text },
+        properties: { field: { ...textSchema, description: 'JSON path, or name of a parameter' }, message: textSchema },
       },
     },
   },

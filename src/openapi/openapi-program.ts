@@ -1,6 +1,6 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
-import { answer, content, type DescribedGroup, OPEN, text } from './openapi-elements.ts';
+import { answer, content, type DescribedGroup, OPEN, textSchema } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
@@ -95,6 +95,6 @@ export const PROGRAM_GROUP = {
   },
   schemas: {
     Liveness: exactly({ status: { const: 'alive' } }),
-    Readiness: exactly({ status: { enum: ['ready', 'not ready'] }, reasons: listOf(text) }),
+    Readiness: exactly({ status: { enum: ['ready', 'not ready'] }, reasons: listOf(textSchema) }),
   },
 } as const satisfies DescribedGroup;

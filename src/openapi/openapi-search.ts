@@ -13,13 +13,13 @@ import {
   type DescribedGroup,
   INT32_RANGE,
   int32Schema,
-  int64,
+  int64Schema,
   integerIn,
   nullable,
   nullableText,
   ref,
   shownCount,
-  text,
+  textSchema,
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
@@ -40,10 +40,10 @@ const SEARCHED_VALUES = { maxItems: SEARCH_LIMITS.searchedTexts, items: { maxLen
 const onlyWith = (op: string, properties: object) => ({ anyOf: [{ properties: { op: { not: { const: op } } } }, { properties }] });
 
 const ROW_PROPERTIES = {
-  logId: text,
+  logId: textSchema,
   timestamp: time('When it happened'),
   log: { type: 'object', description: 'The full request context, as it was sent' },
-  fields: { type: 'object', additionalProperties: text, description: `The texts that the event has: ${listed(TEXT_FIELDS, 'and')}` },
+  fields: { type: 'object', additionalProperties: textSchema, description: `The texts that the event has: ${listed(TEXT_FIELDS, 'and')}` },
 };
 
 const SEARCH_SCHEMAS = {
@@ -92,7 +92,7 @@ const SEARCH_SCHEMAS = {
           'text between them',
       },
       value: {
-        ...listOf(text),
+        ...listOf(textSchema),
         minItems: 1,
         maxItems: SEARCH_LIMITS.alternatives,
         description:
@@ -112,7 +112,7 @@ const SEARCH_SCHEMAS = {
     ...exactly({
       rows: { ...nullable(listOf(ref('EventRow'))), description: 'Without groupBy; else null' },
       groups: { ...nullable(listOf(ref('EventGroup'))), description: 'With groupBy; else null' },
-      total: { ...int64, description: 'Events, or groups, of all pages' },
+      total: { ...int64Schema, description: 'Events, or groups, of all pages' },
       totalPages: int32Schema,
       page: int32Schema,
       errorResponse: ref('GenericRequestResponse'),
@@ -122,15 +122,23 @@ const SEARCH_SCHEMAS = {
   EventRow: exactly(ROW_PROPERTIES),
   EventGroup: exactly(
     {
-      key: { type: 'object', additionalProperties: text, description: 'By dimension; "" where events have none' },
-      count: int64,
+      key: { type: 'object', additionalProperties: textSchema, description: 'By dimension; "" where events have none' },
+      count: int64Schema,
       firstSeen: time('First event'),
       lastSeen: time('Last event'),
       context: {
-        ...exactly({ country: text, asn: text, blocked: int64, challenged: int64, logged: int64, features: text, ruleIds: text }),
+        ...exactly({
+          country: textSchema,
+          asn: textSchema,
+          blocked: int64Schema,
+          challenged: int64Schema,
+          logged: int64Schema,
+          features: textSchema,
+          ruleIds: textSchema,
+        }),
         description: 'The most frequent country and asn, events by action, features and ruleIds joined by commas',
       },
-      sparkline: { ...listOf(int64), description: 'Where buckets was above 0: events in each' },
+      sparkline: { ...listOf(int64Schema), description: 'Where buckets was above 0: events in each' },
     },
     ['sparkline'],
   ),

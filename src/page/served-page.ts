@@ -38,7 +38,7 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const HEAD_MARK = '<!-- styles and scripts -->';
 
 /** Reads the page from `web/`, `query/` and its libraries. Its files are below `prefix`, such as `/page`. */
-export async function readPage(prefix: string): Promise<ServedPage> {
+export async function readServedPage(prefix: string): Promise<ServedPage> {
   const files = await withShortener(async (shorten) => [...(await scripts(shorten)), ...(await styles(shorten))]);
   const base = `${prefix}/${hashOf(JSON.stringify(files), 'base64url').slice(0, 12)}`;
   const template = await readFile(join(FOLDER, 'index.html'), 'utf8');

@@ -14,7 +14,7 @@ import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { isJsonType, JSON_TYPES, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
 import { ClientHungUp } from '../http/interruption.ts';
 import { asStoreProblem, invalidRequest } from '../http/problem.ts';
-import { bytesOf, takeWholeBodies } from '../http/request-body.ts';
+import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
 import { BACKUP_TYPE, MAX_BACKUP_FILES } from '../openapi/openapi-backup.ts';
 
@@ -104,7 +104,7 @@ export async function backupRoutes(
   takeWholeBodies(app, bodyDeadlineMs);
   const options = { config: { needsScope: 'admin' }, bodyLimit: BACKUP_BODY_BYTES, onRequest: validateCall } as const;
   app.post('/backup', options, async (request, reply) => {
-    const there = readBackupRequest(bytesOf(request));
+    const there = readBackupRequest(wholeBody(request));
     const backup = await begin(store, stateFiles);
     const published = new Map(backup.published.map(({ name, bytes }) => [name, bytes]));
     // A database has its name again at every backup.

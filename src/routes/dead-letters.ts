@@ -5,7 +5,13 @@ import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
 import { isJsonType, JSON_TYPES, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
-import { DEFAULT_LISTED, deadLetterList, MAX_LISTED, readDiscardRequest, readReplayRequest } from '../http/dead-letter-json.ts';
+import {
+  DEFAULT_LISTED_LETTERS,
+  deadLetterList,
+  MAX_LISTED_LETTERS,
+  readDiscardRequest,
+  readReplayRequest,
+} from '../http/dead-letter-json.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import { asStoreProblem } from '../http/problem.ts';
 import { takeWholeBodies } from '../http/request-body.ts';
@@ -28,7 +34,7 @@ function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
 function listQuery(query: unknown): { readonly afterId?: number; readonly limit?: number } {
   return readQuery<{ afterId: number; limit: number }>(query, {
     afterId: wholeNumberParameter(0, Number.MAX_SAFE_INTEGER),
-    limit: wholeNumberParameter(1, MAX_LISTED),
+    limit: wholeNumberParameter(1, MAX_LISTED_LETTERS),
   });
 }
 
@@ -49,7 +55,7 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
   takeWholeBodies(app, bodyDeadlineMs);
 
   app.get('/ingest/dead-letters', async (request, reply) => {
-    const { afterId, limit = DEFAULT_LISTED } = listQuery(request.query);
+    const { afterId, limit = DEFAULT_LISTED_LETTERS } = listQuery(request.query);
     const selection = { zones: zonesOf(request), ...(afterId === undefined ? {} : { afterId }), limit };
     const list = Readable.from(deadLetterList(store, selection));
     list.once('error', (error) => request.log.error({ err: error }, 'the dead letters could not be listed to their end'));

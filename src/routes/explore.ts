@@ -8,7 +8,7 @@ import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/c
 import { activeZonesJson, exploreResponse } from '../http/explore-response.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
-import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
+import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { queryWindow } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
@@ -51,7 +51,7 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
     { bodyLimit: SEARCH_BODY_BYTES, onRequest: validateHeaders },
     async (request, reply) => {
       const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
-      const plan = compiled(() => compileExplore(bytesOf(request), { zones, nowMs: now() }));
+      const plan = compiled(() => compileExplore(wholeBody(request), { zones, nowMs: now() }));
       const result = await searches.read('explore', reply.raw, (signal) => reads.of(flowOf(request)).explore(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(zones, plan.search.window));
       return searches.send(request, reply, (hold) => exploreResponse(result, plan, hold));

@@ -13,7 +13,7 @@ import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from 
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
-import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
+import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { oneOf, readQuery } from '../http/request-parameters.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/sent-answer.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
@@ -83,7 +83,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
     async (request, reply) => {
       const { shieldZoneId } = request.params;
       const zones = requestedZones(shieldZoneId, callerOf(request));
-      const plan = compiled(() => compileExport(bytesOf(request), { zones, nowMs: now() }));
+      const plan = compiled(() => compileExport(wholeBody(request), { zones, nowMs: now() }));
       const format = askedFormat(request);
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const giveBack = slots.take();

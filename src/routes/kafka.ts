@@ -9,7 +9,7 @@ import { readInteger, readJson, readObject, readText } from '../../query/request
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { isJsonType, JSON_TYPES, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
 import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
-import { bytesOf, takeWholeBodies } from '../http/request-body.ts';
+import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
 
 export interface KafkaRoutesOptions {
@@ -77,7 +77,7 @@ async function validateCall(request: FastifyRequest): Promise<void> {
 export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs }: KafkaRoutesOptions): Promise<void> {
   takeWholeBodies(app, bodyDeadlineMs);
   app.post('/ingest/kafka/skip', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
-    const { topic, partition, offset, to } = readSkipRequest(bytesOf(request));
+    const { topic, partition, offset, to } = readSkipRequest(wholeBody(request));
     try {
       if (kafka === null) throw new KafkaSkipRefused('nothing is read from Kafka: KAFKA_BROKERS is not set');
       const outcome = await kafka.skip(topic, partition, offset, to);
@@ -88,7 +88,7 @@ export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs 
     }
   });
   app.post('/ingest/kafka/rewind', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
-    const { topic, sinceMs } = readRewindRequest(bytesOf(request));
+    const { topic, sinceMs } = readRewindRequest(wholeBody(request));
     try {
       if (kafka === null) throw new KafkaRewindRefused('nothing is read from Kafka: KAFKA_BROKERS is not set');
       const rewound = await kafka.rewind(topic, sinceMs);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import Negotiator from 'negotiator';
 import { RequestProblem } from '../http/problem.ts';
-import { readPage, type ServedPage } from '../page/served-page.ts';
+import { readServedPage, type ServedPage } from '../page/served-page.ts';
 
 /** Where the files of the page are. */
 const PREFIX = '/page';
@@ -10,7 +10,7 @@ const PREFIX = '/page';
 export async function pageRoutes(app: FastifyInstance): Promise<void> {
   let reading: Promise<ServedPage> | undefined;
   const page = (): Promise<ServedPage> => {
-    reading ??= readPage(PREFIX).catch((error: unknown) => {
+    reading ??= readServedPage(PREFIX).catch((error: unknown) => {
       // The next request tries again.
       reading = undefined;
       throw error;

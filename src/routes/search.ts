@@ -5,7 +5,7 @@ import { callerOf, flowOf, requireZone } from '../auth/access.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
-import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
+import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { parseZoneId } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 import { searchResponse } from '../http/search-response.ts';
@@ -42,7 +42,7 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
     { bodyLimit: SEARCH_BODY_BYTES, onRequest: validateHeaders },
     async (request, reply) => {
       const zoneId = parseZoneId(request.params.shieldZoneId);
-      const plan = compiled(() => compileSearch(bytesOf(request), { zoneId, nowMs: now() }));
+      const plan = compiled(() => compileSearch(wholeBody(request), { zoneId, nowMs: now() }));
       const result = await searches.read(plan.output.kind, reply.raw, (signal) => reads.of(flowOf(request)).search(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       return searches.send(request, reply, (hold) => searchResponse(result, plan.page, hold));

@@ -5,7 +5,7 @@ export const SEATS = 4;
 /** Further reads that run beside them, all of them light. */
 export const LIGHT_SEATS = 2;
 /** Reads of one flow that may wait, and the bytes of the conditions that they hold. */
-export const MAX_WAITING = 64;
+export const MAX_WAITING_READS = 64;
 export const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 
 /** A flow is alone once no other has read for so long. */
@@ -145,7 +145,7 @@ export class FairQueue {
 
   /** Waits for a seat, in the queue of the flow. */
   async #seatFor(flow: Flow, { isLight, bytes, isRefusable, signal }: QueuedRead): Promise<Seat> {
-    const isFull = flow.waiting.length >= MAX_WAITING || (flow.waiting.length > 0 && flow.waitingBytes + bytes > MAX_WAITING_BYTES);
+    const isFull = flow.waiting.length >= MAX_WAITING_READS || (flow.waiting.length > 0 && flow.waitingBytes + bytes > MAX_WAITING_BYTES);
     if (isFull && isRefusable) {
       const detail = `${flow.waiting.length} requests of this caller are waiting already; ask for fewer at a time`;
       throw new RequestProblem('caller.busy', detail, { headers: { 'retry-after': '1' } });

@@ -1,3 +1,4 @@
+import type { DropReason } from '../../query/plan/search-result.ts';
 import type { FeedEvent } from '../../store/feed-event.ts';
 
 /**
@@ -33,9 +34,6 @@ export function eventData({ json, zoneId }: Pick<FeedEvent, 'json' | 'zoneId'>):
 export function eventFrame(data: string, cursor: string): Buffer {
   return Buffer.from(`id: ${cursor}\nevent: event\ndata: ${data}\n\n`);
 }
-
-/** Why events were left out: the client did not read (`unread`), or matching them costs too much (`costly`). */
-export type DropReason = 'unread' | 'costly';
 
 /** Returns the message that `count` events were left out here. It has no id, so a client that resumes gets them. */
 export function droppedFrame(count: number, reason: DropReason): Buffer {

@@ -78,7 +78,7 @@ export class BackgroundJobs {
     const { merges, compaction, remover, now } = this.#options;
     await this.#compaction.run(() =>
       this.#compact(
-        (order) => merges.writeAtOnce(order),
+        (task) => merges.writeAtOnce(task),
         () => chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, Number.MAX_VALUE), now()),
       ),
     );
@@ -123,7 +123,7 @@ export class BackgroundJobs {
     this.#start('compaction', `the compaction ${failed}`, () =>
       this.#compaction.run(() =>
         this.#compact(
-          (order) => merges.writeInBackground(order),
+          (task) => merges.writeInBackground(task),
           () => this.#nextMerge(),
         ),
       ),

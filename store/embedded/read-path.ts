@@ -3,7 +3,7 @@ import { memoryShares } from '../memory-shares.ts';
 import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
 import type { ConnectionPool } from './duckdb/connection-pool.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
-import { FeedPages, WINDOW_EVENTS } from './feed/feed-pages.ts';
+import { EXCERPT_EVENTS, FeedPages } from './feed/feed-pages.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { Closing } from './runtime/closing.ts';
 import { Readings } from './runtime/readings.ts';
@@ -65,7 +65,7 @@ export async function openReadPath(
     aliases,
     checks,
     connections,
-    windowBudget: { events: WINDOW_EVENTS, bytes: memoryShares(memoryLimitMb).feedWindowBytes },
+    excerptBudget: { events: EXCERPT_EVENTS, bytes: memoryShares(memoryLimitMb).feedExcerptBytes },
     evictCaches: () => groups.evictAll(),
   });
   const readings = new Readings();

@@ -11,7 +11,7 @@ import type { StoreCounters } from './catalog/catalog.ts';
 import { DeadLetters } from './catalog/dead-letters.ts';
 import { ExpiredWatermarks } from './catalog/expired-watermarks.ts';
 import type { OpenCatalog } from './catalog/open-catalog.ts';
-import { SourceOffsetTable } from './catalog/source-offset-table.ts';
+import { StoredOffsets } from './catalog/stored-offsets.ts';
 import { MergeWriter } from './compaction/merge.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { FieldsWriter } from './flush/flush-fields.ts';
@@ -45,7 +45,7 @@ export interface WritePath {
   readonly retentionHold: RetentionHold;
   readonly scrub: Scrub;
   readonly expiredWatermarks: ExpiredWatermarks;
-  readonly sourceOffsets: SourceOffsetTable;
+  readonly sourceOffsets: StoredOffsets;
   readonly counters: StoreCounters;
 }
 
@@ -81,7 +81,7 @@ export async function openWritePath(
   await dropExpiredSegments(retention, now(), 'clock');
   const deadLetters = await openDeadLetters(parts, options, closing);
   const flusher = await openFlusher(engine, { ...rewriting, journals, logger }, closing);
-  const sourceOffsets = new SourceOffsetTable(stored);
+  const sourceOffsets = new StoredOffsets(stored);
   const counters = { expiredEvents, duplicateEvents };
   const logMemory = new LogMemory();
   const { aliases, threads } = engine;

@@ -85,7 +85,7 @@ export class HostileTable {
       const statement = groupDetailStatement(plan, output, { keys, isWhole: false }, events, duckdbDialect);
       const details = keys.map(() => 0);
       for (const [position, absent, , , , , counted] of await this.#runner.run(statement)) {
-        if (Number(absent) === DETAIL_ROWS.verdict) {
+        if (Number(absent) === DETAIL_ROWS.action) {
           details[Number(position)] = (details[Number(position)] ?? 0) + Number(counted);
         }
       }

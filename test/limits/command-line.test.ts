@@ -5,12 +5,12 @@ import { MAX_PAGE_BYTES, SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-comma
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed/feed-options.ts';
 import { MAX_PAUSE_MS } from '../../src/cli/feed/feed-retry.ts';
 import { MAX_STREAMED_LINE_BYTES } from '../../src/cli/ingest/followed-stream.ts';
-import { MAX_LISTED } from '../../src/cli/ingest/intake-counts.ts';
-import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
-import { MAX_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/search/program-requests.ts';
+import { MAX_SHOWN_REJECTED } from '../../src/cli/ingest/intake-counts.ts';
+import { MAX_UPLOAD_ANSWER_BYTES, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
+import { MAX_HELD_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/search/program-requests.ts';
 import { MAX_RECENT_EVENTS, MAX_RECENT_LENGTH } from '../../src/cli/search/recent-events.ts';
 import { parseQuestion } from '../../src/cli/search/search-command.ts';
-import { MAX_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';
+import { MAX_TAIL_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
 import { hecSink, MAX_CHUNK_BYTES } from '../../src/sinks/hec-sink.ts';
 import { createHttpClient, RECEIVER_LIMITS } from '../../src/sinks/http-exchange.ts';
@@ -125,7 +125,7 @@ describeLimits('Command line', import.meta.filename, {
     elsewhere: "Splunk's event collector > that never acknowledges has not accepted the batch",
   },
   'rejected events that `ingest` names': {
-    is: count(MAX_LISTED),
+    is: count(MAX_SHOWN_REJECTED),
     elsewhere: 'shieldlog ingest > lists what was rejected and ends with status 1',
   },
   '`--limit` of `search` and `groups`': { is: count(MAX_PER_ANSWER), ask: async (limit) => groups('--limit', String(limit)) },
@@ -143,12 +143,12 @@ describeLimits('Command line', import.meta.filename, {
     elsewhere: 'shieldlog tail --last > reads no further page of events that are very long',
   },
   'characters of a message of `tail`': {
-    is: count(MAX_MESSAGE_LENGTH),
+    is: count(MAX_TAIL_MESSAGE_LENGTH),
     elsewhere: 'a message that is too long to be held ends the tail',
   },
   'bytes of a line of standard input that `ingest --follow` waits for': {
     is: bytes(MAX_STREAMED_LINE_BYTES),
     elsewhere: 'standard input that is followed > with a line that never ends is refused',
   },
-  'bytes of an answer to `ingest`': { is: bytes(MAX_ANSWER_BYTES), ask: uploadAnswered },
+  'bytes of an answer to `ingest`': { is: bytes(MAX_UPLOAD_ANSWER_BYTES), ask: uploadAnswered },
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { readPage } from '../../src/feed/feed-reading.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
-import { FeedSlots, MAX_READERS, MAX_WAITING } from '../../src/feed/feed-slots.ts';
+import { FeedSlots, MAX_READERS, MAX_WAITING_READERS } from '../../src/feed/feed-slots.ts';
 import { PageMemory } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
 import { FairQueue } from '../../src/scheduling/fair-queue.ts';
@@ -72,7 +72,7 @@ describeLimits('Feed', import.meta.filename, {
       }),
   },
   'requests that wait for events at a time': {
-    is: count(MAX_WAITING),
+    is: count(MAX_WAITING_READERS),
     ask: (waiting) =>
       refusalOf(() => {
         const slots = new FeedSlots();

@@ -1,10 +1,10 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { MAX_PENDING_BYTES } from '../../ingest/event/append-window.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
-import { KafkaTokenError, KafkaTokens, MAX_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
+import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
+import { KafkaTokenError, KafkaTokens, MAX_TOKEN_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
 import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/record-codecs.ts';
 import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
@@ -12,7 +12,7 @@ import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED } from '../../src/http/dead-letter-json.ts';
+import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED_LETTERS } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/damaged-journal-files.ts';
 import { HOLD_MS } from '../../store/embedded/retention/retention-hold.ts';
@@ -163,14 +163,14 @@ describeLimits('Ingest', import.meta.filename, {
     is: milliseconds(TOKEN_DEADLINE_MS),
     elsewhere: 'a token endpoint > that answers with silence is named, with its status',
   },
-  'bytes of an answer of the token endpoint of Kafka': { is: bytes(MAX_ANSWER_BYTES), ask: tokenAnswer },
+  'bytes of an answer of the token endpoint of Kafka': { is: bytes(MAX_TOKEN_ANSWER_BYTES), ask: tokenAnswer },
   'bytes that a record batch of Kafka unpacks to': { is: bytes(MAX_UNPACKED_BYTES), ask: unpacked },
   'bytes that the store has yet to do while an upload is read': {
     is: bytes(MAX_PENDING_BYTES),
     elsewhere: 'while the store is behind an input is not read on, and to its end afterwards',
   },
   '`limit` of the dead letters': {
-    is: count(MAX_LISTED),
+    is: count(MAX_LISTED_LETTERS),
     ask: async (limit) => outcomeOf(await ask(app, `/ingest/dead-letters?limit=${limit}`)),
   },
   'bytes of the body of a replay or a discard': {

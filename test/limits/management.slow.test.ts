@@ -3,22 +3,18 @@ import { MAX_LARGE_BODIES_BYTES } from '../../edge/body-thread.ts';
 import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
 import { JSON_COST } from '../../edge/json-scan.ts';
 import { MAX_WRITTEN_LENGTH } from '../../edge/local/api-guardian/schema-writer.ts';
-import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES, MAX_DEPTH, MAX_HOPS, MAX_VALUES } from '../../edge/local/api-guardian/spec-tree.ts';
+import { GUARDIAN_LIMITS, MAX_DEPTH, MAX_HOPS, MAX_SPEC_BYTES, MAX_VALUES } from '../../edge/local/api-guardian/spec-tree.ts';
 import { externalCertificates } from '../../edge/local/certificates/external-certificates.ts';
-import {
-  CHALLENGE_LIFETIME_MS,
-  httpChallengeResolver,
-  MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES,
-} from '../../edge/local/certificates/http-challenge.ts';
+import { CHALLENGE_LIFETIME_MS, httpChallengeResolver, MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/http-challenge.ts';
 import { STATE_LIMIT_BYTES } from '../../edge/local/control-plane-state.ts';
 import { dnsZones } from '../../edge/local/dns/dns-zones.ts';
-import { MAX_VARIABLES as MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
+import { MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
 import { MAX_TEXT_BYTES } from '../../edge/local/dns/record-value.ts';
 import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
-import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
+import { MAX_SCRIPT_VARIABLES } from '../../edge/local/script-variables.ts';
 import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operations/operation.ts';
-import { CONNECT_MS, CONNECTIONS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy/proxy.ts';
-import { makeAnswerRoom } from '../../edge/proxy/upstream-answer.ts';
+import { CONNECT_MS, CONNECTIONS, MAX_UPSTREAM_ANSWER_BYTES, MAX_UPSTREAM_ANSWERS_BYTES } from '../../edge/proxy/proxy.ts';
+import { makeUpstreamBudget } from '../../edge/proxy/upstream-answer.ts';
 import { upstreamFailure } from '../../edge/proxy/upstream-failure.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { answering } from '../edge/local/api-guardian/specification.ts';
@@ -136,7 +132,7 @@ async function connectionsTo(amount: number): Promise<string> {
 
 /** The memory of a proxy has so many bytes taken. */
 async function answersOnTheirWay(size: number): Promise<string> {
-  const room = makeAnswerRoom(MAX_ANSWERS_BYTES);
+  const room = makeUpstreamBudget(MAX_UPSTREAM_ANSWERS_BYTES);
   try {
     room.take(size);
     return 'ok';
@@ -165,7 +161,7 @@ describeLimits('Management operations', import.meta.filename, {
     is: bytes(MAX_LARGE_BODIES_BYTES),
     elsewhere: 'as many bodies as are allowed wait for the thread; one more is refused for now, and taken once they are read',
   },
-  'variables of a script': { is: count(MAX_VARIABLES), ask: variables },
+  'variables of a script': { is: count(MAX_SCRIPT_VARIABLES), ask: variables },
   'characters of `Name` of a variable': { is: count(256), ask: (length) => variable({ Name: 'n'.repeat(length) }) },
   'characters of `DefaultValue`': { is: count(4_096), ask: (length) => variable({ DefaultValue: 'x'.repeat(length) }) },
   'records of a new DNS zone': {
@@ -190,7 +186,7 @@ describeLimits('Management operations', import.meta.filename, {
   },
   '`Ttl` of a DNS record': { is: count(2_147_483_647), ask: (Ttl) => record({ Ttl }) },
   '`limit` of the nodes': { is: count(1_000), ask: async (limit) => outcomeOf(await ask(program, `/mc/nodes?limit=${limit}`)) },
-  'bytes of a specification': { is: bytes(MAX_CONTENT_BYTES), ask: (size) => specification(SPECIFICATION.padEnd(size)) },
+  'bytes of a specification': { is: bytes(MAX_SPEC_BYTES), ask: (size) => specification(SPECIFICATION.padEnd(size)) },
   'endpoints of a specification': { is: count(GUARDIAN_LIMITS.maxEndpoints), ask: specificationWith.endpoints },
   'properties of one schema, or names of one of its other maps of schemas': {
     is: count(GUARDIAN_LIMITS.maxFieldsPerType),
@@ -237,8 +233,8 @@ describeLimits('Management operations', import.meta.filename, {
     elsewhere: 'an upstream that > sends its headers byte by byte ends in %i, and the connections are whole afterwards',
   },
   'connections to an upstream': { is: count(CONNECTIONS), ask: connectionsTo },
-  'bytes of an answer of an upstream': { is: bytes(MAX_ANSWER_BYTES), ask: upstreamAnswer },
-  'bytes of all answers of upstreams that are on their way': { is: bytes(MAX_ANSWERS_BYTES), ask: answersOnTheirWay },
+  'bytes of an answer of an upstream': { is: bytes(MAX_UPSTREAM_ANSWER_BYTES), ask: upstreamAnswer },
+  'bytes of all answers of upstreams that are on their way': { is: bytes(MAX_UPSTREAM_ANSWERS_BYTES), ask: answersOnTheirWay },
   'time in which a caller takes nothing of such an answer': {
     is: milliseconds(CALLER_IDLE_MS),
     elsewhere: 'a caller that takes nothing of its answer is cut off',

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { MAX_PENDING_BYTES } from '../../ingest/event/append-window.ts';
 import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
 import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
+import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';
-import { MAX_WAITING } from '../../store/embedded/flush/flusher.ts';
+import { MAX_IMMUTABLE_MEMTABLES } from '../../store/embedded/flush/flusher.ts';
 import { CLOSE_AT_LOG_BYTES } from '../../store/embedded/memtable/memtable-loader.ts';
 import { MAX_EXPLORATION_BYTES } from '../../store/embedded/search/exploration-cache.ts';
 import { MAX_PAGE_CACHE_BYTES } from '../../store/embedded/search/page-cache.ts';
 import { MAX_COUNTS_BYTES } from '../../store/embedded/search/segment-counts.ts';
-import { feedWindowsBytes, MEMORY_BESIDE_MB, memoryShares, residentMemoryMb } from '../../store/memory-shares.ts';
+import { feedExcerptsBytes, MEMORY_BESIDE_MB, memoryShares, residentMemoryMb } from '../../store/memory-shares.ts';
 import { bytes, describeLimits } from './limit-table.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -30,9 +30,9 @@ describeLimits('Memory', import.meta.filename, {
     is: bytes(shares.dedupIndexBytes),
     elsewhere: 'minutes that events keep coming from stay, however many events are in them, up to a limit',
   },
-  'windows of the feed, and one that is being made': {
-    is: bytes(feedWindowsBytes(shares)),
-    elsewhere: 'one window is made at a time, also behind one that fails',
+  'excerpts of the feed, and one that is being made': {
+    is: bytes(feedExcerptsBytes(shares)),
+    elsewhere: 'one excerpt is made at a time, also behind one that fails',
   },
   'pages of the feed that wait for their readers': {
     is: bytes(shares.feedPagesBytes),
@@ -67,7 +67,7 @@ describeLimits('Memory', import.meta.filename, {
 
 test('what the program takes beside the setting is what its parts allow', () => {
   expect(MEMORY_BESIDE_MB).toMatchObject({
-    unflushedLogs: ((MAX_WAITING + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
+    unflushedLogs: ((MAX_IMMUTABLE_MEMTABLES + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
     pending: (MAX_PENDING_BYTES + MAX_KEPT_BYTES) / MEBIBYTE,
     caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES + MAX_COUNTS_BYTES) / MEBIBYTE,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
@@ -82,5 +82,5 @@ test.each([1_024, 2_048, 1_048_576])('with MEMORY_LIMIT_MB=%s all shares are at 
 
 test('with a small setting DuckDB has what it needs to sort, and with a large one the feed no more than is of use', () => {
   expect(memoryShares(256)).toMatchObject({ searchesMb: 256, mergesMb: 128, answersBytes: 16 * MEBIBYTE });
-  expect(memoryShares(1_048_576)).toMatchObject({ feedWindowBytes: 108 * MEBIBYTE, feedPagesBytes: 96 * MEBIBYTE });
+  expect(memoryShares(1_048_576)).toMatchObject({ feedExcerptBytes: 108 * MEBIBYTE, feedPagesBytes: 96 * MEBIBYTE });
 });

@@ -3,7 +3,7 @@ import { openTokenStore } from '../../edge/local/database/access-tokens.ts';
 import { DATABASE_LIMITS } from '../../edge/local/database/database-limits.ts';
 import { MAX_STORED_SQL_LENGTH } from '../../edge/local/database/open-streams.ts';
 import { MAX_ARGUMENTS, MAX_CONDITION_DEPTH, MAX_CONDITIONS, MAX_STEPS } from '../../edge/local/database/read-pipeline.ts';
-import { MAX_MESSAGE_LENGTH } from '../../edge/local/database/stream-plan.ts';
+import { MAX_ERROR_LENGTH } from '../../edge/local/database/stream-plan.ts';
 import { type DatabaseApp, startDatabaseApp } from '../edge/local/database/database-app.ts';
 import { execute } from '../edge/local/database/pipeline-results.ts';
 import { startWhole } from '../src/management/running-program.ts';
@@ -121,7 +121,7 @@ describeLimits('Pipeline', import.meta.filename, {
     elsewhere: 'a limit > of bytes counts the names of columns: the steps of a batch that would go past it are not run, and say so',
   },
   'characters of the message of an error': {
-    is: count(MAX_MESSAGE_LENGTH),
+    is: count(MAX_ERROR_LENGTH),
     elsewhere: 'a limit > of characters of a message of an error holds for what repeats names or counts parameters',
   },
   'bytes of one text or blob, and of one row': {

@@ -6,7 +6,7 @@ import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '.
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
-import { FairQueue, MAX_WAITING, MAX_WAITING_BYTES, SEATS } from '../../src/scheduling/fair-queue.ts';
+import { FairQueue, MAX_WAITING_BYTES, MAX_WAITING_READS, SEATS } from '../../src/scheduling/fair-queue.ts';
 import { memoryShares } from '../../store/memory-shares.ts';
 import { eventLine, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
@@ -168,7 +168,7 @@ describeLimits('Search', import.meta.filename, {
     is: milliseconds(loadConfig({}).queryDeadlineMs),
     elsewhere: 'a search > past its deadline is interrupted and answered 503 with Retry-After: %s',
   },
-  'requests of one caller that wait while others run': { is: count(MAX_WAITING), ask: waitedFor },
+  'requests of one caller that wait while others run': { is: count(MAX_WAITING_READS), ask: waitedFor },
   'bytes of the conditions of requests of one caller that wait': {
     is: bytes(MAX_WAITING_BYTES),
     elsewhere: 'waiting > reads whose conditions are long are refused earlier, but one of any length may wait',

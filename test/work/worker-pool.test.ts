@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WorkerPool } from '../../work/worker-pool.ts';
 import { nicenessOfThreads, threadsHavePriorities } from '../store/niceness-of-threads.ts';
 
-/** A pool whose first `times` threads fail to start. Orders above 100 run inline; their answer is the negative number. */
+/** A pool whose first `times` threads fail to start. Tasks above 100 run inline; their answer is the negative number. */
 function poolFailing(times: number, yields = false): WorkerPool<number, number, Int32Array> {
   const left = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   left[0] = times;
@@ -10,19 +10,19 @@ function poolFailing(times: number, yields = false): WorkerPool<number, number, 
     module: new URL('./sometimes-failing-worker.ts', import.meta.url),
     data: left,
     yields,
-    inline: { fits: (order) => order > 100, run: (order) => -order },
+    inline: { fits: (task) => task > 100, run: (task) => -task },
   });
   onTestFinished(() => pool.close());
   return pool;
 }
 
-test('orders run on a thread, small ones on the calling thread', async () => {
+test('tasks run on a thread, small ones on the calling thread', async () => {
   const pool = poolFailing(0);
-  expect(await Promise.all([1, 2, 101].map((order) => pool.run(order)))).toEqual([2, 3, -101]);
+  expect(await Promise.all([1, 2, 101].map((task) => pool.run(task)))).toEqual([2, 3, -101]);
   expect(await pool.runInline(1)).toBe(-1);
 });
 
-test('a thread that cannot start fails its orders, and nothing else; the next order starts another', async () => {
+test('a thread that cannot start fails its tasks, and nothing else; the next task starts another', async () => {
   const pool = poolFailing(1);
   const results = await Promise.allSettled([pool.run(1), pool.run(2), pool.run(102)]);
   const failed = { status: 'rejected', reason: { message: 'no room for a thread' } };
@@ -30,7 +30,7 @@ test('a thread that cannot start fails its orders, and nothing else; the next or
   expect(await pool.run(3)).toBe(4);
 });
 
-test('a pool that is stopped gives up the order under way and those that would run inline', async () => {
+test('a pool that is stopped gives up the task under way and those that would run inline', async () => {
   const pool = poolFailing(0);
   const running = pool.run(0);
   pool.stop();

@@ -1,9 +1,9 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { FacetRequest, HistogramRequest } from '../../query/plan/explore-plan.ts';
-import type { Histogram as CountedHistogram, EventGroup, Facet } from '../../query/plan/search-result.ts';
+import type { EventGroup, Facet, Histogram } from '../../query/plan/search-result.ts';
 import type { LineClause } from '../../query/search-line.ts';
 import { ask, askWithHeaders } from './client.ts';
-import { type EventRow, readRows } from './event-row.ts';
+import { type ParsedRow, readRows } from './parsed-row.ts';
 
 /** A window in Unix milliseconds, `from` inclusive, `to` exclusive. */
 export interface Window {
@@ -12,7 +12,7 @@ export interface Window {
 }
 
 /** The body of a question of the explorer. */
-export interface ExploreRequest extends Window {
+export interface QuestionBody extends Window {
   readonly query: string;
   readonly filters: readonly LineClause[];
   readonly exclude: readonly LineClause[];
@@ -28,18 +28,18 @@ export interface ExploreRequest extends Window {
 }
 
 /** As in the plan's answer, with the window and the number of its buckets. */
-export interface Histogram extends Window, CountedHistogram {
+export interface HistogramInWindow extends Window, Histogram {
   readonly buckets: number;
 }
 
 export interface ExploreAnswer {
-  readonly rows: readonly EventRow[] | null;
+  readonly rows: readonly ParsedRow[] | null;
   readonly groups: readonly EventGroup[] | null;
   /** Of rows or groups, whichever were asked for. */
   readonly total: number;
   readonly totalPages: number;
   readonly page: number;
-  readonly histogram: Histogram | null;
+  readonly histogram: HistogramInWindow | null;
   readonly facets: readonly Facet[] | null;
   readonly selectedTotal: number | null;
   /** The most events that the answer lacks, because the program cannot read them. */
@@ -47,7 +47,7 @@ export interface ExploreAnswer {
 }
 
 /** `zones` is a zone, a list with commas, or `all`. */
-export async function explore(zones: string, body: ExploreRequest, signal: AbortSignal): Promise<ExploreAnswer> {
+export async function askExplorer(zones: string, body: QuestionBody, signal: AbortSignal): Promise<ExploreAnswer> {
   const { text, headers } = await askWithHeaders(`/shield/event-logs/${zones}/explore`, { body, signal });
   const answer = JSON.parse(text) as ExploreAnswer;
   return { ...answer, unreadable: Number(headers.get('shield-incomplete') ?? 0), rows: answer.rows === null ? null : readRows(text) };

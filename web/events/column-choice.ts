@@ -1,5 +1,5 @@
 import { answered } from '../state/answers.ts';
-import { EVENT_COLUMNS, type EventColumn, usualColumns, withColumn } from '../state/event-columns.ts';
+import { OFFERED_COLUMNS, type OfferedColumn, usualColumns, withColumn } from '../state/event-columns.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { zonesText } from '../state/explorer-state.ts';
 import { moved } from '../state/ordered-choice.ts';
@@ -9,7 +9,7 @@ import { Popover } from '../widgets/popover.ts';
 import { columnTitle } from './event-table-columns.ts';
 
 /** The columns of the table of events now. The usual ones go by the zones of the events that are in it. */
-export function shownColumns(): readonly EventColumn[] {
+export function shownColumns(): readonly OfferedColumn[] {
   const { columns, zones, isLive } = explorer.value;
   const shown = (isLive ? undefined : answered.value?.question.zones) ?? zonesText(zones);
   return columns ?? usualColumns(shown === 'all' || shown.includes(','));
@@ -20,15 +20,15 @@ export function ColumnChoice() {
   return html`<${Popover} title="Columns of the table" content=${() => html`<${ColumnList} />`}>Columns</${Popover}>`;
 }
 
-function choose(columns: readonly EventColumn[] | null): void {
+function choose(columns: readonly OfferedColumn[] | null): void {
   apply({ columns }, { replace: true });
 }
 
 function ColumnList() {
   const shown = shownColumns();
-  const all = [...shown, ...EVENT_COLUMNS.filter((column) => !shown.includes(column))];
+  const all = [...shown, ...OFFERED_COLUMNS.filter((column) => !shown.includes(column))];
   const { list, keep } = useKeptFocus<HTMLUListElement>(all);
-  const toggled = (column: EventColumn, event: Event): void => {
+  const toggled = (column: OfferedColumn, event: Event): void => {
     keep(column);
     choose(withColumn(shown, column, (event.currentTarget as HTMLInputElement).checked));
   };
@@ -55,8 +55,8 @@ function ColumnList() {
 }
 
 interface MoveButtonsProps {
-  readonly column: EventColumn;
-  readonly shown: readonly EventColumn[];
+  readonly column: OfferedColumn;
+  readonly shown: readonly OfferedColumn[];
   readonly keep: (name: string) => void;
 }
 

@@ -2,8 +2,8 @@ import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { DIMENSIONS } from '../../query/event-fields.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
-import { type EventRow, rowKey } from '../api/event-row.ts';
-import { EVENT_COLUMNS, type EventColumn } from '../state/event-columns.ts';
+import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
+import { OFFERED_COLUMNS, type OfferedColumn } from '../state/event-columns.ts';
 import { explorer } from '../state/explorer.ts';
 import type { EventKey } from '../state/explorer-state.ts';
 import { millisecondTime } from '../widgets/format.ts';
@@ -13,7 +13,7 @@ import type { Neighbours } from './event-pages.ts';
 import { columnTitle } from './event-table-columns.ts';
 import { LogTree } from './log-tree.ts';
 import { closeEvent, focusWish, openEvent, opened, reloadEvent } from './opened-event.ts';
-import { useRoomForEvent } from './room-for-event.ts';
+import { useSpaceForEvent } from './space-for-event.ts';
 import { SurroundingEvents } from './surrounding-events.ts';
 
 /** The open event beside the table, which can still be used. Escape closes it, and the focus goes back to where it was. */
@@ -31,7 +31,7 @@ function OpenDrawer({ neighboursOf }: DrawerProps) {
   const event = opened.value;
   const drawer = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<Element | null>(null);
-  useRoomForEvent();
+  useSpaceForEvent();
   // Both before the next key: it would move the focus on, which would be taken for where it came from, or be an Escape that closes nothing.
   useLayoutEffect(() => {
     cameFrom.current ??= document.activeElement;
@@ -86,19 +86,19 @@ function MissingEvent() {
 }
 
 /** The event as a line of NDJSON, its log byte for byte. */
-function rowText({ logId, timestamp, logText, fields, shieldZoneId }: EventRow): string {
+function rowText({ logId, timestamp, logText, fields, shieldZoneId }: ParsedRow): string {
   const text = JSON.stringify({ logId, timestamp, fields, shieldZoneId });
   return `${text.slice(0, -1)},"log":${logText}}`;
 }
 
 interface ShownProps extends DrawerProps {
-  readonly row: EventRow;
+  readonly row: ParsedRow;
 }
 
 /** Buttons to the events beside one in the table, as the table is by now. */
 function Steps({ row, neighboursOf }: ShownProps) {
   const { newer, older } = neighboursOf(rowKey(row));
-  const step = (to: EventRow | undefined, mark: string, label: string) => html`<button
+  const step = (to: ParsedRow | undefined, mark: string, label: string) => html`<button
     type="button"
     class="quiet"
     aria-label=${label}
@@ -146,9 +146,9 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
     }`;
 }
 
-type FieldColumn = Exclude<EventColumn, 'time' | 'shieldZoneId' | 'logId'>;
+type FieldColumn = Exclude<OfferedColumn, 'time' | 'shieldZoneId' | 'logId'>;
 
-const FIELDS = EVENT_COLUMNS.filter((column): column is FieldColumn => !['time', 'shieldZoneId', 'logId'].includes(column));
+const FIELDS = OFFERED_COLUMNS.filter((column): column is FieldColumn => !['time', 'shieldZoneId', 'logId'].includes(column));
 
 function FieldLine({ field, value }: { readonly field: FieldColumn; readonly value: string | undefined }) {
   const dimension = DIMENSIONS.find((name) => name === field);

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import { type EventRow, rowKey } from '../api/event-row.ts';
-import { type ExploreRequest, explore, type Window } from '../api/explore.ts';
+import { askExplorer, type QuestionBody, type Window } from '../api/explore.ts';
+import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { programNow } from '../api/program-clock.ts';
 import type { Answered } from '../state/answers.ts';
 import type { Question } from '../state/question.ts';
@@ -10,7 +10,7 @@ import { createPageLoader } from '../table/page-loader.ts';
 import { nextStretch } from './next-stretch.ts';
 
 /** The conditions of a question, without all else that it asks for. */
-export function conditionsOf({ body: { query, filters, exclude } }: Question): Pick<ExploreRequest, 'query' | 'filters' | 'exclude'> {
+export function conditionsOfQuestion({ body: { query, filters, exclude } }: Question): Pick<QuestionBody, 'query' | 'filters' | 'exclude'> {
   return { query, filters, exclude };
 }
 
@@ -20,15 +20,15 @@ export function withinReach({ from, to }: Window, now: number): Window | null {
   return begin < to ? { from: begin, to } : null;
 }
 
-async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<EventRow>> {
+async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<ParsedRow>> {
   const window = withinReach({ from, to }, programNow());
   if (window === null) return { page, items: [], total: 0, from: to };
-  const body = { ...window, ...conditionsOf(question), page, pageSize: PAGE_ITEMS };
-  const { rows, total } = await explore(question.zones, body, signal);
+  const body = { ...window, ...conditionsOfQuestion(question), page, pageSize: PAGE_ITEMS };
+  const { rows, total } = await askExplorer(question.zones, body, signal);
   return { page, items: rows ?? [], total, from: window.from };
 }
 
-const loader = createPageLoader<EventRow, Question>({ ask: askPage, keyOf: rowKey });
+const loader = createPageLoader<ParsedRow, Question>({ ask: askPage, keyOf: rowKey });
 
 /** The events of the table, as far as they are loaded. */
 export const { loaded, turn, failure, want, retry } = loader;
@@ -49,11 +49,15 @@ export function startEvents({ question, answer }: Answered): void {
 const SAME_TIME_ROWS = 500;
 
 /** The rows of the time of `last`, at least up to it. */
-async function rowsOfTime(question: Question, last: EventRow, signal: AbortSignal): Promise<readonly EventRow[]> {
+async function rowsOfTime(question: Question, last: ParsedRow, signal: AbortSignal): Promise<readonly ParsedRow[]> {
   const window = { from: last.timestamp, to: last.timestamp + 1 };
-  const found: EventRow[] = [];
+  const found: ParsedRow[] = [];
   for (let page = 0; ; page += 1) {
-    const { rows } = await explore(question.zones, { ...window, ...conditionsOf(question), page, pageSize: SAME_TIME_ROWS }, signal);
+    const { rows } = await askExplorer(
+      question.zones,
+      { ...window, ...conditionsOfQuestion(question), page, pageSize: SAME_TIME_ROWS },
+      signal,
+    );
     found.push(...(rows ?? []));
     const isWhole = (rows ?? []).length < SAME_TIME_ROWS;
     if (isWhole || found.some((row) => rowKey(row) === rowKey(last))) return found;
@@ -83,8 +87,8 @@ export function goBack(): void {
 
 /** The events beside another one in a table. */
 export interface Neighbours {
-  readonly newer: EventRow | undefined;
-  readonly older: EventRow | undefined;
+  readonly newer: ParsedRow | undefined;
+  readonly older: ParsedRow | undefined;
 }
 
 /** The events beside a loaded one in the table; a component that reads them is drawn anew with the table. */

@@ -1,12 +1,12 @@
-import type { EventRow } from '../api/event-row.ts';
-import type { EventColumn } from '../state/event-columns.ts';
+import type { ParsedRow } from '../api/parsed-row.ts';
+import type { OfferedColumn } from '../state/event-columns.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import type { TableColumn } from '../table/virtual-table.ts';
 import { millisecondTime } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 
 /** What a column is called, its least width, and its share of what is left over. */
-const LAYOUT: Readonly<Record<EventColumn, readonly [title: string, leastRem: number, grow: number]>> = {
+const LAYOUT: Readonly<Record<OfferedColumn, readonly [title: string, leastRem: number, grow: number]>> = {
   time: ['Time', 14, 0],
   shieldZoneId: ['Zone', 5, 0],
   action: ['Action', 7.5, 0],
@@ -22,12 +22,12 @@ const LAYOUT: Readonly<Record<EventColumn, readonly [title: string, leastRem: nu
   logId: ['Log id', 9, 1],
 };
 
-export function columnTitle(column: EventColumn): string {
+export function columnTitle(column: OfferedColumn): string {
   return LAYOUT[column][0];
 }
 
 /** The columns of a table of events. */
-export function eventTableColumns(columns: readonly EventColumn[], clock: ExplorerState['clock']): readonly TableColumn<EventRow>[] {
+export function eventTableColumns(columns: readonly OfferedColumn[], clock: ExplorerState['clock']): readonly TableColumn<ParsedRow>[] {
   return columns.map((column) => {
     const [title, leastRem, grow] = LAYOUT[column];
     const head = column === 'time' ? `${title} (${clock === 'utc' ? 'UTC' : 'local'})` : title;
@@ -35,7 +35,7 @@ export function eventTableColumns(columns: readonly EventColumn[], clock: Explor
   });
 }
 
-function cellOf(row: EventRow, column: EventColumn, clock: ExplorerState['clock']) {
+function cellOf(row: ParsedRow, column: OfferedColumn, clock: ExplorerState['clock']) {
   if (column === 'time')
     return html`<time datetime=${new Date(row.timestamp).toISOString()}>${millisecondTime(row.timestamp, clock)}</time>`;
   if (column === 'shieldZoneId') return row.shieldZoneId;

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { type Failure, RequestFailed } from '../api/client.ts';
-import type { EventRow } from '../api/event-row.ts';
+import type { ParsedRow } from '../api/parsed-row.ts';
 import { answered } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
 import { hasNext, itemAt, lineCount } from '../table/loaded-pages.ts';
@@ -34,8 +34,8 @@ export function EventsPanel() {
             contents=${String(turn.value)}
             isCurrent=${isOpen}
             onView=${want}
-            onOpen=${(row: EventRow) => enterEvent(row)}
-            onMove=${(row: EventRow) => explorer.peek().event !== null && openEvent(row)}
+            onOpen=${(row: ParsedRow) => enterEvent(row)}
+            onMove=${(row: ParsedRow) => explorer.peek().event !== null && openEvent(row)}
           />`
   }
     <${FailedPage} failure=${failure.value} onRetry=${retry} />

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { RequestFailed } from '../api/client.ts';
-import { explore } from '../api/explore.ts';
+import { askExplorer } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
 import { type Answered, answered, askAgain, isUpToDate } from '../state/answers.ts';
 import { countText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
-import { conditionsOf } from './event-pages.ts';
+import { conditionsOfQuestion } from './event-pages.ts';
 
 const PAUSE_MS = 10_000;
 
@@ -35,7 +35,7 @@ export function NewEvents() {
       const window = { from: question.body.to, to: programNow() };
       if (document.hidden || !isUpToDate.peek() || window.from >= window.to) return;
       try {
-        const { total } = await explore(question.zones, { ...window, ...conditionsOf(question), pageSize: 0 }, abort.signal);
+        const { total } = await askExplorer(question.zones, { ...window, ...conditionsOfQuestion(question), pageSize: 0 }, abort.signal);
         if (!abort.signal.aborted) setNews({ since: now, count: total, lost: null });
       } catch (error) {
         if (!abort.signal.aborted) notCounted(error);

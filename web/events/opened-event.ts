@@ -1,8 +1,8 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import { accessKey } from '../api/access-key.ts';
 import { type Failure, RequestFailed } from '../api/client.ts';
-import { type EventRow, rowKey } from '../api/event-row.ts';
-import { explore } from '../api/explore.ts';
+import { askExplorer } from '../api/explore.ts';
+import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { EventKey } from '../state/explorer-state.ts';
 
@@ -12,7 +12,7 @@ export type OpenedEvent =
   | { readonly kind: 'loading'; readonly key: EventKey }
   | { readonly kind: 'gone'; readonly key: EventKey }
   | { readonly kind: 'failed'; readonly key: EventKey; readonly failure: Failure }
-  | { readonly kind: 'shown'; readonly row: EventRow };
+  | { readonly kind: 'shown'; readonly row: ParsedRow };
 
 const current = signal<OpenedEvent>({ kind: 'none' });
 
@@ -22,12 +22,12 @@ export const opened: ReadonlySignal<OpenedEvent> = current;
 export const focusWish = signal(0);
 
 /** The row that was opened or found last: it needs no request. */
-let remembered: EventRow | null = null;
+let remembered: ParsedRow | null = null;
 
 /** The link that opening an event has made; Back leads to the page without it. */
 let openedLink: string | null = null;
 
-function keyOf({ shieldZoneId: zone, timestamp, logId }: EventRow): EventKey {
+function keyOf({ shieldZoneId: zone, timestamp, logId }: ParsedRow): EventKey {
   return { zone, timestamp, logId };
 }
 
@@ -37,13 +37,13 @@ function keyText({ zone, timestamp, logId }: EventKey): string {
 }
 
 /** Whether a row is the event of the link. */
-export function isOpen(row: EventRow): boolean {
+export function isOpen(row: ParsedRow): boolean {
   const { event } = explorer.value;
   return event !== null && rowKey(row) === keyText(event);
 }
 
 /** Shows an event whole. From one to the next there is no step back, so that Back and Escape lead to the table. */
-export function openEvent(row: EventRow): void {
+export function openEvent(row: ParsedRow): void {
   remembered = row;
   const isNext = explorer.peek().event !== null;
   const wasOpened = openedLink === location.href;
@@ -52,7 +52,7 @@ export function openEvent(row: EventRow): void {
 }
 
 /** Opens an event and goes into it with the keyboard. */
-export function enterEvent(row: EventRow): void {
+export function enterEvent(row: ParsedRow): void {
   openEvent(row);
   focusWish.value += 1;
 }
@@ -73,11 +73,11 @@ export function reloadEvent(): void {
 const MOST_ROWS = 500;
 
 /** The event, or null where the program does not have it any more. Throws RequestFailed. */
-async function findEvent({ zone, timestamp, logId }: EventKey, signal: AbortSignal): Promise<EventRow | null> {
+async function findEvent({ zone, timestamp, logId }: EventKey, signal: AbortSignal): Promise<ParsedRow | null> {
   const window = { from: timestamp, to: timestamp + 1 };
   for (let page = 0; ; page += 1) {
     const body = { ...window, query: '', filters: [], exclude: [], page, pageSize: MOST_ROWS };
-    const { rows, totalPages } = await explore(String(zone), body, signal);
+    const { rows, totalPages } = await askExplorer(String(zone), body, signal);
     const found = rows?.find((row) => row.logId === logId);
     if (found !== undefined) return found;
     if (page + 1 >= totalPages) return null;

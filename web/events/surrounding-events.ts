@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
-import { type EventRow, rowKey } from '../api/event-row.ts';
+import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { explorer } from '../state/explorer.ts';
 import { millisecondTime } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
@@ -15,7 +15,7 @@ type Progress =
   | { readonly kind: 'found'; readonly found: Surroundings };
 
 /** What the address of an event did before and after it. */
-export function SurroundingEvents({ row, ip }: { readonly row: EventRow; readonly ip: string }) {
+export function SurroundingEvents({ row, ip }: { readonly row: ParsedRow; readonly ip: string }) {
   const [progress, setProgress] = useState<Progress>({ kind: 'asking' });
   const [turn, setTurn] = useState(0);
   const key = rowKey(row);
@@ -49,7 +49,7 @@ export function SurroundingEvents({ row, ip }: { readonly row: EventRow; readonl
     <button type="button" onClick=${() => filterBy('filters', 'ip', ip)}>All events of ${ip}</button>`;
 }
 
-function SurroundingLine({ row, isThis }: { readonly row: EventRow; readonly isThis: boolean }) {
+function SurroundingLine({ row, isThis }: { readonly row: ParsedRow; readonly isThis: boolean }) {
   const { action, url, ruleId, ruleName } = row.fields;
   const time = millisecondTime(row.timestamp, explorer.value.clock);
   const what = [action, ruleName ?? ruleId, url].filter((text) => text !== undefined);

@@ -1,10 +1,10 @@
-import { type EventRow, rowKey } from '../api/event-row.ts';
-import { type ExploreRequest, explore, type Window } from '../api/explore.ts';
+import { askExplorer, type QuestionBody, type Window } from '../api/explore.ts';
+import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { REACH_MS } from '../state/time-range.ts';
 
 /** Events of one address around one of them, newest first, that one included. */
 export interface Surroundings {
-  readonly rows: readonly EventRow[];
+  readonly rows: readonly ParsedRow[];
   /** Whether there are more beyond either end. */
   readonly moreNewer: boolean;
   readonly moreOlder: boolean;
@@ -34,10 +34,10 @@ export function windowsAround(timestamp: number, now: number): { readonly after:
 }
 
 /** Asks for the events of the row's address in its zone, before and after it. Throws RequestFailed. */
-export async function surroundingsOf(row: EventRow, ip: string, now: number, signal: AbortSignal): Promise<Surroundings> {
+export async function surroundingsOf(row: ParsedRow, ip: string, now: number, signal: AbortSignal): Promise<Surroundings> {
   const zone = String(row.shieldZoneId);
   const conditions = { query: '', filters: [{ field: 'ip', op: 'eq', value: [ip] }], exclude: [] } as const;
-  const ask = (rest: Pick<ExploreRequest, 'from' | 'to' | 'pageSize' | 'page'>) => explore(zone, { ...conditions, ...rest }, signal);
+  const ask = (rest: Pick<QuestionBody, 'from' | 'to' | 'pageSize' | 'page'>) => askExplorer(zone, { ...conditions, ...rest }, signal);
   const { after, before } = windowsAround(row.timestamp, now);
   const none = { rows: [], total: 0 };
   const [counted, older] = await Promise.all([
@@ -56,7 +56,7 @@ interface Totals {
 }
 
 /** Cuts the rows down to those nearest to the event. */
-export function around(row: EventRow, newer: readonly EventRow[], older: readonly EventRow[], totals: Totals): Surroundings {
+export function around(row: ParsedRow, newer: readonly ParsedRow[], older: readonly ParsedRow[], totals: Totals): Surroundings {
   const key = rowKey(row);
   const all = [...newer, ...older];
   const at = all.findIndex((other) => rowKey(other) === key);

@@ -10,7 +10,7 @@ import { html } from '../widgets/html.ts';
 import { type MenuContent, type MenuItem, openMenu } from '../widgets/menu.ts';
 import { copy } from '../widgets/value-menu.ts';
 import { curlCommand } from './curl-command.ts';
-import { cancelExport, EXPORT_TYPES, exportEvents, runningExport } from './event-export.ts';
+import { cancelExport, exportEvents, MEDIA_TYPES, runningExport } from './event-export.ts';
 import { exportBody, exportPath } from './export-request.ts';
 import { groupFileWords, storeGroups } from './group-file.ts';
 import { type FileFormat, facetsFile, fileName } from './group-lines.ts';
@@ -82,7 +82,7 @@ function curlItems(question: Question): readonly MenuItem[] {
   const events = {
     url: `${location.origin}${exportPath(question)}`,
     body: exportBody(question, programNow()),
-    accept: EXPORT_TYPES.ndjson,
+    accept: MEDIA_TYPES.ndjson,
     needsKey,
   };
   return [

@@ -25,7 +25,7 @@ export function cancelExport(): void {
   underWay.abort(new Error('The export was given up; nothing of it is stored'));
 }
 
-export const EXPORT_TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+export const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
 /** Writes all events of a question into a file. What goes wrong is said on the page. */
 export async function exportEvents(question: Question, format: FileFormat): Promise<void> {
@@ -63,7 +63,7 @@ async function askedStream(
   { target, signal }: { readonly target: FileTarget; readonly signal: AbortSignal },
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   try {
-    const call = { signal, body: exportBody(question, programNow()), accept: EXPORT_TYPES[format] };
+    const call = { signal, body: exportBody(question, programNow()), accept: MEDIA_TYPES[format] };
     const { body } = await send(exportPath(question), call);
     if (body === null) throw new Error('the answer has no body');
     return body;

@@ -1,6 +1,6 @@
 import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
 import { RequestFailed } from '../api/client.ts';
-import { explore } from '../api/explore.ts';
+import { askExplorer } from '../api/explore.ts';
 import type { Answered } from '../state/answers.ts';
 import { say } from '../widgets/toast.ts';
 import { type FileFormat, fileName, groupsFile } from './group-lines.ts';
@@ -21,7 +21,7 @@ export async function storeGroups({ question, answer }: Answered, format: FileFo
   try {
     if (groups.length < answer.total) {
       const whole = { ...asked, groupBy, page: 0, pageSize: MAX_PER_ANSWER };
-      groups = (await explore(question.zones, whole, new AbortController().signal)).groups ?? [];
+      groups = (await askExplorer(question.zones, whole, new AbortController().signal)).groups ?? [];
     }
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;

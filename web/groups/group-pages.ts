@@ -1,7 +1,7 @@
 import type { EventGroup } from '../../query/plan/search-result.ts';
-import { explore } from '../api/explore.ts';
+import { askExplorer } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
-import { conditionsOf, withinReach } from '../events/event-pages.ts';
+import { conditionsOfQuestion, withinReach } from '../events/event-pages.ts';
 import type { Answered } from '../state/answers.ts';
 import type { Question } from '../state/question.ts';
 import { PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages.ts';
@@ -11,8 +11,8 @@ async function askPage(question: Question, { from, to }: Stretch, page: number, 
   const window = withinReach({ from, to }, programNow());
   if (window === null) return { page, items: [], total: 0, from: to };
   const { groupBy = [], buckets = 0 } = question.body;
-  const body = { ...window, ...conditionsOf(question), groupBy, buckets, page, pageSize: PAGE_ITEMS };
-  const { groups, total } = await explore(question.zones, body, signal);
+  const body = { ...window, ...conditionsOfQuestion(question), groupBy, buckets, page, pageSize: PAGE_ITEMS };
+  const { groups, total } = await askExplorer(question.zones, body, signal);
   return { page, items: groups ?? [], total, from: window.from };
 }
 

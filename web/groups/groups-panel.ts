@@ -3,13 +3,13 @@ import type { GroupDimension } from '../../query/event-fields.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
 import type { Window } from '../api/explore.ts';
 import { FailedPage, NothingFound } from '../events/events-panel.ts';
-import { answered, eventsOf } from '../state/answers.ts';
+import { answered, eventTotal } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import { itemAt, lineCount } from '../table/loaded-pages.ts';
 import { mostLines } from '../table/virtual-scroll.ts';
 import { linePx, type TableColumn, VirtualTable } from '../table/virtual-table.ts';
-import { countText, shareText, timeText, valueText } from '../widgets/format.ts';
+import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { Value } from '../widgets/value-menu.ts';
 import { drillDown } from './drill-down.ts';
@@ -29,7 +29,7 @@ export function GroupsPanel() {
   const count = pages === null ? 0 : lineCount(pages, most);
   const window = now === null ? null : now.question.body;
   const groupBy = now?.question.body.groupBy ?? [];
-  const all = now === null || now.answer.histogram === null ? null : eventsOf(now.answer);
+  const all = now === null || now.answer.histogram === null ? null : eventTotal(now.answer);
   const facts = contextColumns(clock).filter(({ key }) => !groupBy.some((field) => field === key));
   const columns = [...groupBy.map(dimensionColumn), ...countColumns(all), sparklineColumn(window, clock, setPointed), ...facts];
   return html`${
@@ -65,7 +65,7 @@ function groupsWords(count: number, total: number): string {
 function showEvents({ key }: EventGroup): void {
   // Not those that are chosen by now: the group is of the last answer.
   const state = { ...explorer.peek(), groupBy: answered.peek()?.question.body.groupBy ?? [] };
-  const words = state.groupBy.map((field) => `${field} ${valueText(key[field] ?? '')}`).join(', ');
+  const words = state.groupBy.map((field) => `${field} ${valueOrNone(key[field] ?? '')}`).join(', ');
   apply(drillDown(state, key), { words: `Events of ${words}` });
 }
 

@@ -1,5 +1,5 @@
-import type { EventRow } from '../api/event-row.ts';
-import type { DropReason } from './watch-tail.ts';
+import type { DropReason } from '../../query/plan/search-result.ts';
+import type { ParsedRow } from '../api/parsed-row.ts';
 
 interface Bounds {
   readonly rows: number;
@@ -10,9 +10,9 @@ interface Bounds {
 /** The newest events of a tail. All lists have the newest first and are bounded. */
 export interface LiveList {
   readonly most: Bounds;
-  readonly shown: readonly EventRow[];
+  readonly shown: readonly ParsedRow[];
   /** Rows that came in while the list is paused; they are shown when it goes on. */
-  readonly waiting: readonly EventRow[];
+  readonly waiting: readonly ParsedRow[];
   /** Events that came in during the pause, also those that `waiting` has no room for. */
   readonly waitingCount: number;
   readonly isPaused: boolean;
@@ -25,14 +25,14 @@ export function emptyList(most: Bounds): LiveList {
 }
 
 /** Adds rows, the newest last, as they came in since the list was drawn. */
-export function withRows(list: LiveList, rows: readonly EventRow[]): LiveList {
+export function withRows(list: LiveList, rows: readonly ParsedRow[]): LiveList {
   const newest = rows.toReversed();
   const seen = list.seen + rows.length;
   if (!list.isPaused) return { ...list, seen, shown: bounded([...newest, ...list.shown], list.most) };
   return { ...list, seen, waiting: bounded([...newest, ...list.waiting], list.most), waitingCount: list.waitingCount + rows.length };
 }
 
-function bounded(rows: readonly EventRow[], { rows: most, characters }: Bounds): readonly EventRow[] {
+function bounded(rows: readonly ParsedRow[], { rows: most, characters }: Bounds): readonly ParsedRow[] {
   let length = 0;
   const end = rows.findIndex(({ logText }, index) => {
     length += logText.length;

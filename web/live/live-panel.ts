@@ -1,4 +1,4 @@
-import type { EventRow } from '../api/event-row.ts';
+import type { ParsedRow } from '../api/parsed-row.ts';
 import { shownColumns } from '../events/column-choice.ts';
 import { eventTableColumns } from '../events/event-table-columns.ts';
 import { enterEvent, isOpen, openEvent } from '../events/opened-event.ts';
@@ -25,8 +25,8 @@ export function LivePanel() {
       contents="live"
       isCurrent=${isOpen}
       onView=${() => {}}
-      onOpen=${(row: EventRow) => [pause(true), enterEvent(row)]}
-      onMove=${(row: EventRow) => explorer.peek().event !== null && openEvent(row)}
+      onOpen=${(row: ParsedRow) => [pause(true), enterEvent(row)]}
+      onMove=${(row: ParsedRow) => explorer.peek().event !== null && openEvent(row)}
     />`;
 }
 

@@ -1,7 +1,7 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import { accessKey } from '../api/access-key.ts';
 import { fetchWithKey } from '../api/client.ts';
-import { type EventRow, readRow, rowKey } from '../api/event-row.ts';
+import { type ParsedRow, readRow, rowKey } from '../api/parsed-row.ts';
 import type { Neighbours } from '../events/event-pages.ts';
 import { explorer } from '../state/explorer.ts';
 import { tailPath } from '../state/tail-request.ts';
@@ -39,7 +39,7 @@ export function watchAgain(): void {
 }
 
 function watch(path: string, signal: AbortSignal): void {
-  let gathered: EventRow[] = [];
+  let gathered: ParsedRow[] = [];
   let isDue = false;
   const draw = (): void => {
     isDue = false;

@@ -1,3 +1,4 @@
+import type { DropReason } from '../../query/plan/search-result.ts';
 import { TAIL_TYPE } from '../state/tail-request.ts';
 import { messageReader, type StreamMessage } from './event-stream.ts';
 
@@ -15,10 +16,7 @@ export interface TailState {
   readonly detail: string;
 }
 
-/** Why events were left out: the page did not read fast enough, or its conditions cost too much. */
-export type DropReason = 'unread' | 'costly';
-
-export interface TailOptions {
+export interface WatchOptions {
   /** Makes the request with these headers beside the access key. */
   readonly fetchStream: (headers: Readonly<Record<string, string>>) => Promise<Response>;
   /** Gets each event as the JSON text of a row. */
@@ -64,7 +62,7 @@ async function problemOf(response: Response): Promise<Problem> {
 }
 
 /** Watches a tail until `signal` aborts or the program refuses it. A lost connection is opened again behind the last event. */
-export async function watchTail({ fetchStream, onRow, onDropped, onState, signal, silenceMs = SILENCE_MS }: TailOptions): Promise<void> {
+export async function watchTail({ fetchStream, onRow, onDropped, onState, signal, silenceMs = SILENCE_MS }: WatchOptions): Promise<void> {
   let lastId: string | null = null;
   let retryMs = RETRY_MS;
 

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { answered, eventsOf } from '../state/answers.ts';
+import { answered, eventTotal } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { Comparison } from '../state/explorer-state.ts';
-import { countText, shareText, timeText, valueText } from '../widgets/format.ts';
+import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
 import { filterBy, Value } from '../widgets/value-menu.ts';
@@ -18,7 +18,7 @@ export function DifferencePanel() {
   if (explorer.value.comparison === null || shown === null || shown.answer.selectedTotal === null) return null;
   const { comparison } = shown.question;
   if (comparison === null) return null;
-  const totals = { all: eventsOf(shown.answer), selected: shown.answer.selectedTotal };
+  const totals = { all: eventTotal(shown.answer), selected: shown.answer.selectedTotal };
   const field = comparison.kind === 'value' ? comparison.field : null;
   const facets = (shown.answer.facets ?? []).filter((facet) => facet.field !== field);
   const differences = differencesOf(facets, totals);
@@ -44,7 +44,7 @@ export function DifferencePanel() {
 }
 
 function wordsOf(comparison: Comparison, clock: 'local' | 'utc'): string {
-  if (comparison.kind === 'value') return `about ${comparison.field} ${valueText(comparison.value)}`;
+  if (comparison.kind === 'value') return `about ${comparison.field} ${valueOrNone(comparison.value)}`;
   return `from ${timeText(comparison.from, clock)} to ${timeText(comparison.to, clock)}`;
 }
 

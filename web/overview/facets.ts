@@ -1,8 +1,8 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import { answered, answeredPlain, eventsOf } from '../state/answers.ts';
+import { answered, answeredPlain, eventTotal } from '../state/answers.ts';
 import { isDimension } from '../state/conditions.ts';
 import { explorer } from '../state/explorer.ts';
-import { countText, shareText, shortCount, valueText } from '../widgets/format.ts';
+import { countText, shareText, shortCount, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
 import { filterBy, toggleGroup, Value } from '../widgets/value-menu.ts';
@@ -11,7 +11,7 @@ import { type FrequentValues, frequentValues } from './frequent-values.ts';
 /** The most frequent values of every field, side by side, each with its share of the events. What is different stands in their place. */
 export function Facets() {
   const shown = answered.value;
-  const total = shown === null ? 0 : eventsOf(shown.answer);
+  const total = shown === null ? 0 : eventTotal(shown.answer);
   if (shown === null || total === 0) return null;
   if (shown.question.comparison !== null && explorer.value.comparison !== null) return null;
   return html`<section class="facets" aria-label="Fields" onKeyDown=${moveAmongValues}>
@@ -75,7 +75,7 @@ function QuickFilters({ field, value }: QuickFiltersProps) {
     class="quiet small"
     tabindex="-1"
     aria-hidden="true"
-    title=${`${words} ${valueText(value)}`}
+    title=${`${words} ${valueOrNone(value)}`}
     onClick=${() => filterBy(side, field, value)}
   >
     ${text}

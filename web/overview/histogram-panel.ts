@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
-import type { Histogram, Window } from '../api/explore.ts';
-import { answered, eventsOf, progress } from '../state/answers.ts';
+import type { HistogramInWindow, Window } from '../api/explore.ts';
+import { answered, eventTotal, progress } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { countText, durationText, eventsText, preciseTime, timeText, valueText } from '../widgets/format.ts';
+import { countText, durationText, eventsText, preciseTime, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
@@ -37,7 +37,7 @@ function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, c
 }
 
 interface PlotProps {
-  readonly histogram: Histogram;
+  readonly histogram: HistogramInWindow;
   /** The field of its series, which is not the chosen one while another answer is awaited. */
   readonly by: GroupDimension | null;
 }
@@ -148,7 +148,7 @@ function afterKey(choice: Choice | null, { key, shiftKey }: KeyboardEvent, bucke
   return { at: next, from: shiftKey && from !== -1 ? from : next };
 }
 
-function bucketWords(histogram: Histogram, bucket: number, clock: 'local' | 'utc'): string {
+function bucketWords(histogram: HistogramInWindow, bucket: number, clock: 'local' | 'utc'): string {
   const { from, to } = stretchOf(histogram, bucket, bucket + 1);
   return `${timeText(from, clock)} to ${preciseTime(to, clock).slice(0, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
 }
@@ -158,7 +158,7 @@ function Count() {
   const shown = answered.value;
   if (shown === null) return null;
   return html`<p role="status">
-    <strong>${eventsText(eventsOf(shown.answer))}</strong> <span class="dim" aria-hidden="true">in ${durationText(shown.ms)}</span>
+    <strong>${eventsText(eventTotal(shown.answer))}</strong> <span class="dim" aria-hidden="true">in ${durationText(shown.ms)}</span>
   </p>`;
 }
 
@@ -194,6 +194,6 @@ function Legend({ layers, colors, by, bucket, words }: LegendProps) {
         </li>`,
       )}
     </ul>
-    <p class="dim">${words ?? (by === null ? '' : `by ${valueText(by)}; draw a stretch to look into it`)}</p>
+    <p class="dim">${words ?? (by === null ? '' : `by ${valueOrNone(by)}; draw a stretch to look into it`)}</p>
   </div>`;
 }

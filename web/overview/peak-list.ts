@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { Histogram } from '../api/explore.ts';
+import type { HistogramInWindow } from '../api/explore.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { preciseTime, shortCount, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
@@ -14,7 +14,7 @@ function timesText(times: number): string {
 }
 
 interface PeakListProps {
-  readonly histogram: Histogram;
+  readonly histogram: HistogramInWindow;
 }
 
 /** The stretches that stand out, the latest first; a click asks what is different in one. */

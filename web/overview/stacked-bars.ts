@@ -1,5 +1,5 @@
 import { bucketAt, bucketStart, type DividedWindow } from '../../query/buckets.ts';
-import type { Histogram, Window } from '../api/explore.ts';
+import type { HistogramInWindow, Window } from '../api/explore.ts';
 
 /** A colour of the histogram with its counts. */
 export interface Layer {
@@ -11,7 +11,7 @@ export interface Layer {
 }
 
 /** The layers of a histogram, the lowest first. */
-export function layersOf({ series, other }: Histogram): readonly Layer[] {
+export function layersOf({ series, other }: HistogramInWindow): readonly Layer[] {
   const named = series.map((one) => ({ ...one, isOther: false }));
   return other === null ? named : [...named, { ...other, value: null, isOther: true }];
 }
@@ -26,7 +26,7 @@ export function heightsOf(layers: readonly Layer[]): readonly (readonly number[]
 }
 
 /** The events of each bucket, of all values together. */
-export function totalsOf(histogram: Histogram): readonly number[] {
+export function totalsOf(histogram: HistogramInWindow): readonly number[] {
   return heightsOf(layersOf(histogram)).at(-1) ?? Array<number>(histogram.buckets).fill(0);
 }
 

@@ -1,12 +1,12 @@
 import uPlot from 'uplot';
 import { bucketStart } from '../../query/buckets.ts';
-import type { Histogram, Window } from '../api/explore.ts';
+import type { HistogramInWindow, Window } from '../api/explore.ts';
 import { cssColor } from './series-colors.ts';
 import { heightsOf, type Layer, nearestBucket, stretchOf } from './stacked-bars.ts';
 import { brushByTouch } from './touch-brush.ts';
 
 export interface TimePlotOptions {
-  readonly histogram: Histogram;
+  readonly histogram: HistogramInWindow;
   readonly layers: readonly Layer[];
   /** The name of the custom property of each layer's colour. */
   readonly colors: readonly string[];

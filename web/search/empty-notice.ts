@@ -8,7 +8,7 @@ import { shortCount } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { clauseWords } from './chips.ts';
 import { rangeWords } from './time-picker.ts';
-import { loadZones, zoneList } from './zone-list.ts';
+import { knownZones, loadZones } from './zone-list.ts';
 import { zonesWords } from './zone-picker.ts';
 
 /** Why there are no events, and the steps that lead to some. */
@@ -58,7 +58,7 @@ function Removals() {
 /** The busiest zones with events in the time. */
 function OtherZones() {
   useEffect(() => void loadZones(), [explorer.value.range]);
-  const list = zoneList.value;
+  const list = knownZones.value;
   if (list.kind !== 'known') return null;
   return html`${list.zones.slice(0, 5).map(
     ({ shieldZoneId, count }) => html`<button type="button" onClick=${() => apply({ zones: [shieldZoneId] })}>

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../api/client.ts';
 import { programNow } from '../api/program-clock.ts';
-import { answered, askAgain, eventsOf, failure as lastFailure, progress } from '../state/answers.ts';
+import { answered, askAgain, eventTotal, failure as lastFailure, progress } from '../state/answers.ts';
 import { withoutClause } from '../state/conditions.ts';
 import { apply, explorer, ignoredOfLink } from '../state/explorer.ts';
 import { DEFAULT_STATE } from '../state/explorer-state.ts';
@@ -26,7 +26,7 @@ export function Notices() {
       <button type="button" onClick=${askAgain}>Search again</button>
     </div>`;
   }
-  const isEmpty = kind === 'idle' && shown !== null && eventsOf(shown.answer) === 0;
+  const isEmpty = kind === 'idle' && shown !== null && eventTotal(shown.answer) === 0;
   return html`<${LinkNotice} />
     ${shown === null ? null : html`<${IncompleteNotice} unreadable=${shown.answer.unreadable} />`}
     ${isEmpty ? html`<${EmptyNotice} />` : null}`;

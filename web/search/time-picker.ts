@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { programNow } from '../api/program-clock.ts';
 import { faultAt } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { lastWords, PRESET_MINUTES, REACH_MINUTES, REACH_MS, type TimeRange, windowOf } from '../state/time-range.ts';
+import { lastWords, PRESET_MINUTES, REACH_MINUTES, REACH_MS, type TimeRange, windowOfRange } from '../state/time-range.ts';
 import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { Popover } from '../widgets/popover.ts';
@@ -31,7 +31,7 @@ export function timeFault(): string | null {
   if (fault === null) return null;
   const { range, clock } = explorer.value;
   const now = programNow();
-  const { from, to } = windowOf(range, now);
+  const { from, to } = windowOfRange(range, now);
   if (from < now - REACH_MS) return `Searches reach ${REACH_MINUTES / 60} hours back, by now to ${timeText(now - REACH_MS, clock)}`;
   return to > now ? `Searches end now, at ${timeText(now, clock)}` : fault;
 }
@@ -50,7 +50,7 @@ interface TimeFormProps {
 
 function TimeForm({ close, fault }: TimeFormProps) {
   const { range, clock } = explorer.value;
-  const shown = windowOf(range, programNow());
+  const shown = windowOfRange(range, programNow());
   const from = useSignal(timeText(shown.from, clock));
   const to = useSignal(timeText(shown.to, clock));
   const read = readTypedWindow(from.value, to.value, clock, programNow());

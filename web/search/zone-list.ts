@@ -3,7 +3,7 @@ import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, RequestFailed } from '../api/client.ts';
 import { type ZoneCount, zonesIn } from '../api/explore.ts';
 import { explorer } from '../state/explorer.ts';
-import { windowOf } from '../state/time-range.ts';
+import { windowOfRange } from '../state/time-range.ts';
 
 /** What is known of the zones that have events. */
 export type ZoneList =
@@ -17,7 +17,7 @@ const about = computed(() => JSON.stringify([explorer.value.range, accessKey.val
 const last = signal<{ readonly about: string; readonly list: ZoneList } | null>(null);
 
 /** The zones with events in the time that is chosen, as far as they are known. */
-export const zoneList: ReadonlySignal<ZoneList> = computed(() =>
+export const knownZones: ReadonlySignal<ZoneList> = computed(() =>
   last.value?.about === about.value ? last.value.list : { kind: 'unknown' },
 );
 
@@ -30,7 +30,7 @@ export async function loadZones(): Promise<void> {
   underWay = mine;
   const asked = about.peek();
   try {
-    const zones = await askUpToNow((now) => zonesIn(windowOf(explorer.peek().range, now), mine.signal));
+    const zones = await askUpToNow((now) => zonesIn(windowOfRange(explorer.peek().range, now), mine.signal));
     if (!mine.signal.aborted) last.value = { about: asked, list: { kind: 'known', zones } };
   } catch (error) {
     if (mine.signal.aborted) return;

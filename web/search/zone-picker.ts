@@ -8,7 +8,7 @@ import { readZones } from '../state/link.ts';
 import { shortCount, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { Popover } from '../widgets/popover.ts';
-import { loadZones, zoneList } from './zone-list.ts';
+import { knownZones, loadZones } from './zone-list.ts';
 
 /** The zones that are searched. */
 export function ZonePicker() {
@@ -41,7 +41,7 @@ function ZoneForm({ close }: ZoneFormProps) {
   const { zones, clock } = explorer.value;
   const typed = useSignal(zones === 'all' ? '' : zonesText(zones));
   useEffect(() => void loadZones(), [accessKey.value, explorer.value.range]);
-  const list = zoneList.value;
+  const list = knownZones.value;
   const read = typed.value.trim() === '' ? 'all' : readZones(typed.value.replaceAll(/\s/g, ''));
   const choose = (next: Zones): void => {
     apply({ zones: next });

@@ -2,7 +2,7 @@ import { computed, effect, type ReadonlySignal, signal, untracked } from '@preac
 import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
-import { type ExploreAnswer, explore } from '../api/explore.ts';
+import { askExplorer, type ExploreAnswer } from '../api/explore.ts';
 import { explorer } from './explorer.ts';
 import { type AnsweredFacets, type Question, questionKey, questionOf } from './question.ts';
 
@@ -62,7 +62,7 @@ export function cancel(): void {
 }
 
 /** The events of an answer, also where its total counts groups. */
-export function eventsOf({ histogram, total }: ExploreAnswer): number {
+export function eventTotal({ histogram, total }: ExploreAnswer): number {
   if (histogram === null) return total;
   return histogram.series.reduce((sum, series) => sum + series.total, histogram.other?.total ?? 0);
 }
@@ -78,7 +78,7 @@ async function askNow(): Promise<void> {
     const found = await askUpToNow(async (time) => {
       if (Math.abs(time - now) > SAME_NOW_MS) now = time;
       const question = questionOf(explorer.peek(), now);
-      return { question, answer: await explore(question.zones, question.body, mine.signal) };
+      return { question, answer: await askExplorer(question.zones, question.body, mine.signal) };
     });
     if (mine.signal.aborted) return;
     last.value = { ...found, ms: performance.now() - since };

@@ -1,5 +1,5 @@
 import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
-import { queryOf, queryTerms } from '../../query/query-terms.ts';
+import { queryOfTerms, queryTerms } from '../../query/query-terms.ts';
 import type { LineClause, LineSearch } from '../../query/search-line.ts';
 import type { ExplorerState } from './explorer-state.ts';
 
@@ -37,12 +37,12 @@ export function turnedOver(search: LineSearch, side: Side, index: number): LineS
 }
 
 export function withoutTerm(search: LineSearch, term: string): LineSearch {
-  return { ...search, query: queryOf(queryTerms(search.query).filter((one) => one !== term)) };
+  return { ...search, query: queryOfTerms(queryTerms(search.query).filter((one) => one !== term)) };
 }
 
 /** Both searches at once: every event that matches is matched by each. */
 export function bothSearches(one: LineSearch, other: LineSearch): LineSearch {
-  const terms = queryOf([...queryTerms(one.query), ...queryTerms(other.query)]);
+  const terms = queryOfTerms([...queryTerms(one.query), ...queryTerms(other.query)]);
   const filtered = other.filters.reduce((search, clause) => withClause(search, 'filters', clause), { ...one, query: terms });
   return other.exclude.reduce((search, clause) => withClause(search, 'exclude', clause), filtered);
 }

@@ -1,6 +1,6 @@
 import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
 import type { LineSearch } from '../../query/search-line.ts';
-import type { EventColumn } from './event-columns.ts';
+import type { OfferedColumn } from './event-columns.ts';
 import type { TimeRange } from './time-range.ts';
 
 /** What is searched: every zone that the key opens, or these, ascending. */
@@ -28,7 +28,7 @@ export interface ExplorerState {
   /** Empty: the table has events, otherwise groups. */
   readonly groupBy: readonly GroupDimension[];
   /** Of the table of events, in its order; null: the usual ones. */
-  readonly columns: readonly EventColumn[] | null;
+  readonly columns: readonly OfferedColumn[] | null;
   readonly comparison: Comparison | null;
   readonly event: EventKey | null;
   readonly isLive: boolean;

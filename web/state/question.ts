@@ -1,13 +1,13 @@
 import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
 import type { Facet } from '../../query/plan/search-result.ts';
-import type { ExploreRequest, Window } from '../api/explore.ts';
+import type { QuestionBody, Window } from '../api/explore.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
-import { type TimeRange, windowOf } from './time-range.ts';
+import { type TimeRange, windowOfRange } from './time-range.ts';
 
 /** One question, which answers everything that the page shows. */
 export interface Question {
   readonly zones: string;
-  readonly body: ExploreRequest;
+  readonly body: QuestionBody;
   /** What the window of the body is to a person. */
   readonly range: TimeRange;
   /** What the selection of the body is to a person; null where there is none. */
@@ -47,7 +47,7 @@ export function bucketsOf({ from, to }: Window): number {
 
 /** The question of a state at the time `now`. */
 export function questionOf(state: ExplorerState, now: number): Question {
-  const window = windowOf(state.range, now);
+  const window = windowOfRange(state.range, now);
   const { groupBy, comparison, by, zones } = state;
   const fields: readonly GroupDimension[] = zones === 'all' || zones.length > 1 ? [...FACET_FIELDS, 'shieldZoneId'] : FACET_FIELDS;
   const order = comparison === null ? 'count' : 'difference';
@@ -90,7 +90,7 @@ function eventsKey({ zones, body: { from, to, query, filters, exclude } }: Quest
   return JSON.stringify([zones, from, to, query, filters, exclude]);
 }
 
-function selectionOf(comparison: Comparison): NonNullable<ExploreRequest['selection']> {
+function selectionOf(comparison: Comparison): NonNullable<QuestionBody['selection']> {
   if (comparison.kind === 'value') return { filters: [{ field: comparison.field, op: 'eq', value: [comparison.value] }] };
   return { from: comparison.from, to: comparison.to };
 }

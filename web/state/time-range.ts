@@ -14,7 +14,7 @@ export const REACH_MS = REACH_MINUTES * MINUTE_MS;
 export const PRESET_MINUTES: readonly number[] = [15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 48 * 60, REACH_MINUTES];
 
 /** The window of a range, at the time `now`. */
-export function windowOf(range: TimeRange, now: number): Window {
+export function windowOfRange(range: TimeRange, now: number): Window {
   return range.kind === 'last' ? { from: now - range.minutes * MINUTE_MS, to: now } : { from: range.from, to: range.to };
 }
 

@@ -55,6 +55,6 @@ function clockParts(ms: number, clock: Clock): { readonly date: string; readonly
 }
 
 /** What a value is called where nothing stands for it. */
-export function valueText(value: string): string {
+export function valueOrNone(value: string): string {
   return value === '' ? '(none)' : value;
 }

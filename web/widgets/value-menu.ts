@@ -2,7 +2,7 @@ import type { GroupDimension } from '../../query/event-fields.ts';
 import { filterChange, isDimension, mayBeEmpty, type Side } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { writeClipboard } from './clipboard.ts';
-import { valueText } from './format.ts';
+import { valueOrNone } from './format.ts';
 import { type Children, html } from './html.ts';
 import { openMenu } from './menu.ts';
 import { say } from './toast.ts';
@@ -10,7 +10,7 @@ import { say } from './toast.ts';
 /** Keeps the events with a value, or those without it. */
 export function filterBy(side: Side, field: GroupDimension, value: string): void {
   const change = filterChange(explorer.peek(), side, field, value);
-  const words = `${side === 'filters' ? 'Filtered in' : 'Filtered out'}: ${field} ${valueText(value)}`;
+  const words = `${side === 'filters' ? 'Filtered in' : 'Filtered out'}: ${field} ${valueOrNone(value)}`;
   if (change !== null) apply(change, { words });
 }
 
@@ -49,7 +49,7 @@ function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string
     { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
   ];
   const note = value === '' && mayBeEmpty(field) ? noneNote(field) : undefined;
-  openMenu({ anchor, content: () => ({ title: `${field}: ${valueText(value)}`, items, ...(note === undefined ? {} : { note }) }) });
+  openMenu({ anchor, content: () => ({ title: `${field}: ${valueOrNone(value)}`, items, ...(note === undefined ? {} : { note }) }) });
 }
 
 /** Counts put empty texts together with missing values, which no clause does. */
@@ -77,6 +77,6 @@ export function Value({ field, value, isStop = true, children }: ValueProps) {
     title=${value}
     onClick=${(event: MouseEvent) => openValueMenu(event.currentTarget as HTMLElement, field, value)}
   >
-    ${children ?? valueText(value)}
+    ${children ?? valueOrNone(value)}
   </button>`;
 }

@@ -1,7 +1,7 @@
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
-import { inTransaction } from '../control-plane-state.ts';
+import { inPlaneTransaction } from '../control-plane-state.ts';
 import type { LocalResource } from '../local-resource.ts';
 import { shieldSuccess } from '../local-resource.ts';
 import { GUARDIAN_MIGRATION, guardianAnswer, storeSpec } from './endpoint-store.ts';
@@ -25,11 +25,11 @@ async function acceptedSpec(reader: SpecReader, content: string): Promise<ReadSp
     const headers = { 'retry-after': String(READER.deadlineMs / 1_000) };
     throw new EdgeError(503, 'apiGuardian.busy', 'Too many specifications are being read; try again later', { headers });
   }
-  const verdict = await reading;
-  if (verdict.kind === 'accepted') return verdict.spec;
-  const [first] = verdict.errors;
+  const outcome = await reading;
+  if (outcome.kind === 'accepted') return outcome.spec;
+  const [first] = outcome.errors;
   const message = `The specification is refused: ${first?.field}: ${first?.message}`;
-  throw new EdgeError(400, 'apiGuardian.specification_invalid', message, { errors: verdict.errors });
+  throw new EdgeError(400, 'apiGuardian.specification_invalid', message, { errors: outcome.errors });
 }
 
 /** Answers operation 3: the OpenAPI specifications of shield zones, and their endpoints. */
@@ -43,7 +43,7 @@ export const apiGuardian: LocalResource = {
       const zoneId = readZoneId(params.shieldZoneId);
       const { content, enforceAuthorizationValidation: enforceAuthorization } = bodyAs(body, readSpecRequest);
       const spec = await acceptedSpec(reader, content);
-      const stored = inTransaction(db, () => storeSpec(db, { zoneId, content, spec, enforceAuthorization, nowMs: now() }));
+      const stored = inPlaneTransaction(db, () => storeSpec(db, { zoneId, content, spec, enforceAuthorization, nowMs: now() }));
       return shieldSuccess(guardianAnswer(stored));
     });
   },

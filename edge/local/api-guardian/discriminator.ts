@@ -2,24 +2,24 @@ import {
   chainFrom,
   decodeFragment,
   isJsonObject,
-  type JsonObject,
   type JsonTree,
   type Located,
   listMember,
   member,
   memberOf,
   objectMember,
+  type SpecObject,
 } from './spec-tree.ts';
 
 const COMPONENTS = '/components/schemas';
 
 /** The pointer of a schema and those of the references that lead on from it. */
-function trailFrom(root: JsonObject, schema: Located): readonly string[] {
+function trailFrom(root: SpecObject, schema: Located): readonly string[] {
   return chainFrom(root, schema).map(({ pointer }) => pointer);
 }
 
 /** What an entry of a mapping stands for: the name of a schema, or a reference. */
-function targetsOf(root: JsonObject, entry: string): readonly string[] {
+function targetsOf(root: SpecObject, entry: string): readonly string[] {
   const schemas = objectMember(objectMember(root, 'components'), 'schemas');
   const isName = Object.hasOwn(schemas, entry);
   const pointer = isName ? memberOf(COMPONENTS, entry) : entry.startsWith('#') ? decodeFragment(entry.slice(1)) : undefined;
@@ -37,7 +37,7 @@ function asFragment(pointer: string): string {
  * The discriminator of `schema`, which is written out at `place`. Its mapping names the places of branches there, because the schemas that
  * the specification names are written out. What stands for no branch is left out.
  */
-export function placedDiscriminator(root: JsonObject, discriminator: JsonTree, schema: Located, place: string): JsonTree {
+export function placedDiscriminator(root: SpecObject, discriminator: JsonTree, schema: Located, place: string): JsonTree {
   const mapping = member(discriminator, 'mapping');
   if (!isJsonObject(discriminator) || !isJsonObject(mapping)) return discriminator;
   const branches = ['oneOf', 'anyOf'].flatMap((keyword) =>

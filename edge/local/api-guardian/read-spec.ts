@@ -4,17 +4,17 @@ import { checkReferences } from './spec-references.ts';
 import { parseSpecText } from './spec-text.ts';
 import {
   chainFrom,
-  faultAt,
   follow,
   GUARDIAN_LIMITS,
   isJsonObject,
-  type JsonObject,
   type JsonTree,
   type Located,
   listMember,
   member,
   memberOf,
   objectMember,
+  type SpecObject,
+  specFaultAt,
 } from './spec-tree.ts';
 import { checkStructure, readVersion } from './spec-version.ts';
 
@@ -33,7 +33,7 @@ function text(value: JsonTree | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-function readScheme(root: JsonObject, schemeName: string): AuthScheme {
+function readScheme(root: SpecObject, schemeName: string): AuthScheme {
   const written = member(objectMember(objectMember(root, 'components'), 'securitySchemes'), schemeName) ?? null;
   const { value } = follow(root, { value: written, pointer: memberOf(SCHEMES, schemeName) });
   switch (member(value, 'type')) {
@@ -53,7 +53,7 @@ function readScheme(root: JsonObject, schemeName: string): AuthScheme {
  * All schemes of the operation at `pointer`, alone or together with others: its own `security`, or that of the specification. Throws
  * SpecFault for a scheme that is not declared.
  */
-function authSchemes(root: JsonObject, operation: JsonObject, pointer: string): readonly AuthScheme[] {
+function authSchemes(root: SpecObject, operation: SpecObject, pointer: string): readonly AuthScheme[] {
   const isOwn = member(operation, 'security') !== undefined;
   const security = isOwn ? `${pointer}/security` : '/security';
   const declared = objectMember(objectMember(root, 'components'), 'securitySchemes');
@@ -62,7 +62,7 @@ function authSchemes(root: JsonObject, operation: JsonObject, pointer: string): 
     for (const name of isJsonObject(requirement) ? Object.keys(requirement) : []) {
       if (!Object.hasOwn(declared, name)) {
         const names = cut(Object.keys(declared).slice(0, 20).join(', '), 500);
-        throw faultAt(
+        throw specFaultAt(
           memberOf(memberOf(security, index), name),
           `${shown(name)} is not declared in #${SCHEMES}; allowed: ${names === '' ? 'nothing, as none is' : names}`,
         );
@@ -93,7 +93,7 @@ interface ParameterNames {
 /** OpenAPI ignores header parameters of these names. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
-function located(root: JsonObject, owner: Located): readonly Located[] {
+function located(root: SpecObject, owner: Located): readonly Located[] {
   const pointer = memberOf(owner.pointer, 'parameters');
   return listMember(owner.value, 'parameters').map((value, index) => follow(root, { value, pointer: memberOf(pointer, index) }));
 }
@@ -120,7 +120,7 @@ function parameterKey(parameter: JsonTree): string {
 }
 
 /** The parameters of an operation: its own and those of its path. Its own replace those of the same name and location. */
-function endpointParameters(root: JsonObject, { path, items, operation }: SpecOperation, writer: SchemaWriter): ParameterNames {
+function endpointParameters(root: SpecObject, { path, items, operation }: SpecOperation, writer: SchemaWriter): ParameterNames {
   const byKey = new Map<string, Located>();
   const all = [...items, operation].flatMap((owner) => located(root, owner));
   for (const parameter of all) byKey.set(parameterKey(parameter.value), parameter);
@@ -169,12 +169,12 @@ function bodySchema({ value, pointer }: Located): Located | undefined {
   return { value: schema, pointer: memberOf(memberOf(memberOf(pointer, 'content'), type), 'schema') };
 }
 
-function writeBody(root: JsonObject, body: Located, writer: SchemaWriter): string {
+function writeBody(root: SpecObject, body: Located, writer: SchemaWriter): string {
   const schema = bodySchema(follow(root, body));
   return schema === undefined ? '' : writer.write(schema);
 }
 
-function writeResponses(root: JsonObject, { value, pointer }: Located, writer: SchemaWriter): Readonly<Record<string, string>> {
+function writeResponses(root: SpecObject, { value, pointer }: Located, writer: SchemaWriter): Readonly<Record<string, string>> {
   const responses = Object.entries(objectMember(value, 'responses')).filter(([status]) => !status.startsWith('x-'));
   const written = responses.map(([status, response]) => {
     const responsePointer = memberOf(memberOf(pointer, 'responses'), status);
@@ -184,7 +184,7 @@ function writeResponses(root: JsonObject, { value, pointer }: Located, writer: S
 }
 
 /** All operations of all paths. Throws SpecFault where there are too many, and where two paths match the same requests. */
-function listOperations(root: JsonObject): readonly SpecOperation[] {
+function listOperations(root: SpecObject): readonly SpecOperation[] {
   const operations: SpecOperation[] = [];
   const shapes = new Map<string, string>();
   for (const [path, written] of Object.entries(objectMember(root, 'paths'))) {
@@ -192,7 +192,7 @@ function listOperations(root: JsonObject): readonly SpecOperation[] {
     const pointer = memberOf('/paths', path);
     const shape = path.replaceAll(/\{[^{}]*\}/g, '{}');
     const same = shapes.get(shape);
-    if (same !== undefined) throw faultAt(pointer, `it matches the same requests as ${shown(same)}; allowed: one path for them`);
+    if (same !== undefined) throw specFaultAt(pointer, `it matches the same requests as ${shown(same)}; allowed: one path for them`);
     shapes.set(shape, path);
     const items = chainFrom(root, { value: written, pointer }).toReversed();
     for (const method of METHODS) {
@@ -204,18 +204,18 @@ function listOperations(root: JsonObject): readonly SpecOperation[] {
   }
   const { maxEndpoints } = GUARDIAN_LIMITS;
   if (operations.length > maxEndpoints)
-    throw faultAt('/paths', `there are ${operations.length} endpoints; allowed: at most ${maxEndpoints} (maxEndpoints)`);
+    throw specFaultAt('/paths', `there are ${operations.length} endpoints; allowed: at most ${maxEndpoints} (maxEndpoints)`);
   return operations;
 }
 
-function readEndpoint(root: JsonObject, spec: SpecOperation, writer: SchemaWriter): SpecEndpoint {
+function readEndpoint(root: SpecObject, spec: SpecOperation, writer: SchemaWriter): SpecEndpoint {
   const { method, path, operation } = spec;
   const { value, pointer } = operation;
   const requestBody = member(value, 'requestBody') ?? null;
   return {
     method: method.toUpperCase(),
     path,
-    authSchemes: authSchemes(root, value as JsonObject, pointer),
+    authSchemes: authSchemes(root, value as SpecObject, pointer),
     availableParameters: endpointParameters(root, spec, writer),
     requestBodySchemaYaml: writeBody(root, { value: requestBody, pointer: memberOf(pointer, 'requestBody') }, writer),
     responseBodySchemasYaml: writeResponses(root, operation, writer),

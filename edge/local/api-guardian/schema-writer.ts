@@ -1,16 +1,16 @@
 import { placedDiscriminator } from './discriminator.ts';
 import { schemaYaml } from './schema-yaml.ts';
 import {
-  faultAt,
   GUARDIAN_LIMITS,
   isJsonObject,
-  type JsonObject,
   type JsonTree,
   type Located,
   listMember,
   member,
   memberOf,
   resolveReference,
+  type SpecObject,
+  specFaultAt,
 } from './spec-tree.ts';
 import type { SpecVersion } from './spec-version.ts';
 
@@ -81,7 +81,7 @@ interface Position {
 }
 
 /** A writer of the schemas of the specification `root`. */
-export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWriter {
+export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWriter {
   const { maxFieldsPerType, maxNestingDepth, maxTotalSchemaNodes, maxTotalRegexLength } = GUARDIAN_LIMITS;
   const reached = new Set<string>();
   const rest = new Map<string, JsonTree>();
@@ -92,12 +92,12 @@ export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWrit
   const count = ({ value, pointer }: Located, depth: number): void => {
     nodes += 1;
     if (nodes > maxTotalSchemaNodes)
-      throw faultAt(
+      throw specFaultAt(
         pointer,
         `with this there are more than ${maxTotalSchemaNodes} schemas; allowed: at most that many (maxTotalSchemaNodes)`,
       );
     if (depth > maxNestingDepth)
-      throw faultAt(pointer, `it is nested ${depth} schemas deep; allowed: at most ${maxNestingDepth} (maxNestingDepth)`);
+      throw specFaultAt(pointer, `it is nested ${depth} schemas deep; allowed: at most ${maxNestingDepth} (maxNestingDepth)`);
     const pattern = member(value, 'pattern');
     if (typeof pattern === 'string') countPattern(pattern, memberOf(pointer, 'pattern'));
   };
@@ -105,7 +105,7 @@ export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWrit
   const countPattern = (pattern: string, pointer: string): void => {
     regexLength += pattern.length;
     if (regexLength > maxTotalRegexLength)
-      throw faultAt(
+      throw specFaultAt(
         pointer,
         `with this the patterns have more than ${maxTotalRegexLength} characters; allowed: at most that many (maxTotalRegexLength)`,
       );
@@ -115,7 +115,7 @@ export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWrit
   const expandFields = (key: string, value: JsonTree, pointer: string, position: Position): JsonTree => {
     const fields = isJsonObject(value) ? Object.entries(value) : [];
     if (fields.length > maxFieldsPerType)
-      throw faultAt(pointer, `there are ${fields.length} properties; allowed: at most ${maxFieldsPerType} (maxFieldsPerType)`);
+      throw specFaultAt(pointer, `there are ${fields.length} properties; allowed: at most ${maxFieldsPerType} (maxFieldsPerType)`);
     if (key === 'patternProperties') for (const [pattern] of fields) countPattern(pattern, memberOf(pointer, pattern));
     return Object.fromEntries(fields.map(([name, field]) => [name, expandMember(name, field, pointer, position)]));
   };
@@ -150,7 +150,7 @@ export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWrit
   };
 
   /** The members that are kept, written out. */
-  const expandMembers = (schema: Located, { depth, place, trail }: Position): JsonObject => {
+  const expandMembers = (schema: Located, { depth, place, trail }: Position): SpecObject => {
     const members = isJsonObject(schema.value) ? Object.entries(schema.value) : [];
     const kept = members.map(([key, item]) => {
       if (key === 'discriminator') return [key, placedDiscriminator(root, item, schema, place)] as const;
@@ -189,7 +189,7 @@ export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWrit
       const written = schemaYaml(start(schema));
       writtenLength += written.length;
       if (writtenLength > MAX_WRITTEN_LENGTH) {
-        throw faultAt(
+        throw specFaultAt(
           schema.pointer,
           `with this the schemas written out have more than ${MAX_WRITTEN_LENGTH} characters; allowed: at most that many`,
         );

@@ -1,14 +1,14 @@
 import { SpecNumber } from './spec-number.ts';
 import {
-  faultAt,
   follow,
   isJsonObject,
-  type JsonObject,
   type JsonTree,
   memberOf,
   SpecFault,
   type SpecFieldError,
+  type SpecObject,
   shownTree,
+  specFaultAt,
 } from './spec-tree.ts';
 import { isReadDialect, type SpecVersion } from './spec-version.ts';
 
@@ -65,14 +65,17 @@ function modeBelow(key: string, mode: Mode, value: JsonTree): Mode {
 function foreignMember(key: string, value: JsonTree, version: SpecVersion, pointer: string): SpecFault | null {
   if (ADDRESS_WORDS.has(key)) {
     const allowed = 'allowed: "$ref" with the place in this document, such as "#/components/schemas/Pet"';
-    return faultAt(pointer, `${key} is not taken; ${allowed}`);
+    return specFaultAt(pointer, `${key} is not taken; ${allowed}`);
   }
   if (key !== '$schema' || (version === '3.1' && isReadDialect(value))) return null;
   if (version === '3.0') {
     // Editors put it at the top of a document, where it says nothing about schemas.
-    return pointer === '/$schema' ? null : faultAt(pointer, '$schema is not taken in OpenAPI 3.0; allowed: leave it out');
+    return pointer === '/$schema' ? null : specFaultAt(pointer, '$schema is not taken in OpenAPI 3.0; allowed: leave it out');
   }
-  return faultAt(pointer, `${shownTree(value)} is not taken; allowed: the dialect of OpenAPI 3.1, JSON Schema 2020-12, or leave it out`);
+  return specFaultAt(
+    pointer,
+    `${shownTree(value)} is not taken; allowed: the dialect of OpenAPI 3.1, JSON Schema 2020-12, or leave it out`,
+  );
 }
 
 /**
@@ -80,9 +83,9 @@ function foreignMember(key: string, value: JsonTree, version: SpecVersion, point
  * references are renamed, because the validators also look for them in data, and numbers are doubles. Throws SpecFault with all references
  * to targets outside of the document, to nothing, or in a circle, and with what gives schemas other addresses or dialects.
  */
-export function checkReferences(root: JsonObject, version: SpecVersion): object {
+export function checkReferences(root: SpecObject, version: SpecVersion): object {
   const errors: SpecFieldError[] = [];
-  const check = (object: JsonObject, pointer: string): void => {
+  const check = (object: SpecObject, pointer: string): void => {
     try {
       follow(root, { value: { $ref: object['$ref'] ?? null }, pointer });
     } catch (error) {
@@ -90,7 +93,7 @@ export function checkReferences(root: JsonObject, version: SpecVersion): object 
       errors.push(...error.errors);
     }
   };
-  const copyMember = (object: JsonObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, unknown] => {
+  const copyMember = (object: SpecObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, unknown] => {
     if (key === '$ref' && mode === 'keywords') {
       check(object, pointer);
       return [key, typeof value === 'string' ? '#' : value];
@@ -99,7 +102,7 @@ export function checkReferences(root: JsonObject, version: SpecVersion): object 
     if (mode === 'keywords') errors.push(...(foreignMember(key, value, version, below)?.errors ?? []));
     return [POINTER_WORDS.has(key) ? `x-${key}` : key, copy(value, modeBelow(key, mode, value), below)];
   };
-  const copyObject = (object: JsonObject, mode: Mode, pointer: string): object =>
+  const copyObject = (object: SpecObject, mode: Mode, pointer: string): object =>
     Object.fromEntries(Object.entries(object).map(([key, item]) => copyMember(object, key, item, mode, pointer)));
   const copy = (value: JsonTree, mode: Mode, pointer: string): unknown => {
     if (Array.isArray(value)) {

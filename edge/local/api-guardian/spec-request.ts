@@ -1,5 +1,5 @@
 import { EdgeError } from '../../edge-error.ts';
-import { MAX_CONTENT_BYTES } from './spec-tree.ts';
+import { MAX_SPEC_BYTES } from './spec-tree.ts';
 
 /** A specification to be read. */
 export interface SpecRequest {
@@ -18,8 +18,8 @@ export function readSpecRequest(body: unknown): SpecRequest {
     throw invalid('enforceAuthorizationValidation', 'it is not taken; allowed: true, false, or absent, which keeps what each endpoint has');
   }
   const bytes = Buffer.byteLength(content);
-  if (bytes > MAX_CONTENT_BYTES) {
-    const message = `content: it has ${bytes} bytes; allowed: at most ${MAX_CONTENT_BYTES}`;
+  if (bytes > MAX_SPEC_BYTES) {
+    const message = `content: it has ${bytes} bytes; allowed: at most ${MAX_SPEC_BYTES}`;
     throw new EdgeError(413, 'apiGuardian.specification_too_large', message, { field: 'content' });
   }
   if (!content.isWellFormed()) throw invalid('content', 'it has half of a surrogate pair; allowed: Unicode text');

@@ -2,7 +2,7 @@ import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { endOfString, scanJson } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
 import { isDecimal, SpecNumber } from './spec-number.ts';
-import { faultAt, isJsonObject, type JsonObject, MAX_DEPTH, member, SpecFault, toJsonTree } from './spec-tree.ts';
+import { isJsonObject, MAX_DEPTH, member, SpecFault, type SpecObject, specFaultAt, toJsonTree } from './spec-tree.ts';
 
 type YamlDocument = ReturnType<typeof parseDocument>;
 
@@ -118,7 +118,7 @@ function refuseComments(text: string): void {
   if (first === undefined || parseJson(json) === undefined) return;
   const lines = text.slice(0, first).split('\n');
   const place = `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-  throw faultAt('', `${place}: it is JSON with comments; allowed: JSON without comments, or YAML, whose comments begin with #`);
+  throw specFaultAt('', `${place}: it is JSON with comments; allowed: JSON without comments, or YAML, whose comments begin with #`);
 }
 
 const ANY = Number.POSITIVE_INFINITY;
@@ -128,7 +128,7 @@ function parseText(text: string): unknown {
   const value = isLikeJson ? parseJson(text) : undefined;
   if (value !== undefined) {
     const { tooCostly, repeatedKey } = scanJson(text, { values: ANY, keys: ANY, depth: MAX_DEPTH });
-    if (repeatedKey !== null) throw faultAt('', `the key ${shown(repeatedKey)} is there twice in one object`);
+    if (repeatedKey !== null) throw specFaultAt('', `the key ${shown(repeatedKey)} is there twice in one object`);
     // Reading the digits of a deeper text overflows the stack. `toJsonTree` refuses it with its place.
     return tooCostly === null ? parseDigits(text) : value;
   }
@@ -137,13 +137,13 @@ function parseText(text: string): unknown {
     return parseYaml(text);
   } catch (error) {
     // An alias before its anchor is only found when aliases are followed.
-    if (error instanceof ReferenceError) throw faultAt('', error.message);
+    if (error instanceof ReferenceError) throw specFaultAt('', error.message);
     throw error;
   }
 }
 
 /** Takes `version: 1.0` and `title: 2024` for texts, which authors of YAML leave without quotes. */
-function withTextsOfInfo(tree: JsonObject): JsonObject {
+function withTextsOfInfo(tree: SpecObject): SpecObject {
   const info = member(tree, 'info');
   if (!isJsonObject(info)) return tree;
   const texts = Object.entries(info).map(([key, value]) => [key, value instanceof SpecNumber ? value.source : value] as const);
@@ -151,8 +151,8 @@ function withTextsOfInfo(tree: JsonObject): JsonObject {
 }
 
 /** Parses a specification in JSON or YAML. Throws SpecFault with line and column, or with a pointer. */
-export function parseSpecText(text: string): JsonObject {
+export function parseSpecText(text: string): SpecObject {
   const tree = toJsonTree(parseText(text.replace(/^\uFEFF/, '')));
-  if (!isJsonObject(tree)) throw faultAt('', 'it is not an object; allowed: an OpenAPI 3.0 or 3.1 specification as JSON or YAML');
+  if (!isJsonObject(tree)) throw specFaultAt('', 'it is not an object; allowed: an OpenAPI 3.0 or 3.1 specification as JSON or YAML');
   return withTextsOfInfo(tree);
 }

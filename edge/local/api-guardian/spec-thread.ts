@@ -3,7 +3,7 @@ import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { ReadSpec } from './read-spec.ts';
 import type { SpecFieldError } from './spec-tree.ts';
 
-export type SpecVerdict =
+export type SpecOutcome =
   | { readonly kind: 'accepted'; readonly spec: ReadSpec }
   | { readonly kind: 'refused'; readonly errors: readonly SpecFieldError[] };
 
@@ -19,14 +19,14 @@ export interface SpecReaderOptions {
 /** Reads specifications on a thread, one at a time, so that none takes the program's time or memory. */
 export interface SpecReader {
   /** Null where too many are waiting. Only defects reject. */
-  read(text: string): Promise<SpecVerdict> | null;
+  read(text: string): Promise<SpecOutcome> | null;
   /** Ends the current reading and those that wait. They reject. */
   stop(): Promise<void>;
 }
 
-const refused = (message: string): SpecVerdict => ({ kind: 'refused', errors: [{ field: 'content', message }] });
+const refused = (message: string): SpecOutcome => ({ kind: 'refused', errors: [{ field: 'content', message }] });
 
-function readInThread(text: string, { deadlineMs, memoryMb }: SpecReaderOptions, signal: AbortSignal): Promise<SpecVerdict> {
+function readInThread(text: string, { deadlineMs, memoryMb }: SpecReaderOptions, signal: AbortSignal): Promise<SpecOutcome> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const worker = new Worker(new URL('./spec-worker.ts', import.meta.url), {
@@ -45,7 +45,7 @@ function readInThread(text: string, { deadlineMs, memoryMb }: SpecReaderOptions,
       worker.terminate().then(answer, reject);
     };
     signal.addEventListener('abort', abort);
-    worker.once('message', (verdict: SpecVerdict) => end(() => resolve(verdict)));
+    worker.once('message', (outcome: SpecOutcome) => end(() => resolve(outcome)));
     worker.once('error', (error: Error & { readonly code?: string }) => {
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY')
         end(() => resolve(refused(`it takes more than ${memoryMb} MB of memory to read; allowed: a simpler specification`)));

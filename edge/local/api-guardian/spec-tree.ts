@@ -15,7 +15,7 @@ export const GUARDIAN_LIMITS = {
 } as const;
 
 /** Bytes of the specification as UTF-8 text. */
-export const MAX_CONTENT_BYTES = 2_000_000;
+export const MAX_SPEC_BYTES = 2_000_000;
 
 /** A fault of a specification. `field` is `content` and the JSON pointer inside it. */
 export interface SpecFieldError {
@@ -40,7 +40,7 @@ export class SpecFault extends Error {
 }
 
 /** The fault at a JSON pointer; `''` is the whole specification. */
-export function faultAt(pointer: string, message: string): SpecFault {
+export function specFaultAt(pointer: string, message: string): SpecFault {
   return new SpecFault([{ field: placeOf(pointer), message }]);
 }
 
@@ -53,8 +53,8 @@ export function memberOf(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-export type JsonTree = string | SpecNumber | boolean | null | readonly JsonTree[] | JsonObject;
-export interface JsonObject {
+export type JsonTree = string | SpecNumber | boolean | null | readonly JsonTree[] | SpecObject;
+export interface SpecObject {
   readonly [key: string]: JsonTree;
 }
 
@@ -62,7 +62,7 @@ export interface JsonObject {
 export const MAX_VALUES = 500_000;
 export const MAX_DEPTH = 100;
 
-export function isJsonObject(value: JsonTree | undefined): value is JsonObject {
+export function isJsonObject(value: JsonTree | undefined): value is SpecObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof SpecNumber);
 }
 
@@ -77,7 +77,7 @@ export function member(tree: JsonTree | undefined, key: string): JsonTree | unde
 }
 
 /** The member of that name where it is an object; otherwise an empty one. */
-export function objectMember(tree: JsonTree | undefined, key: string): JsonObject {
+export function objectMember(tree: JsonTree | undefined, key: string): SpecObject {
   const found = member(tree, key);
   return isJsonObject(found) ? found : {};
 }
@@ -97,10 +97,10 @@ export function toJsonTree(document: unknown): JsonTree {
   const copy = (value: unknown, pointer: string): JsonTree => {
     values += 1;
     if (values > MAX_VALUES)
-      throw faultAt('', `it has more than ${MAX_VALUES} values once its aliases are written out; allowed: at most that many`);
+      throw specFaultAt('', `it has more than ${MAX_VALUES} values once its aliases are written out; allowed: at most that many`);
     if (typeof value !== 'object' || value === null || value instanceof SpecNumber) return copyScalar(value, pointer);
-    if (above.has(value)) throw faultAt(pointer, 'an alias stands for something that it is part of; allowed: aliases of other places');
-    if (above.size >= MAX_DEPTH) throw faultAt(pointer, `it is nested more than ${MAX_DEPTH} deep; allowed: at most that deep`);
+    if (above.has(value)) throw specFaultAt(pointer, 'an alias stands for something that it is part of; allowed: aliases of other places');
+    if (above.size >= MAX_DEPTH) throw specFaultAt(pointer, `it is nested more than ${MAX_DEPTH} deep; allowed: at most that deep`);
     above.add(value);
     const copied = copyMembers(value, pointer);
     above.delete(value);
@@ -110,7 +110,10 @@ export function toJsonTree(document: unknown): JsonTree {
     if (Array.isArray(value)) return value.map((item, index) => copy(item, memberOf(pointer, index)));
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null)
-      throw faultAt(pointer, 'it is tagged as something that JSON does not have; allowed: maps, lists, text, numbers, true, false, null');
+      throw specFaultAt(
+        pointer,
+        'it is tagged as something that JSON does not have; allowed: maps, lists, text, numbers, true, false, null',
+      );
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item, memberOf(pointer, key))]));
   };
   return copy(document, '');
@@ -119,7 +122,7 @@ export function toJsonTree(document: unknown): JsonTree {
 function copyScalar(value: unknown, pointer: string): JsonTree {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null || value instanceof SpecNumber) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return new SpecNumber(String(value), value);
-  throw faultAt(pointer, `${String(value)} is not a JSON value; allowed: maps, lists, text, finite numbers, true, false, null`);
+  throw specFaultAt(pointer, `${String(value)} is not a JSON value; allowed: maps, lists, text, finite numbers, true, false, null`);
 }
 
 /** Longer chains of references are refused. */
@@ -147,35 +150,35 @@ function step(value: JsonTree | undefined, key: string): JsonTree | undefined {
 }
 
 /** The value at a JSON pointer; undefined where it points at nothing. */
-export function valueAt(root: JsonTree, pointer: string): JsonTree | undefined {
+export function valueAtPointer(root: JsonTree, pointer: string): JsonTree | undefined {
   let value: JsonTree | undefined = root;
   for (const key of pointer.split('/').slice(1)) value = step(value, key.replaceAll('~1', '/').replaceAll('~0', '~'));
   return value;
 }
 
 /** The target of the `$ref` at `pointer` in the same document. Throws SpecFault for a target outside, and for none. */
-export function resolveReference(root: JsonObject, reference: JsonTree | undefined, pointer: string): Located {
+export function resolveReference(root: SpecObject, reference: JsonTree | undefined, pointer: string): Located {
   const refPointer = `${pointer}/$ref`;
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
-    throw faultAt(
+    throw specFaultAt(
       refPointer,
       `${shownTree(reference)} is outside of this document; allowed: references within it, such as "#/components/schemas/Pet"`,
     );
   }
   const target = decodeFragment(reference.slice(1));
   if (target === undefined || !/^(?:\/|$)/.test(target))
-    throw faultAt(refPointer, `${shown(reference)} is not a JSON pointer; allowed: such as "#/components/schemas/Pet"`);
-  const value = valueAt(root, target);
-  if (value === undefined) throw faultAt(refPointer, `${shown(reference)} points at nothing in this document`);
+    throw specFaultAt(refPointer, `${shown(reference)} is not a JSON pointer; allowed: such as "#/components/schemas/Pet"`);
+  const value = valueAtPointer(root, target);
+  if (value === undefined) throw specFaultAt(refPointer, `${shown(reference)} points at nothing in this document`);
   return { value, pointer: target };
 }
 
 /** The value, and the targets to which its `$ref` leads. Throws SpecFault where the chain ends at nothing, outside, or never. */
-export function chainFrom(root: JsonObject, start: Located): readonly [Located, ...Located[]] {
+export function chainFrom(root: SpecObject, start: Located): readonly [Located, ...Located[]] {
   const chain: [Located, ...Located[]] = [start];
   let at = start;
   for (let hops = 0; isJsonObject(at.value) && typeof member(at.value, '$ref') === 'string'; hops += 1) {
-    if (hops === MAX_HOPS) throw faultAt(start.pointer, `its $ref goes on to others more than ${MAX_HOPS} times, or in a circle`);
+    if (hops === MAX_HOPS) throw specFaultAt(start.pointer, `its $ref goes on to others more than ${MAX_HOPS} times, or in a circle`);
     at = resolveReference(root, member(at.value, '$ref'), at.pointer);
     chain.push(at);
   }
@@ -183,6 +186,6 @@ export function chainFrom(root: JsonObject, start: Located): readonly [Located, 
 }
 
 /** The value itself, or the end of a chain of references. Throws SpecFault as `chainFrom` does. */
-export function follow(root: JsonObject, start: Located): Located {
+export function follow(root: SpecObject, start: Located): Located {
   return chainFrom(root, start).at(-1) ?? start;
 }

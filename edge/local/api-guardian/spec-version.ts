@@ -5,15 +5,15 @@ import formats from 'ajv-formats';
 import { shown } from '../../shown-value.ts';
 import { SpecNumber } from './spec-number.ts';
 import {
-  faultAt,
-  type JsonObject,
   type JsonTree,
   member,
   placeOf,
   SpecFault,
   type SpecFieldError,
+  type SpecObject,
   shownTree,
-  valueAt,
+  specFaultAt,
+  valueAtPointer,
 } from './spec-tree.ts';
 
 /** The versions of OpenAPI that are read. Their trees are the same; a schema of 3.1 is one of JSON Schema 2020-12. */
@@ -32,18 +32,18 @@ export function isReadDialect(name: JsonTree): boolean {
 }
 
 /** Returns the version of a specification. Throws SpecFault for others, and where its schemas are of another dialect. */
-export function readVersion(root: JsonObject): SpecVersion {
+export function readVersion(root: SpecObject): SpecVersion {
   const swagger = member(root, 'swagger');
   const allowed = 'allowed: OpenAPI 3.0 and 3.1, such as "openapi": "3.1.1"';
-  if (swagger !== undefined) throw faultAt('/swagger', `Swagger ${shownTree(swagger)} is not taken; ${allowed}`);
+  if (swagger !== undefined) throw specFaultAt('/swagger', `Swagger ${shownTree(swagger)} is not taken; ${allowed}`);
   const written = member(root, 'openapi');
-  if (typeof written !== 'string') throw faultAt('/openapi', `${shownTree(written)} is not the text of a version; ${allowed}`);
+  if (typeof written !== 'string') throw specFaultAt('/openapi', `${shownTree(written)} is not the text of a version; ${allowed}`);
   const [, version] = /^(3\.[01])\.\d+(?:-.+)?$/.exec(written) ?? [];
-  if (version === undefined) throw faultAt('/openapi', `OpenAPI ${shown(written)} is not taken; ${allowed}`);
+  if (version === undefined) throw specFaultAt('/openapi', `OpenAPI ${shown(written)} is not taken; ${allowed}`);
   if (version === '3.0') return '3.0';
   const dialect = member(root, 'jsonSchemaDialect');
   if (dialect !== undefined && !isOwnDialect(dialect))
-    throw faultAt('/jsonSchemaDialect', `${shownTree(dialect)} is not taken; allowed: that of OpenAPI 3.1, or leave it out`);
+    throw specFaultAt('/jsonSchemaDialect', `${shownTree(dialect)} is not taken; allowed: that of OpenAPI 3.1, or leave it out`);
   return '3.1';
 }
 
@@ -87,7 +87,7 @@ async function findings30(copy: object): Promise<readonly Finding[]> {
   // A text must never be passed: the package would read a text of one line as a file name.
   const { valid, errors } = await new Validator().validate({ ...copy });
   if (valid) return [];
-  if (!Array.isArray(errors)) throw faultAt('', errors ?? 'it is not valid');
+  if (!Array.isArray(errors)) throw specFaultAt('', errors ?? 'it is not valid');
   return errors;
 }
 
@@ -99,8 +99,8 @@ function isNoise({ keyword, params }: Finding): boolean {
   return SUMMARIES.has(keyword) || (keyword === 'required' && params['missingProperty'] === '$ref');
 }
 
-function toFieldError({ instancePath, message, propertyName, params }: Finding, root: JsonObject): SpecFieldError {
-  const value = propertyName ?? valueAt(root, instancePath);
+function toFieldError({ instancePath, message, propertyName, params }: Finding, root: SpecObject): SpecFieldError {
+  const value = propertyName ?? valueAtPointer(root, instancePath);
   const what = typeof value === 'object' && !(value instanceof SpecNumber) ? '' : `${shownTree(value)} `;
   const named = params['additionalProperty'] ?? params['unevaluatedProperty'] ?? params['allowedValues'];
   return { field: placeOf(instancePath), message: `${what}${message ?? 'is not valid'}${named === undefined ? '' : `: ${shown(named)}`}` };
@@ -111,7 +111,7 @@ function distinct(errors: readonly SpecFieldError[]): readonly SpecFieldError[] 
 }
 
 /** Checks a specification by the schema of its version. Throws SpecFault with all pointers; `copy` is that of `checkReferences`. */
-export async function checkStructure(root: JsonObject, version: SpecVersion, copy: object): Promise<void> {
+export async function checkStructure(root: SpecObject, version: SpecVersion, copy: object): Promise<void> {
   const findings = version === '3.0' ? await findings30(copy) : findings31(copy);
   if (findings.length === 0) return;
   const telling = findings.filter((finding) => !isNoise(finding));

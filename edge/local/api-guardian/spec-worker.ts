@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { readSpec } from './read-spec.ts';
-import type { SpecVerdict } from './spec-thread.ts';
+import type { SpecOutcome } from './spec-thread.ts';
 import { SpecFault } from './spec-tree.ts';
 
 /** Reads the specification that the thread was started with. */
-async function verdictOf(text: string): Promise<SpecVerdict> {
+async function outcomeOf(text: string): Promise<SpecOutcome> {
   try {
     return { kind: 'accepted', spec: await readSpec(text) };
   } catch (error) {
@@ -13,4 +13,4 @@ async function verdictOf(text: string): Promise<SpecVerdict> {
   }
 }
 
-parentPort?.postMessage(await verdictOf(String(workerData)));
+parentPort?.postMessage(await outcomeOf(String(workerData)));

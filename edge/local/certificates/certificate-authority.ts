@@ -13,7 +13,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { inTransaction } from '../control-plane-state.ts';
+import { inPlaneTransaction } from '../control-plane-state.ts';
 
 /** The algorithm of all keys: ECDSA on P-256 with SHA-256, which every client supports. */
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -98,7 +98,7 @@ export async function openAuthority(db: DatabaseSync, nowMs: number): Promise<Au
   if (kept !== undefined) return kept;
   const notAfter = wholeSecond(nowMs + AUTHORITY_DAYS * DAY_MS);
   const made = await newAuthority(wholeSecond(nowMs), notAfter);
-  return inTransaction(db, () => {
+  return inPlaneTransaction(db, () => {
     // Another call may have made it meanwhile.
     const earlier = readAuthority(db, nowMs);
     if (earlier !== undefined) return earlier;

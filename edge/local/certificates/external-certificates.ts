@@ -1,6 +1,6 @@
 import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
-import { inTransaction } from '../control-plane-state.ts';
+import { inPlaneTransaction } from '../control-plane-state.ts';
 import type { LocalContext, LocalResource } from '../local-resource.ts';
 import { AUTHORITY_MIGRATION, issueCertificate, keyThumbprint, openAuthority } from './certificate-authority.ts';
 import type { ChallengeResolver, FoundHostname, HostnameDirectory } from './http-challenge.ts';
@@ -65,7 +65,7 @@ async function complete(
   }
   const nowMs = now();
   const issued = await issueCertificate(await openAuthority(db, nowMs), hostname.name, nowMs);
-  inTransaction(db, () => {
+  inPlaneTransaction(db, () => {
     // Another call may have completed it meanwhile, or removed the hostname.
     requireHostname(context, options.hostnames, body);
     if (!removeChallenge(db, challenge)) throw noChallenge(hostname.name);
@@ -100,7 +100,10 @@ export function externalCertificates(options: ExternalCertificateOptions): Local
       app.post('/pullzone/requestExternalHttpCertificate', async (request) => {
         const hostname = requireHostname(context, options.hostnames, request.body);
         const thumbprint = keyThumbprint(await openAuthority(db, now()));
-        const challenge = inTransaction(db, () => pendingChallenge(db, hostname, now()) ?? addChallenge(db, hostname, thumbprint, now()));
+        const challenge = inPlaneTransaction(
+          db,
+          () => pendingChallenge(db, hostname, now()) ?? addChallenge(db, hostname, thumbprint, now()),
+        );
         return { FilePath: `${CHALLENGE_FOLDER}${challenge.token}`, FileContent: challenge.content };
       });
       app.post('/pullzone/completeExternalHttpCertificate', async (request, reply) => {

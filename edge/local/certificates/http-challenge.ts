@@ -83,7 +83,7 @@ type ChallengeAnswer = { readonly kind: 'content'; readonly content: string } | 
 export type ChallengeResolver = (hostname: string, filePath: string) => Promise<ChallengeAnswer>;
 
 /** A key authorization has 87 characters. */
-export const MAX_CONTENT_BYTES = 1_024;
+export const MAX_CHALLENGE_BYTES = 1_024;
 
 interface HttpResolverOptions {
   /** The web server that is asked for every hostname, such as `http://127.0.0.1:8081`. The names are never resolved. */
@@ -110,8 +110,8 @@ export function httpChallengeResolver({ url, deadlineMs }: HttpResolverOptions):
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           chunks.push(chunk);
-          if (bytes <= MAX_CONTENT_BYTES) return;
-          resolve(nothing(`the file has more than ${MAX_CONTENT_BYTES} bytes`));
+          if (bytes <= MAX_CHALLENGE_BYTES) return;
+          resolve(nothing(`the file has more than ${MAX_CHALLENGE_BYTES} bytes`));
           asked.destroy();
         });
         response.on('end', () => {

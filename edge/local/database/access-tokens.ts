@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { EdgeError } from '../../edge-error.ts';
-import { inTransaction, migrate, openState } from '../control-plane-state.ts';
+import { inPlaneTransaction, migrate, openState } from '../control-plane-state.ts';
 
 const TOKEN_KINDS = ['full-access', 'read-only'] as const;
 type TokenKind = (typeof TOKEN_KINDS)[number];
@@ -84,9 +84,9 @@ export function openTokenStore(dataDir: string, now: () => number): TokenStore {
   }
 
   return {
-    generate: () => inTransaction(db, add),
+    generate: () => inPlaneTransaction(db, add),
     regenerate: () =>
-      inTransaction(db, () => {
+      inPlaneTransaction(db, () => {
         db.exec('DELETE FROM tokens');
         return add();
       }),

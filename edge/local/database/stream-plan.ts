@@ -31,7 +31,7 @@ export function valueJson(value: SqlValue): string {
 }
 
 /** Characters of the message of an error, which may repeat names of the statement. */
-export const MAX_MESSAGE_LENGTH = 1_024;
+export const MAX_ERROR_LENGTH = 1_024;
 
 /** A failed request of a stream. The others go on. The code is the protocol's, or SQLite's (`SQLITE_…`). A long message is cut. */
 export class StatementError extends Error {
@@ -39,7 +39,7 @@ export class StatementError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string, options: ErrorOptions = {}) {
-    super(cut(message, MAX_MESSAGE_LENGTH), options);
+    super(cut(message, MAX_ERROR_LENGTH), options);
     this.code = code;
   }
 }

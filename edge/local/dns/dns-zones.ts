@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { SerialQueue } from '../../../work/serial-queue.ts';
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
-import { inTransaction } from '../control-plane-state.ts';
+import { inPlaneTransaction } from '../control-plane-state.ts';
 import type { LocalResource } from '../local-resource.ts';
 import { readWrittenZone, type WrittenZone } from './zone-request.ts';
 
@@ -78,7 +78,7 @@ export const dnsZones: LocalResource = {
     app.post('/dnszone', async (request, reply) => {
       const zone = bodyAs(request.body, readWrittenZone);
       await takeTurn();
-      const stored = inTransaction(db, () => insertZone(db, zone, now()));
+      const stored = inPlaneTransaction(db, () => insertZone(db, zone, now()));
       await takeTurn();
       return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(zoneAnswer(zone, stored));
     });

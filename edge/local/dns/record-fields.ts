@@ -54,7 +54,7 @@ interface Field<T> {
 }
 
 const INT32_MAX = 2_147_483_647;
-export const MAX_VARIABLES = 128;
+export const MAX_RECORD_VARIABLES = 128;
 
 function number(min: number, max: number, isWhole: boolean, absent: number): Field<number> {
   const read: Reader<number> = (value, path) => {
@@ -98,8 +98,8 @@ const flag: Field<boolean> = {
 
 const variables: Field<readonly RecordVariable[]> = {
   read: (value, path) => {
-    if (!Array.isArray(value) || value.length > MAX_VARIABLES) {
-      throw zoneFault(path, `${shown(value)} is not taken; allowed: at most ${MAX_VARIABLES} of {"Name", "Value"}`);
+    if (!Array.isArray(value) || value.length > MAX_RECORD_VARIABLES) {
+      throw zoneFault(path, `${shown(value)} is not taken; allowed: at most ${MAX_RECORD_VARIABLES} of {"Name", "Value"}`);
     }
     return value.map((entry: unknown, index) => readVariable(entry, `${path}[${index}]`));
   },

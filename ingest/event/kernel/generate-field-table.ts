@@ -51,7 +51,7 @@ const lines = [
   `export const NO_FIELD: u32 = ${BATCH_COLUMNS.length + 1};`,
   '',
   '/** Bits for the texts without rules of their own. */',
-  `export const FREE_TEXTS: u32 = ${bitsOf(({ rule }) => rule === 'text' || rule === 'url')};`,
+  `export const PLAIN_TEXTS: u32 = ${bitsOf(({ rule }) => rule === 'text' || rule === 'url')};`,
   '/** Bits for the texts that are written to one column. */',
   `export const ONE_COLUMN_TEXTS: u32 = ${bitsOf((field) => isText(field) && field.rule !== 'url')};`,
   '/** Bits for the fields with a column, but not the id. */',

@@ -1,6 +1,6 @@
 import { DeliveryError } from '../../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
-import { type Program, refusalOf } from '../search/program-requests.ts';
+import { type AskedProgram, refusalOf } from '../search/program-requests.ts';
 import { programOf } from '../search/search-options.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from '../server-flags.ts';
 import { printable, startByteProgress } from '../terminal.ts';
@@ -39,7 +39,7 @@ interface Copied {
 }
 
 /** Asks for what the folder lacks. Throws DeliveryError. */
-async function ask({ url: base, accessKey, client }: Program, folder: BackupFolder): Promise<BackupAnswer> {
+async function ask({ url: base, accessKey, client }: AskedProgram, folder: BackupFolder): Promise<BackupAnswer> {
   const url = addressIn(base, '/backup');
   const headers = { 'content-type': 'application/json', ...(accessKey === null ? {} : { accesskey: accessKey }) };
   const body = Buffer.from(JSON.stringify({ files: await folder.files() }));

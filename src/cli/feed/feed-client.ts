@@ -1,9 +1,9 @@
 import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { type HttpAnswer, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError, type FeedBatch } from '../../sinks/sink.ts';
-import { type Program, problemIn, questionTo } from '../search/program-requests.ts';
+import { type AskedProgram, problemIn, questionTo } from '../search/program-requests.ts';
 
-export interface FeedClientOptions extends Program {
+export interface FeedClientOptions extends AskedProgram {
   readonly format: string;
   /** The limit of a page, decompressed. */
   readonly maxAnswerBytes: number;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { behindNuls, NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
-import { type LineBatch, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
+import { type LineBatch, MAX_LINE_BATCH_BYTES, wholeLines } from './line-batch.ts';
 
 /** How far a file that had or has the followed name was sent, as the state keeps it. */
 export interface GenerationState {
@@ -140,10 +140,10 @@ export class FileGeneration {
     if (this.#drained === this.#seen && !isLast) return null;
     if (!(await this.#passNuls())) return null;
     const [offset, linesBefore] = [this.#offset, this.#lines];
-    const bytes = await this.#read(offset, Math.min(MAX_BATCH_BYTES, Math.max(0, this.#size - offset)));
+    const bytes = await this.#read(offset, Math.min(MAX_LINE_BATCH_BYTES, Math.max(0, this.#size - offset)));
     const found = wholeLines(bytes);
     if (found.length > 0) return this.#batch(found, offset + found.length, newlinesIn(found));
-    if (bytes.length === MAX_BATCH_BYTES) {
+    if (bytes.length === MAX_LINE_BATCH_BYTES) {
       const end = await this.#endOfLongLine();
       if (end === 'not found yet') return null;
       if (end !== null) return { bytes: this.#range(offset, end), linesBefore, end, lines: 1 };

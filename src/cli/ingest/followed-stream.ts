@@ -1,6 +1,6 @@
 import { behindNuls, NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { CommandFailed } from '../command.ts';
-import { type LineBatch, type LineSource, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
+import { type LineBatch, type LineSource, MAX_LINE_BATCH_BYTES, wholeLines } from './line-batch.ts';
 
 /** A longer line ends the command: it is held until its end comes. */
 export const MAX_STREAMED_LINE_BYTES = 64 * 1024 * 1024;
@@ -84,7 +84,7 @@ export class FollowedStream implements LineSource {
 
   /** Reads on until enough whole lines wait to be sent. */
   #readOn(): void {
-    if (this.#isReading || this.#hasEnded || (this.#hasWholeLine && this.#waitingBytes >= MAX_BATCH_BYTES)) return;
+    if (this.#isReading || this.#hasEnded || (this.#hasWholeLine && this.#waitingBytes >= MAX_LINE_BATCH_BYTES)) return;
     if (this.#waitingBytes > MAX_STREAMED_LINE_BYTES) return;
     this.#isReading = true;
     this.#chunks.next().then(

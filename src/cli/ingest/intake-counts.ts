@@ -3,7 +3,7 @@ import type { CommandIo } from '../command.ts';
 import { printable } from '../terminal.ts';
 
 /** A terminal shows at most so many rejected events, fewer than the answer of the program lists. */
-export const MAX_LISTED = 20;
+export const MAX_SHOWN_REJECTED = 20;
 
 /** What became of events. */
 export type IntakeCounts = Pick<IntakeReport, 'accepted' | 'duplicates' | 'expired' | 'repaired' | 'rejectedCount'>;
@@ -33,10 +33,10 @@ export function tellRejected(
   stderr: Pick<CommandIo['stderr'], 'write'>,
   linesBefore = 0,
 ): void {
-  for (const { line, reason } of rejected.slice(0, MAX_LISTED)) {
+  for (const { line, reason } of rejected.slice(0, MAX_SHOWN_REJECTED)) {
     stderr.write(`${printable(name)}, line ${linesBefore + line}: rejected: ${printable(reason)}\n`);
   }
-  const unlisted = rejectedCount - Math.min(rejected.length, MAX_LISTED);
+  const unlisted = rejectedCount - Math.min(rejected.length, MAX_SHOWN_REJECTED);
   if (unlisted > 0) stderr.write(`and ${unlisted} more\n`);
   const lost = rejected.filter(({ kept }) => kept === false).length;
   if (rejectedCount > lost) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');

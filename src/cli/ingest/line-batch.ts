@@ -13,7 +13,7 @@ export interface LineBatch {
 }
 
 /** A batch is at most so long, unless a single line is longer. */
-export const MAX_BATCH_BYTES = 8 * 1024 * 1024;
+export const MAX_LINE_BATCH_BYTES = 8 * 1024 * 1024;
 
 /** The whole lines at the beginning, at most as many as an upload may have rejected: each of them may be. */
 export function wholeLines(bytes: Buffer): Buffer {

@@ -101,7 +101,7 @@ function openRequest(upload: Upload): ClientRequest {
 const AGAIN = 'sending the same events again stores nothing twice';
 
 /** The program's answer is always shorter, because it lists only the first rejected events. */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+export const MAX_UPLOAD_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Reads the answer's body. Throws CommandFailed beyond the limit. */
 async function answerText(response: IncomingMessage): Promise<string> {
@@ -109,10 +109,10 @@ async function answerText(response: IncomingMessage): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of response) {
     sizeBytes += chunk.length;
-    if (sizeBytes > MAX_ANSWER_BYTES) {
+    if (sizeBytes > MAX_UPLOAD_ANSWER_BYTES) {
       throw new UploadFailed(
         'denied',
-        `what answered ${response.statusCode} is no shieldlog: its answer has more than ${MAX_ANSWER_BYTES} bytes; ${AGAIN}`,
+        `what answered ${response.statusCode} is no shieldlog: its answer has more than ${MAX_UPLOAD_ANSWER_BYTES} bytes; ${AGAIN}`,
       );
     }
     chunks.push(chunk);

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { UsageError } from '../command.ts';
 import { choices } from '../flag-values.ts';
-import { cellOf, type EventColumn, recordJson, recordOf } from './event-columns.ts';
-import { type Cell, columnWidths, type TableColumn, tableLine, textCell } from './table.ts';
+import { cellOf, type OutputColumn, recordJson, recordOf } from './output-columns.ts';
+import { type Cell, columnWidths, type TerminalColumn, tableLine, textCell } from './table.ts';
 
 /** How rows and groups are written: `table` for people, `ndjson` one a line, `json` the whole answer as it came. */
 export type OutputForm = 'table' | 'ndjson' | 'json';
@@ -15,7 +15,7 @@ export function outputForm(switches: ReadonlySet<string>, forms: readonly Output
 }
 
 /** The columns that `--columns` names, or the usual ones. Throws UsageError. */
-export function chosenColumns(text: string | undefined, usual: readonly string[], all: readonly EventColumn[]): readonly EventColumn[] {
+export function chosenColumns(text: string | undefined, usual: readonly string[], all: readonly OutputColumn[]): readonly OutputColumn[] {
   const names =
     text === undefined
       ? usual
@@ -30,7 +30,7 @@ export function chosenColumns(text: string | undefined, usual: readonly string[]
 export interface EventWriterOptions {
   readonly form: 'table' | 'ndjson';
   /** The columns of a table. */
-  readonly columns: readonly EventColumn[];
+  readonly columns: readonly OutputColumn[];
   /** Whether lines of NDJSON have these columns only, instead of the whole record. */
   readonly isCutToColumns: boolean;
   /** The members of a record that are objects with columns in them. */
@@ -65,7 +65,7 @@ const ACTION_STYLES: readonly (readonly [action: string, style: 'red' | 'yellow'
 ];
 
 /** A column as the table draws it. Colours are for terminals that have them, and none with NO_COLOR. */
-function tableColumn({ name, kind }: EventColumn, stdout: NodeJS.WriteStream): TableColumn {
+function tableColumn({ name, kind }: OutputColumn, stdout: NodeJS.WriteStream): TerminalColumn {
   const styled = (style: 'red' | 'yellow' | 'green' | 'cyan', text: string): string => styleText(style, text, { stream: stdout });
   const style = (text: string): string => {
     if (kind === 'sparkline') return styled('cyan', text);

@@ -1,6 +1,6 @@
 import { membersOf } from '../../../query/json-text.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
-import { type Program, type WholeAnswer, wholeAnswer } from './program-requests.ts';
+import { type AskedProgram, fetchAnswer, type WholeAnswer } from './program-requests.ts';
 
 /** A page of rows or groups, each as JSON. */
 export interface ExploredPage {
@@ -28,8 +28,12 @@ function pageIn({ bytes: answer, unreadable }: WholeAnswer): ExploredPage {
   throw new DeliveryError('refused', 'what answered is no shieldlog: its answer is not that of a search');
 }
 
-/** Asks the program for a page of rows or groups. Throws as `wholeAnswer`, and DeliveryError where the answer is not that of a search. */
-export async function explorePage(program: Program, body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ExploredPage> {
+/** Asks the program for a page of rows or groups. Throws as `fetchAnswer`, and DeliveryError where the answer is not that of a search. */
+export async function explorePage(
+  program: AskedProgram,
+  body: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<ExploredPage> {
   const request = { method: 'POST', operation: 'explore', body: JSON.stringify(body), accept: 'application/json', signal } as const;
-  return pageIn(await wholeAnswer(program, request));
+  return pageIn(await fetchAnswer(program, request));
 }

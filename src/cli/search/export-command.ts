@@ -6,10 +6,10 @@ import { nonEmpty, optional } from '../flag-values.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { printable, startByteProgress } from '../terminal.ts';
 import { writeWholeFile } from './export-file.ts';
-import { asCommandError, incompleteText, openAnswer, type Program, unreadableIn } from './program-requests.ts';
+import { type AskedProgram, asCommandError, incompleteText, openAnswer, unreadableIn } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
-  conditionsOf,
+  conditionsOfLine,
   flagsOfFields,
   LINE_HELP,
   PROGRAM_FLAGS,
@@ -18,7 +18,7 @@ import {
   tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
-  windowOf,
+  windowOfFlags,
 } from './search-options.ts';
 
 const HELP = `Usage: shieldlog export [flags] [WORD…]
@@ -96,7 +96,7 @@ async function* counted(bytes: AsyncIterable<Buffer>, format: ExportFormat, coun
 }
 
 interface ExportOptions {
-  readonly program: Program;
+  readonly program: AskedProgram;
   /** The body of the request. */
   readonly body: string;
   readonly format: ExportFormat;
@@ -114,7 +114,7 @@ function parseOptions(args: readonly string[], { env, stdout }: CommandIo): Expo
   const format = formatOf(switches, output, stdout);
   const hasBom = switches.has('bom');
   if (hasBom) refuseBom(format);
-  const body = JSON.stringify({ ...windowOf(flags, Date.now()), ...conditionsOf(line) });
+  const body = JSON.stringify({ ...windowOfFlags(flags, Date.now()), ...conditionsOfLine(line) });
   return { program: programOf(flags, env), body, format, hasBom, output, line, flags };
 }
 

@@ -7,7 +7,7 @@ import { addressIn } from '../server-flags.ts';
 import { type FlagsOfFields, refusedRequest } from './search-line-errors.ts';
 
 /** A running program, as a command asks it. */
-export interface Program {
+export interface AskedProgram {
   readonly url: URL;
   /** The zones as paths have them: `all`, or zone ids with commas between. */
   readonly zone: string;
@@ -69,7 +69,7 @@ export function problemIn(body: Buffer): Problem {
 
 /** The address and the headers of a question about the program's zones. */
 export function questionTo(
-  { url, zone, accessKey }: Pick<Program, 'url' | 'zone' | 'accessKey'>,
+  { url, zone, accessKey }: Pick<AskedProgram, 'url' | 'zone' | 'accessKey'>,
   { operation, query = {}, accept }: Pick<ProgramRequest, 'operation' | 'query' | 'accept'>,
 ): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
   const target = addressIn(url, `/shield/event-logs/${zone}/${operation}`);
@@ -103,7 +103,7 @@ export async function refusalOf(request: string, { status, headers, body }: Http
  * Asks the program about its zones and resolves with the beginning of its answer. Throws ProgramRefusal for any answer but 200,
  * DeliveryError where there is none or it is of something else, or the signal's reason.
  */
-export async function openAnswer(program: Program, request: ProgramRequest): Promise<HttpStream> {
+export async function openAnswer(program: AskedProgram, request: ProgramRequest): Promise<HttpStream> {
   const { method, body, accept, signal, silenceMs } = request;
   const { url, headers } = questionTo(program, request);
   const json = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -122,7 +122,7 @@ export async function openAnswer(program: Program, request: ProgramRequest): Pro
 }
 
 /** The longest answer that is held. */
-export const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+export const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024;
 
 /** A search is answered, or refused, after its deadline. The program may set a long one. */
 const SILENCE_MS = 600_000;
@@ -134,15 +134,15 @@ export interface WholeAnswer {
 }
 
 /** The whole answer to a question of one page. Throws as `openAnswer`, and DeliveryError where it is too long. */
-export async function wholeAnswer(program: Program, request: Omit<ProgramRequest, 'silenceMs'>): Promise<WholeAnswer> {
+export async function fetchAnswer(program: AskedProgram, request: Omit<ProgramRequest, 'silenceMs'>): Promise<WholeAnswer> {
   const { headers, body } = await openAnswer(program, { ...request, silenceMs: SILENCE_MS });
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) {
-      throw new DeliveryError('oversized', `the answer is longer than ${MAX_ANSWER_BYTES} bytes; ask for fewer events with --limit`);
+    if (size > MAX_HELD_ANSWER_BYTES) {
+      throw new DeliveryError('oversized', `the answer is longer than ${MAX_HELD_ANSWER_BYTES} bytes; ask for fewer events with --limit`);
     }
   }
   return { bytes: Buffer.concat(chunks), unreadable: unreadableIn(headers) };

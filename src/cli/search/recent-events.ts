@@ -2,9 +2,9 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { MAX_PER_ANSWER, TOLERANCE_SECONDS } from '../../../query/search-limits.ts';
 import type { LineSearch } from '../../../query/search-line.ts';
 import { untilDone } from '../feed/feed-retry.ts';
-import { recordOf } from './event-columns.ts';
 import { explorePage } from './explored-page.ts';
-import type { Program } from './program-requests.ts';
+import { recordOf } from './output-columns.ts';
+import type { AskedProgram } from './program-requests.ts';
 
 /** The most events that a tail shows of the past. */
 export const MAX_RECENT_EVENTS = 10_000;
@@ -16,7 +16,7 @@ export const MAX_RECENT_LENGTH = 32 * 1024 * 1024;
 const AHEAD_MS = (TOLERANCE_SECONDS * 1_000) / 2;
 
 export interface RecentOptions {
-  readonly program: Program;
+  readonly program: AskedProgram;
   readonly conditions: Pick<LineSearch, 'query' | 'filters' | 'exclude'>;
   readonly lastMs: number;
   /** The most events that are wanted. */

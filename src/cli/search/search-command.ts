@@ -4,23 +4,23 @@ import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { choices, wholeNumberFlag } from '../flag-values.ts';
 import { styledOutput } from '../terminal.ts';
+import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
+import { type ExploredPage, explorePage } from './explored-page.ts';
 import {
-  type EventColumn,
   GROUP_KEYS,
   GROUP_OBJECTS,
   groupColumns,
+  type OutputColumn,
   ROW_COLUMNS,
   ROW_OBJECTS,
   usualGroupColumns,
   usualRowColumns,
   wireNameOf,
-} from './event-columns.ts';
-import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
-import { type ExploredPage, explorePage } from './explored-page.ts';
-import { asCommandError, incompleteText, type Program } from './program-requests.ts';
+} from './output-columns.ts';
+import { type AskedProgram, asCommandError, incompleteText } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
-  conditionsOf,
+  conditionsOfLine,
   flagsOfFields,
   LINE_HELP,
   PROGRAM_FLAGS,
@@ -30,7 +30,7 @@ import {
   tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
-  windowOf,
+  windowOfFlags,
 } from './search-options.ts';
 
 /** Buckets of a sparkline without `--buckets`. */
@@ -83,14 +83,14 @@ ${EXIT_HELP}
 
 /** A question about rows or groups, with the columns in which they are shown. */
 interface Question {
-  readonly program: Program;
+  readonly program: AskedProgram;
   readonly window: SearchWindow;
   /** The other members of the body. */
   readonly body: Readonly<Record<string, unknown>>;
   /** From 0. */
   readonly page: number;
   readonly limit: number;
-  readonly columns: readonly EventColumn[];
+  readonly columns: readonly OutputColumn[];
   readonly objects: readonly string[];
   readonly arguments: SearchArguments;
 }
@@ -102,8 +102,8 @@ function commonOf(given: SearchArguments, env: CommandIo['env']): Omit<Question,
   const { flags, line } = given;
   const limit = wholeNumberFlag('limit', flags['limit'] ?? String(DEFAULT_PAGE_SIZE), 1, MAX_PER_ANSWER);
   const page = wholeNumberFlag('page', flags['page'] ?? '1', 1, 2 ** 31) - 1;
-  const { query, filters, exclude } = conditionsOf(line);
-  const window = windowOf(flags, Date.now());
+  const { query, filters, exclude } = conditionsOfLine(line);
+  const window = windowOfFlags(flags, Date.now());
   return { program: programOf(flags, env), window, body: { query, filters, exclude }, page, limit, arguments: given };
 }
 

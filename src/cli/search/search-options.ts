@@ -10,7 +10,7 @@ import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
 import { duration, optional, pointInTime, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { printable } from '../terminal.ts';
-import type { Program } from './program-requests.ts';
+import type { AskedProgram } from './program-requests.ts';
 import { caretLines } from './search-line-errors.ts';
 
 type Flags = Readonly<Record<string, string>>;
@@ -18,11 +18,11 @@ type Flags = Readonly<Record<string, string>>;
 /** The flags that `programOf` reads. */
 export const PROGRAM_FLAGS = ['url', ...ACCESS_KEY_FLAGS, 'ca', 'zone'];
 
-/** The flags that `windowOf` reads. */
+/** The flags that `windowOfFlags` reads. */
 export const WINDOW_FLAGS = ['last', 'from', 'to'];
 
 /** The running program that the flags name, and its zones: without `--zone` all that the key opens. Throws UsageError. */
-export function programOf(flags: Flags, env: CommandIo['env']): Program {
+export function programOf(flags: Flags, env: CommandIo['env']): AskedProgram {
   const [url, accessKey, zone] = [serverUrlOf(flags['url']), accessKeyOf(flags, env), zoneList(flags['zone'] ?? 'all')];
   const ca = flags['ca'] ?? null;
   return { url, accessKey, zone, client: createHttpClient(ca === null ? null : trustFrom(ca)) };
@@ -37,7 +37,7 @@ function trustFrom(file: string): ReturnType<typeof trustIn> {
 }
 
 /** The conditions that a search line says. Throws UsageError that shows the place of a fault. */
-export function conditionsOf(line: string): LineSearch {
+export function conditionsOfLine(line: string): LineSearch {
   const search = parseSearchLine(line);
   if (!('fault' in search)) return search;
   throw new UsageError(search.fault, { below: caretLines(line, search.position) });
@@ -71,7 +71,7 @@ export function lastOf(flags: Flags): number | null {
  * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Without `--last`, or where
  * it is as long as a search reaches, the window begins where that reach begins. Throws UsageError, also where the window would be empty.
  */
-export function windowOf(flags: Flags, nowMs: number): SearchWindow {
+export function windowOfFlags(flags: Flags, nowMs: number): SearchWindow {
   const to = optional(flags, 'to', (text) => pointInTime('to', text)) ?? nowMs;
   const from = optional(flags, 'from', (text) => pointInTime('from', text));
   if (from !== null && flags['last'] !== undefined) throw new UsageError('--from and --last are both given; allowed: one of them');
@@ -129,7 +129,7 @@ ${ACCESS_KEY_HELP}
   --ca FILE
       PEM certificates of authorities to trust beside the usual ones.`;
 
-/** The help text of the flags that `windowOf` reads. */
+/** The help text of the flags that `windowOfFlags` reads. */
 export const WINDOW_HELP = `  --last TIME
       How far back from --to, such as 15m, 1h, 3d (default: as far as a search reaches, which is ${REACH_HOURS}h from now).
   --from TIME, --to TIME

@@ -9,7 +9,7 @@ export interface Cell {
   fit(columns: number): string;
 }
 
-export interface TableColumn {
+export interface TerminalColumn {
   readonly header: string;
   readonly isRight: boolean;
   /** Whether the column is made narrower only where that of the others is not enough. */
@@ -79,7 +79,7 @@ export function sparklineCell(counts: readonly number[]): Cell {
  * others are left out.
  */
 export function columnWidths(
-  columns: readonly Pick<TableColumn, 'isStiff'>[],
+  columns: readonly Pick<TerminalColumn, 'isStiff'>[],
   wanted: readonly number[],
   terminal: number,
 ): readonly number[] {
@@ -116,9 +116,9 @@ function narrowed(widths: readonly number[], room: number, least: (index: number
 }
 
 /** Draws lines of a table; null: its header. The last column is not padded. */
-export function tableLine(columns: readonly TableColumn[], widths: readonly number[], cells: readonly Cell[]): string {
+export function tableLine(columns: readonly TerminalColumn[], widths: readonly number[], cells: readonly Cell[]): string {
   const fitted = widths.map((width, index) => {
-    const column = columns[index] as TableColumn;
+    const column = columns[index] as TerminalColumn;
     const text = cells[index]?.fit(width) ?? '';
     const padding = ' '.repeat(Math.max(0, width - stringWidth(text)));
     const isLast = index === widths.length - 1;

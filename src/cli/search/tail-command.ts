@@ -4,12 +4,12 @@ import { type Command, type CommandIo, type ExitStatus, UsageError } from '../co
 import { nonEmpty, optional, wholeNumberFlag } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { printable, styledOutput } from '../terminal.ts';
-import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
+import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './output-columns.ts';
 import { asCommandError } from './program-requests.ts';
 import { eventKey, MAX_RECENT_EVENTS, recentEvents } from './recent-events.ts';
 import { parseSearchArguments } from './search-arguments.ts';
-import { conditionsOf, flagsOfFields, LINE_HELP, lastOf, PROGRAM_FLAGS, PROGRAM_HELP, programOf, tellNotes } from './search-options.ts';
+import { conditionsOfLine, flagsOfFields, LINE_HELP, lastOf, PROGRAM_FLAGS, PROGRAM_HELP, programOf, tellNotes } from './search-options.ts';
 import { TailStream } from './tail-stream.ts';
 
 const HELP = `Usage: shieldlog tail [flags] [WORD…]
@@ -44,7 +44,7 @@ class LimitReached extends Error {}
 
 async function run(args: readonly string[], { env, stdout, stderr }: CommandIo): Promise<ExitStatus> {
   const { flags, switches, line } = parseSearchArguments(args, FLAGS, ['table', 'ndjson']);
-  const conditions = conditionsOf(line);
+  const conditions = conditionsOfLine(line);
   const { query, filters, exclude } = conditions;
   const lastMs = lastOf(flags);
   if (lastMs !== null && flags['after'] !== undefined) throw new UsageError('--after and --last are both given; allowed: one of them');

@@ -2,10 +2,10 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { pauseMs } from '../feed/feed-retry.ts';
-import { openAnswer, type Program, ProgramRefusal } from './program-requests.ts';
+import { type AskedProgram, openAnswer, ProgramRefusal } from './program-requests.ts';
 
-export interface TailOptions {
-  readonly program: Program;
+export interface TailStreamOptions {
+  readonly program: AskedProgram;
   /** JSON of `query`, `filters` and `exclude`. */
   readonly search: string;
   /** The id of a message of the stream, or a cursor of the feed, to begin behind; null: with the events to come. */
@@ -24,7 +24,7 @@ export interface TailOptions {
 const SILENCE_MS = 60_000;
 
 /** Characters of a message, which holds one event of at most a few MiB. */
-export const MAX_MESSAGE_LENGTH = 16 * 1024 * 1024;
+export const MAX_TAIL_MESSAGE_LENGTH = 16 * 1024 * 1024;
 
 const WHY_DROPPED: Readonly<Record<string, string>> = {
   unread: 'they came faster than they were read; shieldlog feed misses none',
@@ -36,7 +36,7 @@ const WHY_DROPPED: Readonly<Record<string, string>> = {
  * missed. Where the first one cannot be opened, throws what `openAnswer` throws; later the same only for what a retry cannot heal.
  */
 export class TailStream {
-  readonly #options: TailOptions;
+  readonly #options: TailStreamOptions;
   #lastId: string | null;
   #isBegun = false;
   /** Whether a connection has broken off. */
@@ -44,7 +44,7 @@ export class TailStream {
   /** Whether the connection has brought anything. */
   #isAlive = false;
 
-  constructor(options: TailOptions) {
+  constructor(options: TailStreamOptions) {
     this.#options = options;
     this.#lastId = options.after;
   }
@@ -129,12 +129,13 @@ export class TailStream {
       onError: (error) => {
         if (error.type === 'max-buffer-size-exceeded') fault = error;
       },
-      maxBufferSize: MAX_MESSAGE_LENGTH,
+      maxBufferSize: MAX_TAIL_MESSAGE_LENGTH,
     });
     const decoder = new TextDecoder();
     for await (const chunk of answer.body) {
       parser.feed(decoder.decode(chunk, { stream: true }));
-      if (fault !== null) throw new DeliveryError('refused', `a message of the stream is longer than ${MAX_MESSAGE_LENGTH} characters`);
+      if (fault !== null)
+        throw new DeliveryError('refused', `a message of the stream is longer than ${MAX_TAIL_MESSAGE_LENGTH} characters`);
       yield { messages, lastId };
       messages = [];
     }

@@ -28,7 +28,7 @@ const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: PA
 const COLUMN: ParquetColumn = { name: 'log', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' };
 
 /** A blob file to write. */
-export interface BlobFileOrder {
+export interface BlobFileTask {
   readonly path: string;
   readonly logs: LogSlices;
   /** The index of the log of each row. */
@@ -36,11 +36,11 @@ export interface BlobFileOrder {
 }
 
 /** Writes blob files, which are not synced. */
-export type BlobFileWriter = WorkerPool<BlobFileOrder, void>;
+export type BlobFileWriter = WorkerPool<BlobFileTask, void>;
 
 /** Files of many logs are written on a thread of its own. */
 export function createBlobFileWriter(): BlobFileWriter {
-  return new WorkerPool<BlobFileOrder, void>({
+  return new WorkerPool<BlobFileTask, void>({
     module: new URL('./blob-file-writer.ts', import.meta.url),
     yields: true,
     inline: { fits: ({ rows }) => rows.length < FEW_LOGS, run: writeBlobFile },
@@ -48,7 +48,7 @@ export function createBlobFileWriter(): BlobFileWriter {
 }
 
 /** The work of the thread of `BlobFileWriter`. */
-export function startWork(): (order: BlobFileOrder) => void {
+export function startWork(): (task: BlobFileTask) => void {
   return writeBlobFile;
 }
 
@@ -56,7 +56,7 @@ export function startWork(): (order: BlobFileOrder) => void {
  * Writes logs as a Parquet file of one column, `log`, which any engine can read. The pages are small, and the file says where each page is
  * (the OffsetIndex of the format), so that single rows are found quickly. Not synced.
  */
-export function writeBlobFile({ path, logs, rows }: BlobFileOrder): void {
+export function writeBlobFile({ path, logs, rows }: BlobFileTask): void {
   const file = new BlobFileOutput(path);
   // A `Buffer` copies shared memory four times as fast as other arrays do.
   const pieces = logs.pieces.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));

@@ -7,19 +7,19 @@ import type { SqlFragment } from '../../../sql/statement.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import { type FoundGroups, GroupFacts, keysIn, readFacts, readFactsToAddUp } from '../search/group-facts.ts';
 import type { SearchScope } from '../search/search-scope.ts';
-import { bytesOf, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
+import { bytesOfGroup, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
 import { addToSparkline, BYTES_OF_A_TIME, bucketStarts, type GroupTimes, mergeTimes, TimesCollector } from './group-times.ts';
 
 /** Returns whether there is room for so many more bytes. */
-export type HasRoom = (bytes: number) => boolean;
+export type FitsBudget = (bytes: number) => boolean;
 
 /** Finds one page of a group search from the cache entry of its segments, from the other segments, and from the unflushed events. */
 export async function findCached(
   scope: SearchScope,
   output: GroupsOutput,
   entry: GroupByCacheEntry,
-  hasRoom: HasRoom,
+  fits: FitsBudget,
 ): Promise<FoundGroups> {
   const { plan } = scope;
   const events = eventsBeside(scope, entry);
@@ -28,7 +28,7 @@ export async function findCached(
     return { ...found, facts: [] };
   }
   const page = { ...found, isWhole: found.keys.length === found.total };
-  const cached = await cachedGroups(scope, output, page, entry, hasRoom);
+  const cached = await cachedGroups(scope, output, page, entry, fits);
   const beside = cached === undefined || events === undefined ? undefined : await readFactsToAddUp(scope, output, page, events);
   if (cached === undefined || (events !== undefined && beside === undefined)) {
     return { ...found, facts: await readFacts(scope, output, page, scope.events()) };
@@ -74,7 +74,7 @@ async function cachedGroups(
   output: GroupsOutput,
   { keys, counts, isWhole }: CountedPage,
   entry: GroupByCacheEntry,
-  hasRoom: HasRoom,
+  fits: FitsBudget,
 ): Promise<readonly CachedGroup[] | undefined> {
   const { segments, fromMs } = entry.coverage;
   const covered = scope.during({ ...scope.plan.window, fromMs });
@@ -85,7 +85,7 @@ async function cachedGroups(
       continue;
     }
     const maxBytes = indexes.reduce((sum, index) => sum + (counts[index] as number), 0) * (output.buckets > 0 ? BYTES_OF_A_TIME : 0);
-    if (entry.isFull || (output.buckets > 0 && spanMs(segments) >= TIMES_BELOW) || !hasRoom(maxBytes)) {
+    if (entry.isFull || (output.buckets > 0 && spanMs(segments) >= TIMES_BELOW) || !fits(maxBytes)) {
       entry.isFull = true;
       return undefined;
     }
@@ -104,7 +104,7 @@ async function cachedGroups(
       entry.isFull = true;
       return undefined;
     }
-    if (hasRoom(learned.reduce((sum, group, nth) => sum + bytesOf(wanted.keys[nth] as readonly string[], group), 0))) {
+    if (fits(learned.reduce((sum, group, nth) => sum + bytesOfGroup(wanted.keys[nth] as readonly string[], group), 0))) {
       entry.add(wanted.keys, learned);
     } else {
       entry.isFull = true;

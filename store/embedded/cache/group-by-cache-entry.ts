@@ -74,7 +74,7 @@ export class GroupByCacheEntry implements Disposable {
       const name = JSON.stringify(key);
       const group = groups[index] as CachedGroup;
       const before = this.#cached.get(name);
-      this.#cachedBytes += bytesOf(key, group) - (before === undefined ? 0 : bytesOf(key, before));
+      this.#cachedBytes += bytesOfGroup(key, group) - (before === undefined ? 0 : bytesOfGroup(key, before));
       this.#cached.set(name, group);
     }
   }
@@ -86,7 +86,7 @@ export class GroupByCacheEntry implements Disposable {
 }
 
 /** The memory of a group with its key. Keys and values may be long texts. */
-export function bytesOf(key: readonly string[], { facts, times }: CachedGroup): number {
+export function bytesOfGroup(key: readonly string[], { facts, times }: CachedGroup): number {
   const values = facts.values();
   const characters = [...key, ...values].reduce((sum, { length }) => sum + length, 0);
   return BYTES_OF_A_GROUP + 2 * characters + values.length * BYTES_OF_A_VALUE + (times?.offsets.length ?? 0) * BYTES_OF_A_TIME;

@@ -9,7 +9,7 @@ import { EpochTable } from './epoch-table.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
 import { blobFileChecksum, hasItsState, isBackup, segmentChecksum, unmarkAsBackup, writeStateChecksum } from './row-checksums.ts';
 
-/** The changes of one flush, merge or retention run, which are made in one transaction. */
+/** The changes of one flush, merge or sweep of the retention, which are made in one transaction. */
 export interface CatalogChange {
   readonly add: readonly UnpublishedSegment[];
   readonly remove: readonly Segment[];

@@ -15,7 +15,7 @@ export interface DeadLetterThreadData {
   readonly quotaBytes: number;
 }
 
-export type DeadLetterOrder =
+export type DeadLetterTask =
   | { readonly kind: 'count' }
   | { readonly kind: 'add'; readonly letters: readonly NewDeadLetter[] }
   | { readonly kind: 'list'; readonly selection: DeadLetterSelection; readonly maxBytes: number }
@@ -23,14 +23,14 @@ export type DeadLetterOrder =
   | { readonly kind: 'count-older'; readonly thanMs: number }
   | { readonly kind: 'remove-older'; readonly thanMs: number; readonly limit: number };
 
-/** The members that belong to the kind of the order. */
+/** The members that belong to the kind of the task. */
 export interface DeadLetterAnswer {
   readonly count?: number;
   readonly added?: AddedDeadLetters;
   readonly letters?: readonly StoredDeadLetter[];
   readonly removed?: number;
   readonly older?: number;
-  /** Where the damaged file is now, if the order found one and began a new one. */
+  /** Where the damaged file is now, if the task found one and began a new one. */
   readonly setAside?: string;
 }
 
@@ -43,19 +43,19 @@ export interface DeadLettersOptions extends DeadLetterThreadData {
 /** The dead letters of a store. A thread writes and reads their file, because a commit waits for the disk. */
 export class DeadLetters {
   readonly #options: DeadLettersOptions;
-  readonly #thread: WorkerPool<DeadLetterOrder, DeadLetterAnswer, DeadLetterThreadData>;
+  readonly #thread: WorkerPool<DeadLetterTask, DeadLetterAnswer, DeadLetterThreadData>;
   readonly #underWay = new Set<Promise<unknown>>();
   #count = 0;
   /** Resolves when removals may go on. */
   #removalsHeld: Promise<void> | undefined;
-  /** False after an order failed, because its thread may have ended after the commit. */
+  /** False after a task failed, because its thread may have ended after the commit. */
   #isCountKnown = true;
   #isClosed = false;
 
   private constructor(options: DeadLettersOptions) {
     const { file, quotaBytes } = options;
     this.#options = options;
-    this.#thread = new WorkerPool<DeadLetterOrder, DeadLetterAnswer, DeadLetterThreadData>({
+    this.#thread = new WorkerPool<DeadLetterTask, DeadLetterAnswer, DeadLetterThreadData>({
       module: new URL('./dead-letters.ts', import.meta.url),
       data: { file, quotaBytes },
     });
@@ -139,7 +139,7 @@ export class DeadLetters {
     };
   }
 
-  /** Waits for the orders under way. */
+  /** Waits for the tasks under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#underWay);
@@ -150,11 +150,11 @@ export class DeadLetters {
     return this.#isCountKnown && this.#count === 0;
   }
 
-  async #removeInParts(limit: number, orderFor: (limit: number) => DeadLetterOrder): Promise<number> {
+  async #removeInParts(limit: number, taskFor: (limit: number) => DeadLetterTask): Promise<number> {
     for (let removed = 0; ; ) {
       await this.#removalsHeld;
       const part = Math.min(REMOVED_AT_ONCE, limit - removed);
-      const gone = this.#isEmpty || this.#isClosed || part === 0 ? 0 : ((await this.#run(orderFor(part))).removed ?? 0);
+      const gone = this.#isEmpty || this.#isClosed || part === 0 ? 0 : ((await this.#run(taskFor(part))).removed ?? 0);
       removed += gone;
       if (gone < part || part === 0) {
         return removed;
@@ -162,8 +162,8 @@ export class DeadLetters {
     }
   }
 
-  async #run(order: DeadLetterOrder): Promise<DeadLetterAnswer> {
-    const running = this.#thread.run(order);
+  async #run(task: DeadLetterTask): Promise<DeadLetterAnswer> {
+    const running = this.#thread.run(task);
     this.#underWay.add(running);
     try {
       const answer = await running;
@@ -183,16 +183,16 @@ export class DeadLetters {
   }
 }
 
-/** The work of the thread of `DeadLetters`. An order that finds the file damaged is carried out in a new one. */
-export function startWork({ file, quotaBytes }: DeadLetterThreadData): (order: DeadLetterOrder) => DeadLetterAnswer {
+/** The work of the thread of `DeadLetters`. A task that finds the file damaged is carried out in a new one. */
+export function startWork({ file, quotaBytes }: DeadLetterThreadData): (task: DeadLetterTask) => DeadLetterAnswer {
   let table: DeadLetterTable | undefined;
-  const run = (order: DeadLetterOrder): DeadLetterAnswer => {
+  const run = (task: DeadLetterTask): DeadLetterAnswer => {
     table ??= DeadLetterTable.open(file, quotaBytes);
-    return carryOut(order, table);
+    return carryOut(task, table);
   };
-  return (order) => {
+  return (task) => {
     try {
-      return run(order);
+      return run(task);
     } catch (error) {
       if (!isDamage(error)) {
         throw error;
@@ -201,7 +201,7 @@ export function startWork({ file, quotaBytes }: DeadLetterThreadData): (order: D
       table = undefined;
       const setAside = setFileAside(file);
       try {
-        return { ...run(order), setAside };
+        return { ...run(task), setAside };
       } catch (failure) {
         throw new Error(`${(failure as Error).message}; the damaged file is ${setAside} now`, { cause: failure });
       }
@@ -209,20 +209,20 @@ export function startWork({ file, quotaBytes }: DeadLetterThreadData): (order: D
   };
 }
 
-function carryOut(order: DeadLetterOrder, table: DeadLetterTable): DeadLetterAnswer {
-  switch (order.kind) {
+function carryOut(task: DeadLetterTask, table: DeadLetterTable): DeadLetterAnswer {
+  switch (task.kind) {
     case 'count':
       return { count: table.count() };
     case 'add':
-      return { added: table.add(order.letters), count: table.count() };
+      return { added: table.add(task.letters), count: table.count() };
     case 'list':
-      return { letters: table.list(order.selection, order.maxBytes) };
+      return { letters: table.list(task.selection, task.maxBytes) };
     case 'remove':
-      return { removed: table.remove(order.selection), count: table.count() };
+      return { removed: table.remove(task.selection), count: table.count() };
     case 'count-older':
-      return { older: table.countOlder(order.thanMs), count: table.count() };
+      return { older: table.countOlder(task.thanMs), count: table.count() };
     case 'remove-older':
-      return { removed: table.removeOlder(order.thanMs, order.limit), count: table.count() };
+      return { removed: table.removeOlder(task.thanMs, task.limit), count: table.count() };
   }
 }
 

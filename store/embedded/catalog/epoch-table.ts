@@ -9,8 +9,8 @@ export interface Epoch {
   readonly epoch: number;
   /** The first sequence that it gives. */
   readonly firstSequence: bigint;
-  /** How many runs of the retention there were before it. */
-  readonly runs: number;
+  /** How many sweeps of the retention there were before it. */
+  readonly sweeps: number;
 }
 
 /** Older epochs are forgotten, so that a program that cannot stay up does not fill its catalog. */
@@ -32,7 +32,7 @@ export class EpochTable {
     this.#epochs = statement.all().map((row) => ({
       epoch: Number(row['epoch']),
       firstSequence: row['first_sequence'] as bigint,
-      runs: Number(row['runs']),
+      sweeps: Number(row['runs']),
     }));
   }
 
@@ -58,7 +58,7 @@ export class EpochTable {
     this.#change(() => {
       this.#database
         .prepare('INSERT INTO epochs (epoch, first_sequence, runs) VALUES (?, ?, ?)')
-        .run(begun.epoch, begun.firstSequence, begun.runs);
+        .run(begun.epoch, begun.firstSequence, begun.sweeps);
       this.#database.prepare('DELETE FROM epochs WHERE number <= (SELECT max(number) FROM epochs) - ?').run(MAX_EPOCHS);
       writeStateChecksum(this.#database);
     });

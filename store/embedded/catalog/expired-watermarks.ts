@@ -1,48 +1,48 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 
-/** How far one run of the retention removed events of a zone. */
+/** How far one sweep of the retention removed events of a zone. */
 export interface ExpiredWatermark {
   readonly zoneId: number;
-  /** Counts the runs that removed anything, from 1. */
-  readonly run: number;
-  /** The highest sequence that the run removed. */
+  /** Counts the sweeps that removed anything, from 1. */
+  readonly sweep: number;
+  /** The highest sequence that the sweep removed. */
   readonly sequence: bigint;
 }
 
 /**
  * Tells a reader of the feed whether it has missed events. The retention may remove an event with a higher sequence than one that is kept,
- * because events do not come in the order of their times. So a reader that starts at the oldest kept event remembers after how many runs it
- * started, and only asks for what later runs removed.
+ * because events do not come in the order of their times. So a reader that starts at the oldest kept event remembers after how many sweeps
+ * it started, and only asks for what later sweeps removed.
  */
 export class ExpiredWatermarks {
-  /** By zone, the watermarks that no later run exceeded: runs ascend and sequences descend. */
+  /** By zone, the watermarks that no later sweep exceeded: sweeps ascend and sequences descend. */
   readonly #byZone = new Map<number, readonly ExpiredWatermark[]>();
-  #runs = 0;
+  #sweeps = 0;
 
   constructor(known: readonly ExpiredWatermark[] = []) {
-    this.add([...known].sort((a, b) => a.run - b.run));
+    this.add([...known].sort((a, b) => a.sweep - b.sweep));
   }
 
-  /** The number of runs that removed anything. */
-  get runs(): number {
-    return this.#runs;
+  /** The number of sweeps that removed anything. */
+  get sweeps(): number {
+    return this.#sweeps;
   }
 
-  /** Adds watermarks of runs in ascending order, none before the last run that was added. */
+  /** Adds watermarks of sweeps in ascending order, none before the last sweep that was added. */
   add(events: readonly ExpiredWatermark[]): void {
     for (const dropped of events) {
       const kept = (this.#byZone.get(dropped.zoneId) ?? []).filter(({ sequence }) => sequence > dropped.sequence);
       this.#byZone.set(dropped.zoneId, [...kept, dropped]);
-      this.#runs = Math.max(this.#runs, dropped.run);
+      this.#sweeps = Math.max(this.#sweeps, dropped.sweep);
     }
   }
 
-  /** The highest sequence of the zones that was removed after the first `afterRuns` runs; 0 where none was. */
-  sequence(zones: ZoneSelection, afterRuns = 0): bigint {
+  /** The highest sequence of the zones that was removed after the first `afterSweeps` sweeps; 0 where none was. */
+  sequence(zones: ZoneSelection, afterSweeps = 0): bigint {
     let highest = 0n;
     for (const zone of zones === 'all' ? this.#byZone.keys() : zones) {
-      const dropped = this.#byZone.get(zone)?.find(({ run }) => run > afterRuns);
+      const dropped = this.#byZone.get(zone)?.find(({ sweep }) => sweep > afterSweeps);
       if (dropped !== undefined && dropped.sequence > highest) {
         highest = dropped.sequence;
       }
@@ -64,7 +64,7 @@ export class ExpiredWatermarkTable {
     statement.setReadBigInts(true);
     return statement.all().map((row) => ({
       zoneId: Number(row['zone_id']),
-      run: Number(row['run']),
+      sweep: Number(row['run']),
       sequence: row['sequence'] as bigint,
     }));
   }
@@ -73,9 +73,9 @@ export class ExpiredWatermarkTable {
   add(events: readonly ExpiredWatermark[]): void {
     const remove = this.#database.prepare('DELETE FROM expired_watermarks WHERE zone_id = ? AND sequence <= ?');
     const insert = this.#database.prepare('INSERT INTO expired_watermarks (zone_id, run, sequence) VALUES (?, ?, ?)');
-    for (const { zoneId, run, sequence } of events) {
+    for (const { zoneId, sweep, sequence } of events) {
       remove.run(zoneId, sequence);
-      insert.run(zoneId, run, sequence);
+      insert.run(zoneId, sweep, sequence);
     }
   }
 }

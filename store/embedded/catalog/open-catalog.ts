@@ -175,8 +175,8 @@ function endBackup(catalog: Catalog, logger: StoreLogger): void {
 /** Draws the epoch of this start. On a full disk that is tried again before anything else changes. */
 function beginEpoch(catalog: Catalog, last: Journal | undefined, logger: StoreLogger): void {
   const firstSequence = last === undefined ? catalog.progress().nextSequence : endAfter(last).sequence;
-  const runs = catalog.expiredWatermarks.list().at(-1)?.run ?? 0;
-  catalog.epochs.prepare({ firstSequence, runs });
+  const sweeps = catalog.expiredWatermarks.list().at(-1)?.sweep ?? 0;
+  catalog.epochs.prepare({ firstSequence, sweeps });
   try {
     catalog.epochs.begin();
   } catch (error) {

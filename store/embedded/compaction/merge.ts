@@ -1,7 +1,7 @@
 import { segmentRows } from '../../../sql/events-relation.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import { StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
@@ -12,9 +12,9 @@ import { type PublishOptions, publishSegments } from '../snapshot/publish-segmen
 import type { Merge } from './merge-choice.ts';
 
 /** Segments to merge into as few as possible. */
-export interface MergeOrder {
+export interface MergeTask {
   readonly segmentsFolder: string;
-  /** Begins the names of the new segments. No two orders that succeed have the same. */
+  /** Begins the names of the new segments. No two tasks that succeed have the same. */
   readonly stem: string;
   /** Where the segments are read. All of them lie within one time partition. */
   readonly paths: readonly string[];
@@ -26,7 +26,7 @@ export interface MergeOrder {
 }
 
 /** Writes the new segments of a merge. When it rejects, no file is left. */
-export type WriteMerge = (order: MergeOrder) => Promise<UnpublishedSegment[]>;
+export type WriteMerge = (task: MergeTask) => Promise<UnpublishedSegment[]>;
 
 /**
  * Replaces segments by merged ones, and returns true. The logs stay where they are. Returns false, and changes nothing, where one of the
@@ -39,7 +39,7 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
   if (whole.length < segments.length) {
     return false;
   }
-  const order: MergeOrder = {
+  const task: MergeTask = {
     segmentsFolder: aliases.segmentsFolder,
     stem: `c${segments[0]?.id ?? 0}-${now().toString(36)}`,
     paths: whole.map((segment) => aliases.segmentAlias(segment)),
@@ -49,7 +49,7 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
   };
   const release = versions.acquire(segments);
   try {
-    const written = await write(order);
+    const written = await write(task);
     const live = new Set(versions.segments);
     if (!segments.every((segment) => live.has(segment))) {
       await removeFiles(aliases.segmentsFolder, written);
@@ -87,40 +87,40 @@ export interface MergeWriterOptions extends MergeEngineOptions {
  */
 export class MergeWriter {
   readonly #runner: StatementRunner;
-  readonly #pool: WorkerPool<MergeOrder, UnpublishedSegment[], MergeEngineOptions>;
+  readonly #pool: WorkerPool<MergeTask, UnpublishedSegment[], MergeEngineOptions>;
 
   constructor({ runner, memoryLimitMb, spillFolder }: MergeWriterOptions) {
     this.#runner = runner;
-    this.#pool = new WorkerPool<MergeOrder, UnpublishedSegment[], MergeEngineOptions>({
+    this.#pool = new WorkerPool<MergeTask, UnpublishedSegment[], MergeEngineOptions>({
       module: new URL('./merge.ts', import.meta.url),
       data: { memoryLimitMb, spillFolder },
       yields: true,
       inline: {
         fits: ({ events }) => events < FEW_EVENTS,
-        run: (order, signal) => writeMerged(order, runner.withSignal(signal)),
+        run: (task, signal) => writeMerged(task, runner.withSignal(signal)),
       },
     });
   }
 
-  /** Writes one order at a time. When this rejects, no file is left. */
-  async writeInBackground(order: MergeOrder): Promise<UnpublishedSegment[]> {
+  /** Writes one task at a time. When this rejects, no file is left. */
+  async writeInBackground(task: MergeTask): Promise<UnpublishedSegment[]> {
     try {
-      return await this.#runner.nameFiles(this.#pool.run(order));
+      return await this.#runner.nameFiles(this.#pool.run(task));
     } catch (error) {
       if (!isOutOfMemory(error)) {
         throw error;
       }
       // The store's DuckDB has more memory.
-      return await this.writeAtOnce(order);
+      return await this.writeAtOnce(task);
     }
   }
 
   /** Writes on all cores, for a caller that waits. */
-  writeAtOnce(order: MergeOrder): Promise<UnpublishedSegment[]> {
-    return this.#pool.runInline(order);
+  writeAtOnce(task: MergeTask): Promise<UnpublishedSegment[]> {
+    return this.#pool.runInline(task);
   }
 
-  /** Makes the order under way reject, and all later ones. */
+  /** Makes the task under way reject, and all later ones. */
   giveUp(): void {
     this.#pool.stop();
   }
@@ -134,7 +134,7 @@ export class MergeWriter {
 export async function startWork(options: MergeEngineOptions, isStopped: () => boolean): Promise<WriteMerge> {
   const engine = await startEngine({ ...options, threads: 1 });
   const runner = new StatementRunner(statementsOnThisThread(await engine.connect(), isStopped));
-  return (order) => writeMerged(order, runner);
+  return (task) => writeMerged(task, runner);
 }
 
 /**
@@ -142,7 +142,7 @@ export async function startWork(options: MergeEngineOptions, isStopped: () => bo
  * rows with long texts would come together (`isOfLargeVectors`).
  */
 export async function writeMerged(
-  { segmentsFolder, stem, paths, partition, partitionMs }: MergeOrder,
+  { segmentsFolder, stem, paths, partition, partitionMs }: MergeTask,
   runner: StatementRunner,
 ): Promise<UnpublishedSegment[]> {
   const events = segmentRows(paths);

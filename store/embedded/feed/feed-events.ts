@@ -10,7 +10,7 @@ import { rowsOfZones, type Segment } from '../segment/segment.ts';
 import { logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
 import { unpackIngestTimes } from '../snapshot/ingest-times.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import type { FeedWindow } from './feed-windows.ts';
+import type { FeedExcerpt } from './feed-excerpts.ts';
 import { LowestEvents } from './lowest-events.ts';
 
 /** The most that is read together: so many events with so many bytes, but at least one event. */
@@ -64,7 +64,7 @@ export function nextFlushed(
 }
 
 /** The means to read events. */
-export interface FeedReading {
+export interface FlushedReading {
   readonly aliases: PathAliases;
   readonly check: CheckSegments;
   readonly runner: StatementRunner;
@@ -72,10 +72,10 @@ export interface FeedReading {
 }
 
 /**
- * Reads the first flushed events of a range, as many as the budget allows. The window ends before the range where that has more events.
+ * Reads the first flushed events of a range, as many as the budget allows. The excerpt ends before the range where that has more events.
  * Each event is found once, in its segment, which also holds its blob pointer.
  */
-export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
+export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FlushedReading): Promise<FeedExcerpt> {
   const parts = partsOf(snapshot, range);
   if (parts === undefined) {
     return { after: range.after, upTo: range.upTo, times: [] };
@@ -99,8 +99,8 @@ export async function readGrowing(
   { growingSegments }: Pick<Snapshot, 'growingSegments'>,
   range: FeedRange,
   budget: FeedBudget,
-  reading: FeedReading,
-): Promise<FeedWindow> {
+  reading: FlushedReading,
+): Promise<FeedExcerpt> {
   const parts = growingSegments.filter(({ lastSequence }) => lastSequence > range.after);
   const lowest = await readHeads(sourcesOf(parts), [], range, budget, reading);
   for (let index = 0; index < lowest.blobPointers.length; index += 1) {
@@ -117,7 +117,7 @@ async function readHeads(
   segmentPaths: readonly string[],
   range: FeedRange,
   budget: FeedBudget,
-  { runner }: FeedReading,
+  { runner }: FlushedReading,
 ): Promise<LowestEvents> {
   const events = eventsRelation(growing, segmentPaths, range.upTo + 1n);
   const lowest = new LowestEvents({ ...range, maxBytes: budget.bytes });

@@ -1,12 +1,12 @@
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import type { FeedLine, FeedRequest } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
-import { retryWithLess } from '../duckdb/memory-ladder.ts';
+import { retryWithLess } from '../duckdb/out-of-memory.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
-import { type FeedPiece, type FeedWindow, FeedWindows, isUnderWay, PAGE_BYTES, readWindow } from './feed-windows.ts';
+import { type FeedExcerpt, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, readExcerpt } from './feed-excerpts.ts';
 
 export interface FeedPagesOptions {
   readonly versions: VersionSet;
@@ -14,7 +14,7 @@ export interface FeedPagesOptions {
   readonly checks: SegmentChecks;
   /** Connections of the feed's own, so that its readers keep no search waiting. */
   readonly connections: ConnectionPool;
-  readonly windowBudget: FeedBudget;
+  readonly excerptBudget: FeedBudget;
   /** Evicts what caches hold in DuckDB's memory. */
   readonly evictCaches: () => Promise<void>;
 }
@@ -40,22 +40,22 @@ const OUT_OF_MEMORY = 'there is not enough memory for a page of the feed; try ag
 
 const PAGE_EVENTS = 8_192;
 
-/** The most events of a window: more than a blob file has, which is best read as a whole. */
-export const WINDOW_EVENTS = 120_000;
+/** The most events of an excerpt: more than a blob file has, which is best read as a whole. */
+export const EXCERPT_EVENTS = 120_000;
 
 /**
  * Reads the events of a store page by page in the order of their sequence, the flushed ones before the unflushed ones. Flushed events come
- * from windows, or are read for each page where there is no room for another window.
+ * from excerpts, or are read for each page where there is no room for another excerpt.
  */
 export class FeedPages {
   readonly #options: FeedPagesOptions;
-  readonly #windows: FeedWindows;
+  readonly #excerpts: FeedExcerpts;
   readonly #turns = new MainThreadTurns();
   readonly #closing = new AbortController();
 
   constructor(options: FeedPagesOptions) {
     this.#options = options;
-    this.#windows = new FeedWindows((range) => this.#makeWindow(range));
+    this.#excerpts = new FeedExcerpts((range) => this.#makeExcerpt(range));
   }
 
   /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many readers wait. */
@@ -79,10 +79,10 @@ export class FeedPages {
     return await retryWithLess(readOn, evictCaches, OUT_OF_MEMORY);
   }
 
-  /** Interrupts windows that are being made. */
+  /** Interrupts excerpts that are being made. */
   async close(reason: Error): Promise<void> {
     this.#closing.abort(reason);
-    await this.#windows.close();
+    await this.#excerpts.close();
   }
 
   #hasMore(zones: Zones, after: bigint): boolean {
@@ -92,11 +92,11 @@ export class FeedPages {
 
   async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
     const { versions, checks, connections, aliases } = this.#options;
-    const found = this.#windows.find(zones, after);
+    const found = this.#excerpts.find(zones, after);
     const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
-    const window = await (found ?? (range && this.#windows.open(range)));
-    if (window !== undefined) {
-      return await this.#inTurn(() => this.#readWindow(window, zones, after, limit));
+    const excerpt = await (found ?? (range && this.#excerpts.open(range)));
+    if (excerpt !== undefined) {
+      return await this.#inTurn(() => this.#readExcerpt(excerpt, zones, after, limit));
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
     const page = await checks.reading(signal, async (check) => {
@@ -108,10 +108,10 @@ export class FeedPages {
       const growing = { zones, after, upTo: snapshot.endSequence - 1n };
       return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
     });
-    return await this.#inTurn(() => readWindow(page, after, limit));
+    return await this.#inTurn(() => readExcerpt(page, after, limit));
   }
 
-  /** Makes a page in a turn of its own: readers that waited for the same window would make theirs in one. */
+  /** Makes a page in a turn of its own: readers that waited for the same excerpt would make theirs in one. */
   async #inTurn(makePage: () => FeedPiece): Promise<FeedPiece> {
     const work = await this.#turns.beginAnother();
     try {
@@ -121,18 +121,18 @@ export class FeedPages {
     }
   }
 
-  #readWindow(window: FeedWindow, zones: Zones, after: bigint, limit: number): FeedPiece {
-    if (window.upTo <= after) {
-      // The window has fewer events than its range. The caller looks for the next one, which may have to be made.
+  #readExcerpt(excerpt: FeedExcerpt, zones: Zones, after: bigint, limit: number): FeedPiece {
+    if (excerpt.upTo <= after) {
+      // The excerpt has fewer events than its range. The caller looks for the next one, which may have to be made.
       return { lines: [], lastSequence: after };
     }
-    const piece = readWindow(window, after, limit);
-    if (piece.lastSequence >= window.upTo) {
-      this.#windows.done(zones, after);
-    } else if (isUnderWay(window, piece.lastSequence)) {
-      const next = this.#nextFlushed(zones, window.upTo);
+    const piece = readExcerpt(excerpt, after, limit);
+    if (piece.lastSequence >= excerpt.upTo) {
+      this.#excerpts.done(zones, after);
+    } else if (isUnderWay(excerpt, piece.lastSequence)) {
+      const next = this.#nextFlushed(zones, excerpt.upTo);
       if (next !== undefined) {
-        this.#windows.prepare(next);
+        this.#excerpts.prepare(next);
       }
     }
     return piece;
@@ -143,13 +143,13 @@ export class FeedPages {
     after: bigint,
     parts: Pick<Snapshot, 'segments' | 'blobFiles'> = this.#options.versions,
   ): FlushedRange | undefined {
-    return nextFlushed(parts, zones, after, this.#options.windowBudget);
+    return nextFlushed(parts, zones, after, this.#options.excerptBudget);
   }
 
-  async #makeWindow(range: FlushedRange): Promise<FeedWindow> {
-    const { versions, checks, connections, aliases, windowBudget } = this.#options;
-    const { events, bytes } = windowBudget;
-    // A range that is too large for one window is read in equal parts, by its estimated size.
+  async #makeExcerpt(range: FlushedRange): Promise<FeedExcerpt> {
+    const { versions, checks, connections, aliases, excerptBudget } = this.#options;
+    const { events, bytes } = excerptBudget;
+    // A range that is too large for one excerpt is read in equal parts, by its estimated size.
     const fitting = Math.ceil(range.events / Math.ceil(range.bytes / bytes));
     const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
     const { signal } = this.#closing;

@@ -8,8 +8,8 @@ import type { VersionSet } from '../snapshot/version-set.ts';
 interface ReadUpTo {
   /** The reader has all events up to this one. */
   readonly sequence: bigint;
-  /** The reader misses nothing that the first so many runs of the retention removed. */
-  readonly afterRuns: number;
+  /** The reader misses nothing that the first so many sweeps of the retention removed. */
+  readonly afterSweeps: number;
 }
 
 /**
@@ -22,13 +22,13 @@ const EPOCH_AT = 1;
 const FOLDER_AT = 5;
 const SEQUENCE_AT = 7;
 const SEQUENCE_BYTES = 6;
-const RUNS_AT = 13;
+const SWEEPS_AT = 13;
 const CHECKED_BYTES = 17;
 const CURSOR_FORM = /^[A-Za-z0-9_-]{28}$/;
 
 /** A position of an embedded store. */
-export function feedPosition(sequence: bigint, afterRuns = 0): FeedPosition {
-  return { sequence, afterRuns } satisfies ReadUpTo as unknown as FeedPosition;
+export function feedPosition(sequence: bigint, afterSweeps = 0): FeedPosition {
+  return { sequence, afterSweeps } satisfies ReadUpTo as unknown as FeedPosition;
 }
 
 /** The sequence of an event, or the highest one that a reader at a position has. */
@@ -38,13 +38,13 @@ export function sequenceOf(point: FeedPoint): bigint {
 
 /** Throws RangeError for a sequence of more than 48 bits, which no store reaches. Without a store it is a cursor as of earlier programs. */
 export function cursorText(position: FeedPosition, epoch: number, storeId = 0): string {
-  const { sequence, afterRuns } = readUpTo(position);
+  const { sequence, afterSweeps } = readUpTo(position);
   const bytes = Buffer.alloc(CHECKED_BYTES + 4);
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUInt32BE(epoch, EPOCH_AT);
   bytes.writeUInt16BE(folderOf(storeId), FOLDER_AT);
   bytes.writeUIntBE(Number(sequence), SEQUENCE_AT, SEQUENCE_BYTES);
-  bytes.writeUInt32BE(afterRuns, RUNS_AT);
+  bytes.writeUInt32BE(afterSweeps, SWEEPS_AT);
   bytes.writeUInt32BE(crc32(bytes.subarray(0, CHECKED_BYTES)), CHECKED_BYTES);
   return bytes.toString('base64url');
 }
@@ -58,10 +58,10 @@ export interface EmbeddedPositionsOptions {
   readonly storeId: number;
   readonly epochs: Pick<EpochTable, 'list'>;
   readonly versions: Pick<VersionSet, 'endSequence'>;
-  readonly expiredWatermarks: Pick<ExpiredWatermarks, 'runs' | 'sequence'>;
+  readonly expiredWatermarks: Pick<ExpiredWatermarks, 'sweeps' | 'sequence'>;
 }
 
-/** The positions of an embedded store: a sequence, and how many runs of the retention the reader knows of. */
+/** The positions of an embedded store: a sequence, and how many sweeps of the retention the reader knows of. */
 export class EmbeddedPositions implements FeedPositions {
   readonly #options: EmbeddedPositionsOptions;
 
@@ -75,7 +75,7 @@ export class EmbeddedPositions implements FeedPositions {
   }
 
   advance(position: FeedPosition, to: FeedPoint): FeedPosition {
-    return this.compare(position, to) < 0 ? feedPosition(sequenceOf(to), readUpTo(position).afterRuns) : position;
+    return this.compare(position, to) < 0 ? feedPosition(sequenceOf(to), readUpTo(position).afterSweeps) : position;
   }
 
   encode(position: FeedPosition): string {
@@ -99,34 +99,34 @@ export class EmbeddedPositions implements FeedPositions {
       const foreign = 'is a cursor of another store: it means nothing here';
       return isOfACopy ? new CursorAhead(await this.oldest(), { isEndKnown: false }) : foreign;
     }
-    const given = { sequence: BigInt(bytes.readUIntBE(SEQUENCE_AT, SEQUENCE_BYTES)), afterRuns: bytes.readUInt32BE(RUNS_AT) };
+    const given = { sequence: BigInt(bytes.readUIntBE(SEQUENCE_AT, SEQUENCE_BYTES)), afterSweeps: bytes.readUInt32BE(SWEEPS_AT) };
     return this.#withinEpoch(given, epochs.list()[index + 1]);
   }
 
   /**
-   * The position of a reader in an epoch. `next` is the one after it, unset for the last. What a reader knows of later events or runs is of
-   * another copy of the folder: their numbers mean others here.
+   * The position of a reader in an epoch. `next` is the one after it, unset for the last. What a reader knows of later events or sweeps is
+   * of another copy of the folder: their numbers mean others here.
    */
-  #withinEpoch({ sequence, afterRuns }: ReadUpTo, next: Epoch | undefined): FeedPosition | CursorAhead {
+  #withinEpoch({ sequence, afterSweeps }: ReadUpTo, next: Epoch | undefined): FeedPosition | CursorAhead {
     const end = next === undefined ? this.#lastSequence : next.firstSequence - 1n;
-    const knownRuns = Math.min(afterRuns, next?.runs ?? this.#options.expiredWatermarks.runs);
-    const isAhead = sequence > end || (next === undefined && afterRuns > knownRuns);
-    const position = feedPosition(sequence > end ? end : sequence, knownRuns);
+    const knownSweeps = Math.min(afterSweeps, next?.sweeps ?? this.#options.expiredWatermarks.sweeps);
+    const isAhead = sequence > end || (next === undefined && afterSweeps > knownSweeps);
+    const position = feedPosition(sequence > end ? end : sequence, knownSweeps);
     return isAhead ? new CursorAhead(position, { isEndKnown: true }) : position;
   }
 
   async oldest(): Promise<FeedPosition> {
-    return feedPosition(0n, this.#options.expiredWatermarks.runs);
+    return feedPosition(0n, this.#options.expiredWatermarks.sweeps);
   }
 
   async newest(): Promise<FeedPosition> {
-    return feedPosition(this.#lastSequence, this.#options.expiredWatermarks.runs);
+    return feedPosition(this.#lastSequence, this.#options.expiredWatermarks.sweeps);
   }
 
   async afterExpiry(zones: FeedRequest['zones'], position: FeedPosition): Promise<FeedPosition | undefined> {
     const { expiredWatermarks } = this.#options;
-    const { sequence, afterRuns } = readUpTo(position);
-    return expiredWatermarks.sequence(zones, afterRuns) > sequence ? feedPosition(sequence, expiredWatermarks.runs) : undefined;
+    const { sequence, afterSweeps } = readUpTo(position);
+    return expiredWatermarks.sequence(zones, afterSweeps) > sequence ? feedPosition(sequence, expiredWatermarks.sweeps) : undefined;
   }
 
   get #lastSequence(): bigint {

@@ -11,7 +11,7 @@ import {
   sliceInOrder,
 } from '../../../sql/segment-statements.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
@@ -28,9 +28,9 @@ const FEW_SEGMENTS = 2;
 const FLUSHING_TABLE = 'flushing';
 
 /** Unflushed events whose fields a flush writes into segments. */
-export interface FieldsOrder {
+export interface FieldsTask {
   readonly segmentsFolder: string;
-  /** Begins the names of the segments. No two orders that succeed have the same. */
+  /** Begins the names of the segments. No two tasks that succeed have the same. */
   readonly stem: string;
   /** The sources of the events, at least one. */
   readonly sources: readonly GrowingSource[];
@@ -52,36 +52,36 @@ export interface FlushedFields {
   readonly rows: Float64Array;
 }
 
-/** The files of the journals that the events of an order came in, in their order; undefined where one of them is not whole. */
+/** The files of the journals that the events of a task came in, in their order; undefined where one of them is not whole. */
 export type FindJournals = () => Promise<readonly string[] | undefined>;
 
 /**
- * Writes the fields of unflushed events into segments, one order at a time. When an order rejects, no file of it is left. A WebAssembly
+ * Writes the fields of unflushed events into segments, one task at a time. When a task rejects, no file of it is left. A WebAssembly
  * kernel on a thread of its own writes the events of many journals: DuckDB takes more than twice the CPU time. DuckDB writes few events,
  * and those of a growing table, which is in its memory, unless rows with long texts would come together or do not fit into its memory: the
  * kernel alone ends row groups early, and sorts what it has in its own memory.
  */
 export class FieldsWriter {
   readonly #runner: StatementRunner;
-  readonly #pool: WorkerPool<FieldsOrder, FlushedFields>;
+  readonly #pool: WorkerPool<FieldsTask, FlushedFields>;
 
   /** The runner is for what the thread does not write. */
   constructor(runner: StatementRunner) {
     this.#runner = runner;
-    this.#pool = new WorkerPool<FieldsOrder, FlushedFields>({
+    this.#pool = new WorkerPool<FieldsTask, FlushedFields>({
       module: new URL('./flush-journals.ts', import.meta.url),
       yields: true,
       inline: {
         fits: ({ events, sources, sequences }) =>
           sequences === undefined && (events < FEW_EVENTS || sources.some((source) => 'table' in source)),
-        run: (order) => this.#writeHere(order),
+        run: (task) => this.#writeHere(task),
       },
     });
   }
 
-  async run(order: FieldsOrder, findJournals: FindJournals): Promise<FlushedFields> {
+  async run(task: FieldsTask, findJournals: FindJournals): Promise<FlushedFields> {
     try {
-      return await this.#pool.run(order);
+      return await this.#pool.run(task);
     } catch (error) {
       if (!isOfLargeVectors(error) && !isOutOfMemory(error)) {
         throw error;
@@ -89,27 +89,27 @@ export class FieldsWriter {
     }
     const journals = await findJournals();
     if (journals === undefined) {
-      return await writeFlushedFields(order, this.#runner);
+      return await writeFlushedFields(task, this.#runner);
     }
-    const events = journalRows(order.sources, [], order.endSequence);
-    const [sequences = new Float64Array()] = await this.#runner.runForNumbers(logRowsInRowsStatement(events, order.firstSequence));
-    return await this.#pool.run({ ...order, sources: journals.map((path) => ({ path })), sequences });
+    const events = journalRows(task.sources, [], task.endSequence);
+    const [sequences = new Float64Array()] = await this.#runner.runForNumbers(logRowsInRowsStatement(events, task.firstSequence));
+    return await this.#pool.run({ ...task, sources: journals.map((path) => ({ path })), sequences });
   }
 
   async close(): Promise<void> {
     await this.#pool.close();
   }
 
-  async #writeHere(order: FieldsOrder): Promise<FlushedFields> {
-    const written = await writeFlushedFields(order, this.#runner);
-    await refuseLargeVectors(written.segments, order.segmentsFolder, this.#runner);
+  async #writeHere(task: FieldsTask): Promise<FlushedFields> {
+    const written = await writeFlushedFields(task, this.#runner);
+    await refuseLargeVectors(written.segments, task.segmentsFolder, this.#runner);
     return written;
   }
 }
 
 /** Writes the fields of unflushed events, in SQL, into segments that are not published yet. When this rejects, no file is left. */
-export async function writeFlushedFields(order: FieldsOrder, runner: StatementRunner): Promise<FlushedFields> {
-  const { segmentsFolder, stem, sources, blobFile, endSequence } = order;
+export async function writeFlushedFields(task: FieldsTask, runner: StatementRunner): Promise<FlushedFields> {
+  const { segmentsFolder, stem, sources, blobFile, endSequence } = task;
   const events = journalRows(sources, [], endSequence);
   const rows = async (segments: number): Promise<RowsOfSlice> => {
     if (segments <= FEW_SEGMENTS) {
@@ -121,7 +121,7 @@ export async function writeFlushedFields(order: FieldsOrder, runner: StatementRu
   try {
     const segments = await writeAsSegments({ stem, events, rows, partitionMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
     try {
-      return { segments, rows: await logRowsOf(segments, order, runner) };
+      return { segments, rows: await logRowsOf(segments, task, runner) };
     } catch (error) {
       await removeFiles(segmentsFolder, segments);
       throw error;
@@ -133,7 +133,7 @@ export async function writeFlushedFields(order: FieldsOrder, runner: StatementRu
 
 async function logRowsOf(
   written: readonly UnpublishedSegment[],
-  { segmentsFolder, firstSequence }: FieldsOrder,
+  { segmentsFolder, firstSequence }: FieldsTask,
   runner: StatementRunner,
 ): Promise<Float64Array> {
   const paths = written.map(({ file }) => join(segmentsFolder, file));

@@ -8,7 +8,7 @@ import { writeSegmentFile } from '../parquet/segment-file.ts';
 import { type Address, SegmentKernel } from '../parquet/segment-kernel.ts';
 import { type PartitionZone, planFlush, type SegmentPlan } from '../segment/segment-plan.ts';
 import { NewSegments } from '../segment/segment-writer.ts';
-import type { FieldsOrder, FlushedFields } from './flush-fields.ts';
+import type { FieldsTask, FlushedFields } from './flush-fields.ts';
 
 /** The columns by which events are ordered and planned into segments, by the number of the event. */
 interface EventKeys {
@@ -20,7 +20,7 @@ interface EventKeys {
 }
 
 /** The work of the thread of a `FieldsWriter`. */
-export function startWork(): (order: FieldsOrder) => Promise<FlushedFields> {
+export function startWork(): (task: FieldsTask) => Promise<FlushedFields> {
   return flushJournals.bind(null, new SegmentKernel());
 }
 
@@ -28,15 +28,15 @@ export function startWork(): (order: FieldsOrder) => Promise<FlushedFields> {
  * Writes the fields of journals, as `writeFlushedFields` does in SQL, into segments that are not published yet. All sources are journals.
  * The error about a journal that cannot be read names its file. When this rejects, no file is left.
  */
-export async function flushJournals(kernel: SegmentKernel, order: Omit<FieldsOrder, 'endSequence'>): Promise<FlushedFields> {
-  const { segmentsFolder, stem, sources, blobFile, firstSequence, sequences } = order;
+export async function flushJournals(kernel: SegmentKernel, task: Omit<FieldsTask, 'endSequence'>): Promise<FlushedFields> {
+  const { segmentsFolder, stem, sources, blobFile, firstSequence, sequences } = task;
   const paths = sources.flatMap((source) => ('path' in source ? [source.path] : []));
   const journals = new JournalEvents(paths, kernel);
   const keys = keysOf(journals, firstSequence);
   const all = orderOf(journals);
   const sorted = sequences === undefined ? all : eventsWith(sequences, all, keys);
-  if (sorted.length !== order.events) {
-    throw new Error(`the journals ${paths.join(', ')} hold ${sorted.length} events instead of ${order.events}`);
+  if (sorted.length !== task.events) {
+    throw new Error(`the journals ${paths.join(', ')} hold ${sorted.length} events instead of ${task.events}`);
   }
   const encoder = new ColumnEncoder(journals);
   const rows = new Float64Array(sorted.length);

@@ -14,7 +14,7 @@ import { faultOfJournal } from '../snapshot/damage-containment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import { packIngestTimes } from '../snapshot/ingest-times.ts';
 import { type PublishOptions, publishSegments } from '../snapshot/publish-segments.ts';
-import type { FieldsOrder, FieldsWriter, FlushedFields } from './flush-fields.ts';
+import type { FieldsTask, FieldsWriter, FlushedFields } from './flush-fields.ts';
 
 export interface FlushOptions extends PublishOptions {
   readonly fields: FieldsWriter;
@@ -53,7 +53,7 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   try {
     if (!isEmpty) {
       const findJournals = () => wholeJournals(memtable, parts, options);
-      written = await fields.run(fieldsOrder(closed, parts, stem, segmentsFolder), findJournals);
+      written = await fields.run(fieldsTask(closed, parts, stem, segmentsFolder), findJournals);
     }
     turn.onFieldsWritten();
     const blobFile = isEmpty ? undefined : await writeLogs(closed, written.rows, blobFileName, options);
@@ -106,12 +106,12 @@ function lostSegment(
   return { file: nameOfLost(first?.number ?? 0), rows: events, bytes: 0, ...extent, zoneRows, damage };
 }
 
-function fieldsOrder(
+function fieldsTask(
   { memtable, progress }: ImmutableMemtable,
   parts: readonly GrowingSegment[],
   stem: string,
   segmentsFolder: string,
-): FieldsOrder {
+): FieldsTask {
   return {
     segmentsFolder,
     stem,

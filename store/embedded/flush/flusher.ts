@@ -6,7 +6,7 @@ import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
  * Maximum number of immutable memtables in memory: one whose logs are written, one whose fields are written, and one that waits. The loader
  * waits rather than close another one.
  */
-export const MAX_WAITING = 3;
+export const MAX_IMMUTABLE_MEMTABLES = 3;
 const RETRY_DELAY_MS = 2_000;
 
 /** Flushes immutable memtables, one after the other. A flush that fails is tried again; its events stay in memory and in their journals. */
@@ -41,7 +41,7 @@ export class Flusher implements FlushQueue {
 
   /** Resolves when another memtable may wait, or when the flusher stops. Rejects while flushes fail, because room may be long in coming. */
   async room(): Promise<void> {
-    while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
+    while (this.#waiting.length >= MAX_IMMUTABLE_MEMTABLES && !this.#stopped) {
       if (this.#failure !== undefined) {
         const message = `memory is full of events that cannot be moved to disk: ${this.#failure.message}`;
         throw new StoreError('append_failed', message, { cause: this.#failure });

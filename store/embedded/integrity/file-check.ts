@@ -13,21 +13,21 @@ export interface FileToCheck {
 }
 
 /** Files to check, a segment whose blocks nobody knows, or a file of SQLite. */
-export type CheckOrder = readonly FileToCheck[] | { readonly blocksOf: string } | { readonly sqliteFile: string };
+export type CheckTask = readonly FileToCheck[] | { readonly blocksOf: string } | { readonly sqliteFile: string };
 
 /** What is wrong with each file, undefined where nothing is; or the blocks of the segment, packed. */
 export type CheckResult = (string | undefined)[] | Uint8Array;
 
 /** The work of a thread that reads files. */
-export function startWork(): (order: CheckOrder) => CheckResult {
+export function startWork(): (task: CheckTask) => CheckResult {
   return readFiles;
 }
 
-export function readFiles(order: CheckOrder): CheckResult {
-  if ('blocksOf' in order) {
-    return packBlocks(blocksOf(order.blocksOf));
+export function readFiles(task: CheckTask): CheckResult {
+  if ('blocksOf' in task) {
+    return packBlocks(blocksOf(task.blocksOf));
   }
-  return 'sqliteFile' in order ? [faultOfSqliteFile(order.sqliteFile)] : order.map(faultOf);
+  return 'sqliteFile' in task ? [faultOfSqliteFile(task.sqliteFile)] : task.map(faultOf);
 }
 
 /** Reads a file of SQLite as it is now, also while others write it. */
@@ -44,12 +44,12 @@ function faultOfSqliteFile(path: string): string | undefined {
 }
 
 /** Does the work of the thread on the main thread, which does other things after each range. */
-export async function readFilesInTurn(order: CheckOrder): Promise<CheckResult> {
-  if ('blocksOf' in order || 'sqliteFile' in order) {
-    return readFiles(order);
+export async function readFilesInTurn(task: CheckTask): Promise<CheckResult> {
+  if ('blocksOf' in task || 'sqliteFile' in task) {
+    return readFiles(task);
   }
   const faults: (string | undefined)[] = [];
-  for (const { ranges, ...file } of order) {
+  for (const { ranges, ...file } of task) {
     let fault: string | undefined;
     for (const range of ranges) {
       fault ??= faultOf({ ...file, ranges: [range] });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import { StoreError } from '../../event-store.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { CheckedFile } from '../duckdb/path-aliases.ts';
 import type { Segment } from '../segment/segment.ts';
 import { type Block, blocksOfZones, type FileRange, rangesOf, unpackBlocks } from '../segment/segment-blocks.ts';
-import { type CheckOrder, type CheckResult, type FileToCheck, readFilesInTurn } from './file-check.ts';
+import { type CheckResult, type CheckTask, type FileToCheck, readFilesInTurn } from './file-check.ts';
 
 /** A segment of which this process has checked what a statement about some zones reads. */
 export type CheckedSegment = Segment & CheckedFile;
@@ -69,9 +69,9 @@ export class SegmentChecks {
   readonly #options: SegmentChecksOptions;
   readonly #known = new WeakMap<Segment, KnownBlocks>();
   /** Threads for the checks that a search waits for. */
-  readonly #threads: WorkerPool<CheckOrder, CheckResult>;
+  readonly #threads: WorkerPool<CheckTask, CheckResult>;
   /** A thread for the checks that nobody waits for. */
-  readonly #slowThread: WorkerPool<CheckOrder, CheckResult>;
+  readonly #slowThread: WorkerPool<CheckTask, CheckResult>;
 
   constructor(options: SegmentChecksOptions) {
     this.#options = options;
@@ -253,23 +253,23 @@ export class SegmentChecks {
 
   async #faultsOf(
     files: readonly SegmentToCheck[],
-    threads: WorkerPool<CheckOrder, CheckResult>,
+    threads: WorkerPool<CheckTask, CheckResult>,
     signal?: AbortSignal,
   ): Promise<(string | undefined)[]> {
-    const orders: FileToCheck[][] = [];
+    const tasks: FileToCheck[][] = [];
     let left = 0;
     for (const { path, bytes, ranges } of files) {
       if (left <= 0) {
-        orders.push([]);
+        tasks.push([]);
         left = ORDER_BYTES;
       }
-      orders.at(-1)?.push({ path, bytes, ranges });
+      tasks.at(-1)?.push({ path, bytes, ranges });
       left -= bytesOf(ranges);
     }
     const results = await Promise.all(
-      orders.map(async (order) => {
+      tasks.map(async (task) => {
         signal?.throwIfAborted();
-        return (await threads.run(order)) as (string | undefined)[];
+        return (await threads.run(task)) as (string | undefined)[];
       }),
     );
     signal?.throwIfAborted();
@@ -282,9 +282,9 @@ function mayBeDamage(error: unknown): boolean {
   return error instanceof Error && !(error instanceof StoreError) && !isOutOfMemory(error);
 }
 
-function isSmall(order: CheckOrder): boolean {
-  const isOfFiles = !('blocksOf' in order || 'sqliteFile' in order);
-  return isOfFiles && bytesOf(order.flatMap(({ ranges }) => ranges)) < FEW_BYTES;
+function isSmall(task: CheckTask): boolean {
+  const isOfFiles = !('blocksOf' in task || 'sqliteFile' in task);
+  return isOfFiles && bytesOf(task.flatMap(({ ranges }) => ranges)) < FEW_BYTES;
 }
 
 function bytesOf(ranges: readonly FileRange[]): number {

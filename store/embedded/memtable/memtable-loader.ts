@@ -1,7 +1,7 @@
 import { createMemtableStatement } from '../../../sql/memtable-statements.ts';
 import { type LogMemory, MemtableLogs } from '../blob/memtable-logs.ts';
 import type { CatalogProgress, StoreCounters } from '../catalog/catalog.ts';
-import type { SourceOffsetTable } from '../catalog/source-offset-table.ts';
+import type { StoredOffsets } from '../catalog/stored-offsets.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
@@ -42,7 +42,7 @@ export interface LoaderOptions {
   readonly checks: SegmentChecks;
   readonly logMemory: LogMemory;
   readonly versions: VersionSet;
-  readonly sourceOffsets: SourceOffsetTable;
+  readonly sourceOffsets: StoredOffsets;
   readonly counters: StoreCounters;
   readonly maxDedupEvents: number;
   readonly now: () => number;

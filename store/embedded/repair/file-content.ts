@@ -4,13 +4,13 @@ import { segmentRows } from '../../../sql/events-relation.ts';
 import { blobFilesOfStatement, wholeSegmentStatement } from '../../../sql/repair-statements.ts';
 import { partitionZoneCountStatement } from '../../../sql/segment-statements.ts';
 import { checkBlobFile, contentOfBlobFile } from '../blob/blob-file-reader.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { readFiles } from '../integrity/file-check.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { extentOf, type UnpublishedSegment, zoneRowsOf } from '../segment/segment.ts';
+import { spanOf, type UnpublishedSegment, zoneRowsOf } from '../segment/segment.ts';
 import { blocksOf, packBlocks, rangesOf, rowsIn, unpackBlocks } from '../segment/segment-blocks.ts';
 import { partitionZone } from '../segment/segment-plan.ts';
 import { packIngestTimes } from '../snapshot/ingest-times.ts';
@@ -78,7 +78,7 @@ export async function readSegment(
       lastRow: Number(lastRow),
     }));
     const damage = known?.damage === undefined ? {} : { damage: known.damage };
-    return { segment: { file, rows, bytes, ...extentOf(counts), zoneRows, blocks, ...damage }, logs, writtenAtMs: Math.floor(mtimeMs) };
+    return { segment: { file, rows, bytes, ...spanOf(counts), zoneRows, blocks, ...damage }, logs, writtenAtMs: Math.floor(mtimeMs) };
   } catch (error) {
     if (!isFaultOfFile(error) || isOutOfMemory(error)) {
       throw error;
@@ -122,7 +122,7 @@ export async function readBlobFile(
   known: BlobFile | undefined,
 ): Promise<BlobFile> {
   const anything = { minSequence: 0n, maxSequence: END_OF_SEQUENCE - 1n };
-  const { minSequence, maxSequence } = uses.length === 0 ? anything : extentOf(uses.map((use) => ({ ...use, ...AT_ANY_TIME })));
+  const { minSequence, maxSequence } = uses.length === 0 ? anything : spanOf(uses.map((use) => ({ ...use, ...AT_ANY_TIME })));
   const leastRows = Math.max(0, ...uses.map(({ lastRow }) => lastRow)) + 1;
   const ingestTimes = (atMs: number) => packIngestTimes([{ firstSequence: minSequence, atMs }]);
   const empty = { number, rows: leastRows, minSequence, maxSequence, textBytes: 0, bytes: 0 };

@@ -6,7 +6,7 @@ import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { endAfter, type Journal } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { extentOf, type UnpublishedSegment } from '../segment/segment.ts';
+import { spanOf, type UnpublishedSegment } from '../segment/segment.ts';
 import { type FoundSegment, readBlobFile, readSegment, type UnreadableSegment, type WantedBlobFile } from './file-content.ts';
 import type { DamagedJournal, HeldEvents } from './kept-journals.ts';
 import { chooseSegments } from './kept-segments.ts';
@@ -134,7 +134,7 @@ async function heldEvents(
   const kept = new Set(segments.map(({ file }) => file));
   const flushes = written.filter(({ name, from }) => from === 'journal' && kept.has(name)).map(({ number }) => number);
   const lastFlush = Math.max(0, ...flushes, ...blobFiles.map(({ number }) => number));
-  const lastSequence = segments.length === 0 ? 0n : extentOf(segments).maxSequence;
+  const lastSequence = segments.length === 0 ? 0n : spanOf(segments).maxSequence;
   const inOrder = journals.filter(({ eventCount }) => eventCount > 0).sort((a, b) => (a.firstSequence < b.firstSequence ? -1 : 1));
   const [first, last] = [inOrder[0]?.firstSequence ?? 0n, inOrder.reduce((_, journal) => endAfter(journal).sequence - 1n, -1n)];
   const paths = segments

@@ -5,7 +5,7 @@ import { type CheckLine, StoreError } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasCatalog } from '../catalog/catalog-database.ts';
 import { doesHoldEvents, inspectCatalog, inspectFolder, readSegmentsFolder } from '../catalog/open-catalog.ts';
-import { type CheckOrder, readFiles } from '../integrity/file-check.ts';
+import { type CheckTask, readFiles } from '../integrity/file-check.ts';
 import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import { type CheckedParts, checkFiles } from './file-checks.ts';
@@ -62,7 +62,7 @@ async function partsOf(folder: DataFolder, catalog: Catalog | undefined, fault: 
   const journalFolder = new JournalFolder(folder.journal, catalog?.emptyJournals ?? new EmptyJournalTable(new DatabaseSync(':memory:')));
   const { flushedJournal } = catalog?.progress() ?? { flushedJournal: 0 };
   const numbers = existsSync(folder.journal) ? await journalFolder.list() : [];
-  const faultOf = async (order: CheckOrder): Promise<string | undefined> => (readFiles(order) as (string | undefined)[])[0];
+  const faultOf = async (task: CheckTask): Promise<string | undefined> => (readFiles(task) as (string | undefined)[])[0];
   return {
     folder,
     segments: readRows(fault, () => catalog?.segments()),

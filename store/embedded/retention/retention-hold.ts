@@ -14,7 +14,7 @@ export interface RetentionHoldOptions {
 
 /**
  * Keeps the retention from dropping more than half of the events until it has wanted to for an hour: a clock that is days ahead would
- * otherwise remove everything in one run. The hour is not measured by that clock, and begins again at each start.
+ * otherwise remove everything in one sweep. The hour is not measured by that clock, and begins again at each start.
  */
 export class RetentionHold {
   readonly #options: RetentionHoldOptions;
@@ -30,7 +30,7 @@ export class RetentionHold {
     return this.#reason;
   }
 
-  /** Whether `expired` of `all` events have to stay for now. Called by every run that a clock has begun. */
+  /** Whether `expired` of `all` events have to stay for now. Called by every sweep that a clock has begun. */
   keeps(expired: number, all: number): boolean {
     const { what, waitMs, elapsedMs, logger } = this.#options;
     // New events of senders with the same wrong clock do not end a wait.

@@ -52,8 +52,8 @@ export async function dropExpiredSegments(options: RetentionOptions, nowMs: numb
     const gone = new Set(expired);
     const kept = [...live].filter((segment) => !gone.has(segment));
     const removeBlobFiles = versions.blobFiles.filter((blobFile) => !isReferenced(blobFile, kept));
-    const run = expiredWatermarks.runs + 1;
-    const watermarks = [...sequences].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
+    const sweep = expiredWatermarks.sweeps + 1;
+    const watermarks = [...sequences].map(([zoneId, sequence]) => ({ zoneId, sweep, sequence }));
     catalog.epochs.begin();
     catalog.apply({ add: [], remove: expired, removeBlobFiles, watermarks });
     // Both happen in one turn of the event loop: no reader may see that the events are gone before it can learn that they expired.

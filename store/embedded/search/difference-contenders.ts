@@ -1,10 +1,10 @@
 import {
   byDifference,
-  type Difference,
   differenceOf,
   type FieldCounts,
   isWhole,
   type SelectedCount,
+  type ShareDifference,
   type Sides,
   type ValueCount,
 } from './field-counts.ts';
@@ -21,7 +21,7 @@ export interface Contenders {
   /** All of the known values that can be among the first ones of the facet. */
   readonly values: readonly PartlyCounted[];
   /** No value that is in neither list can differ by more. Undefined: both lists together have all values. */
-  readonly mostOfOthers: Difference | undefined;
+  readonly mostOfOthers: ShareDifference | undefined;
 }
 
 /**
@@ -31,8 +31,8 @@ export interface Contenders {
 export function contendersOf(counts: FieldCounts, selected: FieldCounts, sides: Sides, limit: number): Contenders {
   const mostCount = mostOfOthers(counts);
   const mostSelected = mostOfOthers(selected);
-  const largest: Difference[] = [];
-  const contenders: { readonly one: PartlyCounted; readonly most: Difference }[] = [];
+  const largest: ShareDifference[] = [];
+  const contenders: { readonly one: PartlyCounted; readonly most: ShareDifference }[] = [];
   let known = 0;
   const consider = (value: string, count: number | undefined, inSelection: number | undefined) => {
     known += 1;
@@ -43,7 +43,7 @@ export function contendersOf(counts: FieldCounts, selected: FieldCounts, sides: 
       selected: inSelection ?? (mostSelected === 0 ? 0 : undefined),
     };
     const most = differenceOf(mostOf(one, mostSelected), sides);
-    if (largest.length < limit || most >= (largest[0] as Difference)) {
+    if (largest.length < limit || most >= (largest[0] as ShareDifference)) {
       contenders.push({ one, most });
       keepLargest(largest, differenceOf(leastOf(one, mostCount), sides), limit);
     }
@@ -64,7 +64,7 @@ export function contendersOf(counts: FieldCounts, selected: FieldCounts, sides: 
 }
 
 /** Adds a number to ascending ones where it is among the `limit` largest of all. */
-function keepLargest(largest: Difference[], one: Difference, limit: number): void {
+function keepLargest(largest: ShareDifference[], one: ShareDifference, limit: number): void {
   const place = largest.findIndex((other) => other > one);
   largest.splice(place === -1 ? largest.length : place, 0, one);
   if (largest.length > limit) {
@@ -77,7 +77,7 @@ export function firstIfCertain(
   values: readonly SelectedCount[],
   sides: Sides,
   limit: number,
-  mostOfOthers: Difference | undefined,
+  mostOfOthers: ShareDifference | undefined,
 ): readonly SelectedCount[] | undefined {
   const first = byDifference(values, sides).slice(0, limit);
   const last = first.at(-1);

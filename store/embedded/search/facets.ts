@@ -4,7 +4,7 @@ import type { Facet } from '../../../query/plan/search-result.ts';
 import { differenceFacetStatement, otherValuesStatement } from '../../../sql/explore-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
 import { contendersOf, firstIfCertain, type PartlyCounted } from './difference-contenders.ts';
-import { areOthersSingle, eventsOf, type FieldCounts, isWhole, type SelectedCount, type Sides } from './field-counts.ts';
+import { areOthersSingle, eventCountOf, type FieldCounts, isWhole, type SelectedCount, type Sides } from './field-counts.ts';
 import type { SearchScope } from './search-scope.ts';
 import { type CountsByField, countsOf, countTogether, isCountedApart, type ValueCounting } from './value-counts.ts';
 
@@ -46,7 +46,7 @@ async function select(
   const together = oneByOne ? [] : [...known.keys()].filter((field) => !isCountedApart(field, events, limits));
   const { total, counts } = await countTogether(within, together, limits);
   const summed = [...known.values()].find((one) => isWhole(one) || areOthersSingle(one));
-  return { selection, scope: within, total, sides: summed && { inside: total, outside: eventsOf(summed) - total }, counts };
+  return { selection, scope: within, total, sides: summed && { inside: total, outside: eventCountOf(summed) - total }, counts };
 }
 
 async function findValues(

@@ -34,7 +34,7 @@ export function areOthersSingle({ first }: FieldCounts): boolean {
 }
 
 /** The number of all events. It is known only where all values are, or where each of the others has one event. */
-export function eventsOf({ distinct, first }: FieldCounts): number {
+export function eventCountOf({ distinct, first }: FieldCounts): number {
   return first.reduce((sum, { count }) => sum + count, distinct - first.length);
 }
 
@@ -79,13 +79,13 @@ export interface Sides {
 }
 
 /** Exact: a number where that can hold the products of so many events, which is ten times as fast. Both kinds compare with one another. */
-export type Difference = number | bigint;
+export type ShareDifference = number | bigint;
 
 /**
  * How much larger the share of the selection that has a value is than that of the rest, times the numbers of both sides: a whole number, so
  * that values compare exactly. An empty side counts as 1, because all of its counts are 0.
  */
-export function differenceOf({ count, selected }: SelectedCount, sides: Sides): Difference {
+export function differenceOf({ count, selected }: SelectedCount, sides: Sides): ShareDifference {
   const [inside, outside] = [Math.max(sides.inside, 1), Math.max(sides.outside, 1)];
   return Number.isSafeInteger((inside + outside) ** 2)
     ? selected * outside - (count - selected) * inside

@@ -87,7 +87,7 @@ export class GroupFacts {
     add(this.#asns, asn, events);
   }
 
-  addVerdict(action: string | null, feature: string | null, events: number): void {
+  addAction(action: string | null, feature: string | null, events: number): void {
     add(this.#actions, action, events);
     add(this.#features, feature, events);
   }
@@ -205,9 +205,9 @@ export function collectFacts(details: readonly DuckDBValue[][], { keys, isWhole 
       case DETAIL_ROWS.origin:
         group.addOrigin(textOf(country), textOf(asn), Number(events));
         break;
-      case DETAIL_ROWS.verdict:
+      case DETAIL_ROWS.action:
         group.addSpan(Number(events), Number(firstSeen), Number(lastSeen));
-        group.addVerdict(textOf(action), textOf(feature), Number(events));
+        group.addAction(textOf(action), textOf(feature), Number(events));
         break;
       case DETAIL_ROWS.buckets:
         for (const pair of listOf(listed)) {

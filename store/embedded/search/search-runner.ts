@@ -3,7 +3,7 @@ import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/
 import type { ExploreResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
 import { type ActiveZone, StoreError } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
-import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../../query/durations.ts';
 import { LARGE_ZONE_ROWS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
 import type { SegmentSlice } from '../../../sql/segment-statements.ts';
-import { type Extent, extentOf, type UnpublishedSegment, zoneRowsOf } from './segment.ts';
+import { type EventSpan, spanOf, type UnpublishedSegment, zoneRowsOf } from './segment.ts';
 
 /** An hour gets a segment of its own from this many rows an hour on average. */
 const SMALL_HOUR_ROWS = 20_000;
@@ -13,7 +13,7 @@ export interface SegmentPlan {
 }
 
 /** The events of one zone within one time partition. */
-export interface PartitionZone extends Extent {
+export interface PartitionZone extends EventSpan {
   /** The number of the time partition since the epoch. */
   readonly partition: number;
   readonly zone: number;
@@ -83,7 +83,7 @@ function hasLargeZones(counts: readonly PartitionZone[]): boolean {
 function contentOf(counts: readonly PartitionZone[]): SegmentPlan['content'] {
   return {
     rows: counts.reduce((sum, { events }) => sum + events, 0),
-    ...extentOf(counts),
+    ...spanOf(counts),
     zoneRows: zoneRowsOf(counts.map(({ zone, events }) => [zone, events])),
   };
 }

@@ -3,7 +3,7 @@ import { VECTOR_COLUMN_BYTES } from '../../../sql/segment-layout.ts';
 import {
   largestVectorStatement,
   partitionZoneCountStatement,
-  type SegmentRows,
+  type SegmentRelation,
   type SegmentSlice,
   writeSegmentStatement,
 } from '../../../sql/segment-statements.ts';
@@ -71,7 +71,7 @@ export class NewSegments implements AsyncDisposable {
 }
 
 /** At least the rows of a slice. `first` counts the rows of the slices before it. */
-export type RowsOfSlice = (slice: SegmentSlice, first: number) => SegmentRows;
+export type RowsOfSlice = (slice: SegmentSlice, first: number) => SegmentRelation;
 
 /** Events that DuckDB writes into segments. */
 export interface SegmentSource {

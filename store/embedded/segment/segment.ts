@@ -6,7 +6,7 @@ export function nameOfLost(journal: number): string {
 }
 
 /** The times and the sequences of the first and the last event of a part, all inclusive. */
-export interface Extent {
+export interface EventSpan {
   readonly minTimestamp: number;
   readonly maxTimestamp: number;
   readonly minSequence: bigint;
@@ -14,7 +14,7 @@ export interface Extent {
 }
 
 /** The extent of at least one part. The parts can be too many for the arguments of one `Math.min`. */
-export function extentOf(parts: readonly Extent[]): Extent {
+export function spanOf(parts: readonly EventSpan[]): EventSpan {
   let [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [minSequence, maxSequence] = [parts[0]?.minSequence ?? 0n, parts[0]?.maxSequence ?? 0n];
   for (const part of parts) {
@@ -31,7 +31,7 @@ export function extentOf(parts: readonly Extent[]): Extent {
 }
 
 /** A published Parquet file with the fields of events. It never changes; it is replaced or dropped as a whole. */
-export interface Segment extends Extent {
+export interface Segment extends EventSpan {
   readonly id: number;
   /** The file name within the segments folder. */
   readonly file: string;
@@ -53,12 +53,12 @@ export interface DamagedSegment {
 /** A segment that the catalog has not numbered yet. */
 export type UnpublishedSegment = Omit<Segment, 'id'>;
 
-export function overlaps(part: Pick<Extent, 'minTimestamp' | 'maxTimestamp'>, fromMs: number, toMs: number): boolean {
+export function overlaps(part: Pick<EventSpan, 'minTimestamp' | 'maxTimestamp'>, fromMs: number, toMs: number): boolean {
   return part.maxTimestamp >= fromMs && part.minTimestamp < toMs;
 }
 
 /** Whether all events of the part lie in the half-open range. */
-export function liesWithin(part: Pick<Extent, 'minTimestamp' | 'maxTimestamp'>, { fromMs, toMs }: TimeWindow): boolean {
+export function liesWithin(part: Pick<EventSpan, 'minTimestamp' | 'maxTimestamp'>, { fromMs, toMs }: TimeWindow): boolean {
   return part.minTimestamp >= fromMs && part.maxTimestamp < toMs;
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { inTransaction, migrate, openState } from '../../../edge/local/control-plane-state.ts';
+import { inPlaneTransaction, migrate, openState } from '../../../edge/local/control-plane-state.ts';
 
 let dataDir: string;
 const open: DatabaseSync[] = [];
@@ -63,24 +63,24 @@ describe('the control plane state', () => {
     migrate(db, { name: 'things', migrations: [FIRST] });
     const insert = (name: string): void => db.exec(`INSERT INTO thing (name) VALUES ('${name}')`);
     expect(() =>
-      inTransaction(db, () => {
+      inPlaneTransaction(db, () => {
         insert('lost');
         throw new Error('no');
       }),
     ).toThrow('no');
-    inTransaction(db, () => insert('kept'));
+    inPlaneTransaction(db, () => insert('kept'));
     expect(things(db)).toEqual([{ id: 1, name: 'kept' }]);
   });
 
   test('has every committed transaction whole after a kill in the middle of many', async () => {
     const module = JSON.stringify(join(import.meta.dirname, '../../../edge/local/control-plane-state.ts'));
     const script = `
-      const { openState, inTransaction, migrate } = await import(${module});
+      const { openState, inPlaneTransaction, migrate } = await import(${module});
       const db = openState(${JSON.stringify(dataDir)});
       migrate(db, { name: 'things', migrations: [${JSON.stringify(FIRST)}] });
       const insert = db.prepare("INSERT INTO thing (name) VALUES (?)");
       for (let n = 1; ; n += 1) {
-        inTransaction(db, () => { insert.run('a' + n); insert.run('b' + n); });
+        inPlaneTransaction(db, () => { insert.run('a' + n); insert.run('b' + n); });
         process.stdout.write(n + '\\n');
       }`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   CallerGone,
   isBrokenConnection,
-  NoRoomForAnswer,
+  UpstreamBudgetSpent,
   UpstreamCallFailed,
   UpstreamTooSlow,
   UpstreamUnusable,
@@ -31,7 +31,7 @@ describe('a failure of an upstream', () => {
       502,
     ],
     ['a caller that has gone', new UpstreamCallFailed('listNodes', new CallerGone('gone'), true), 499],
-    ['no room for its answer', new NoRoomForAnswer('later'), 503],
+    ['no room for its answer', new UpstreamBudgetSpent('later'), 503],
     ['an answer that is not handed on', new UpstreamUnusable('The upstream answered with a redirect'), 502],
   ])('%s is told without saying who it is', (_what, error, status) => {
     const failure = upstreamFailure(error);

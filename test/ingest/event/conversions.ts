@@ -1,13 +1,13 @@
-import { ConvertedEvents } from '../../../ingest/event/converted-events.ts';
+import { EventCollector } from '../../../ingest/event/event-collector.ts';
 import { EventKernel } from '../../../ingest/event/event-kernel.ts';
+import { EventScanner } from '../../../ingest/event/event-scanner.ts';
 import { allowedTimes } from '../../../ingest/event/event-verdict.ts';
-import { ScannedEvents } from '../../../ingest/event/scanned-events.ts';
 import type { FieldColumns } from '../../../query/batch-columns.ts';
 import { NOW, RULES } from './raw-events.ts';
 
 const TIMES = allowedTimes(RULES, NOW);
 const kernel = new EventKernel();
-const scanned = new ScannedEvents(RULES);
+const scanned = new EventScanner(RULES);
 
 /** A converted event: the bytes of its columns, its mask and its packed log without the newline, each in Latin-1. */
 export interface Conversion {
@@ -21,7 +21,7 @@ export interface Conversion {
  * the same kernel for all.
  */
 export function kernelConversion(bytes: Uint8Array): Conversion | null {
-  const events = new ConvertedEvents();
+  const events = new EventCollector();
   const isTaken = kernel.convert(bytes, null, TIMES, events);
   if (!isTaken && kernel.byteLength > 0) {
     throw new Error(`the kernel keeps ${kernel.byteLength} bytes of an event that it leaves to others`);
@@ -32,7 +32,7 @@ export function kernelConversion(bytes: Uint8Array): Conversion | null {
 
 /** Returns the conversion by the scanner, or null if it does not accept the event. */
 export function scannedConversion(bytes: Uint8Array): Conversion | null {
-  const events = new ConvertedEvents();
+  const events = new EventCollector();
   const { kind } = scanned.convert(bytes, null, events);
   if (kind !== 'accepted' && events.byteLength > 0) {
     throw new Error(`${events.byteLength} bytes were written of an event that is ${kind}`);
@@ -45,7 +45,7 @@ export function fieldsOf({ columns, mask }: Conversion): FieldColumns {
   return { values: columns.map((bytes) => [Buffer.from(bytes, 'latin1')]), masks: [Buffer.from(mask, 'latin1')] };
 }
 
-function conversionOf(events: ConvertedEvents): Conversion {
+function conversionOf(events: EventCollector): Conversion {
   const { fields, logs } = events.take();
   const log = textOf(logs);
   if (log.indexOf('\n') !== log.length - 1) {

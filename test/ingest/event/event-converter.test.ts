@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { generateEvents } from '../../../bench/events/event-generator.ts';
-import { ConvertedEvents } from '../../../ingest/event/converted-events.ts';
+import { EventCollector } from '../../../ingest/event/event-collector.ts';
 import { EventConverter } from '../../../ingest/event/event-converter.ts';
+import { EventScanner } from '../../../ingest/event/event-scanner.ts';
 import type { EventVerdict } from '../../../ingest/event/event-verdict.ts';
-import { ScannedEvents } from '../../../ingest/event/scanned-events.ts';
 import { type EventReceiver, NdjsonSplitter } from '../../../ingest/upload/event-splitters.ts';
 import { decodedEvents } from './decoded-fields.ts';
 import { LONGEST_KERNEL_EVENT, ofBytes } from './kernel-events.ts';
@@ -30,18 +30,18 @@ function* mixedEvents(count: number): Iterable<Buffer> {
   }
 }
 
-const textsOf = ({ fields, logs }: ReturnType<ConvertedEvents['take']>) =>
+const textsOf = ({ fields, logs }: ReturnType<EventCollector['take']>) =>
   [...fields.values, fields.masks, logs].map((chunks) => Buffer.concat(chunks).toString('latin1'));
 
 /** A converter, and what takes its events. */
 function converting() {
-  const events = new ConvertedEvents();
+  const events = new EventCollector();
   const converter = new EventConverter(RULES, events);
   const taken = () => {
     converter.drain();
     return events.take();
   };
-  return { converter, taken, release: (taken: Parameters<ConvertedEvents['release']>[0]) => events.release(taken) };
+  return { converter, taken, release: (taken: Parameters<EventCollector['release']>[0]) => events.release(taken) };
 }
 
 /** Adds the lines of a chunk, and returns those that are no usual ones. */
@@ -63,8 +63,8 @@ test.each([
   ['from a source id that is a UUID', () => '01234567-89ab-cdef-0f1e-2d3c4b5a6978'],
   ['not from Kafka', null],
 ])('events of all kinds together, %s, give the columns, the logs and the verdicts that scanning every one gives', (_from, sourceId) => {
-  const [{ converter, taken, release }, scanned] = [converting(), new ScannedEvents(RULES)];
-  const expected = new ConvertedEvents();
+  const [{ converter, taken, release }, scanned] = [converting(), new EventScanner(RULES)];
+  const expected = new EventCollector();
   for (let batch = 0; batch < 2; batch++) {
     for (const event of mixedEvents(720)) {
       expect(converter.convert(event, sourceId)).toEqual(scanned.convert(event, sourceId, expected));
@@ -81,9 +81,9 @@ test.each([
 test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
   'lines of all kinds, in chunks of %i bytes, give the columns, the logs and the verdicts that scanning every event gives, in their order',
   (chunkBytes) => {
-    const [{ converter, taken }, scanned] = [converting(), new ScannedEvents(RULES)];
+    const [{ converter, taken }, scanned] = [converting(), new EventScanner(RULES)];
     const events = [...mixedEvents(720), Buffer.from(rawEvent({ ua: 'x'.repeat(LONGEST_KERNEL_EVENT) })), Buffer.from(rawEvent())];
-    const expected = new ConvertedEvents();
+    const expected = new EventCollector();
     const wanted = events.map((event) => scanned.convert(event, null, expected));
     const endings = ['\n', '\r\n', '\n \n', '\n\r\n\n'];
     const input = Buffer.concat(events.flatMap((event, index) => [event, Buffer.from(endings[index % endings.length] ?? '')]));
@@ -145,8 +145,8 @@ test('events that come between two calls for the same chunk do not take the room
     wanted.push(...between, ...behind);
   }
   const { fields, eventCount } = taken();
-  const scanned = new ScannedEvents(RULES);
-  const expected = new ConvertedEvents();
+  const scanned = new EventScanner(RULES);
+  const expected = new EventCollector();
   for (const event of wanted) scanned.convert(event, null, expected);
   expect(decodedEvents(fields)).toEqual(decodedEvents(expected.take().fields));
   expect(eventCount).toBe(wanted.length);
@@ -209,11 +209,11 @@ test('where there is no address space for a kernel, events are converted all the
   const program = `
     const { EventKernel } = await import(${ingest} + 'event-kernel.ts');
     const { EventConverter } = await import(${ingest} + 'event-converter.ts');
-    const { ConvertedEvents } = await import(${ingest} + 'converted-events.ts');
+    const { EventCollector } = await import(${ingest} + 'event-collector.ts');
     const kernels = [];
     let hasRoom = true;
     while (hasRoom) try { kernels.push(new EventKernel()); } catch { hasRoom = false; }
-    const events = new ConvertedEvents();
+    const events = new EventCollector();
     const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} }, events);
     const event = Buffer.from(${JSON.stringify(rawEvent())});
     for (let index = 0; index < 200; index++) converter.convert(event, null);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MAX_PENDING_BYTES } from '../../../ingest/event/append-window.ts';
+import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
 import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { access } from '../../../src/auth/access.ts';
-import { MAX_READERS, MAX_WAITING } from '../../../src/feed/feed-slots.ts';
+import { MAX_READERS, MAX_WAITING_READERS } from '../../../src/feed/feed-slots.ts';
 import { createMetrics } from '../../../src/http/metrics.ts';
 import { feedRoutes } from '../../../src/routes/feed.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
@@ -47,9 +47,9 @@ test(`${MAX_READERS} read at once; one more is told when to try again, and serve
   expect((await feed()).status).toBe(200);
 });
 
-test(`${MAX_WAITING} wait at once and hinder nobody; one more is told when to try again; all get what they wait for`, async () => {
+test(`${MAX_WAITING_READERS} wait at once and hinder nobody; one more is told when to try again; all get what they wait for`, async () => {
   const waiting: Promise<Answer>[] = [];
-  while (waiting.length < MAX_WAITING) {
+  while (waiting.length < MAX_WAITING_READERS) {
     waiting.push(...Array.from({ length: MAX_READERS / 2 }, () => feed('?wait=30')));
     await eventually('they wait', async () => (await slotsTaken()).join() === `0,${waiting.length}`);
   }
@@ -57,7 +57,7 @@ test(`${MAX_WAITING} wait at once and hinder nobody; one more is told when to tr
   expect((await feed()).status).toBe(200);
   await ingest(app, eventLine({ logId: 'wanted' }));
   const answers = await Promise.all(waiting);
-  expect(answers.filter(({ status, text }) => status === 200 && text.includes('"wanted"')).length).toBe(MAX_WAITING);
+  expect(answers.filter(({ status, text }) => status === 200 && text.includes('"wanted"')).length).toBe(MAX_WAITING_READERS);
   await eventually('nobody waits', async () => (await slotsTaken()).join() === '0,0');
 });
 

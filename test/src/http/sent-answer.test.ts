@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type AnswerPart, WRITE_BYTES } from '../../../src/http/answer-writer.ts';
-import { type AnswerOrder, type AnswerOutcome, beginAnswer } from '../../../src/http/sent-answer.ts';
+import { type AnswerOutcome, type AnswerToSend, beginAnswer } from '../../../src/http/sent-answer.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 type Pieces = (signal: AbortSignal) => AsyncGenerator<readonly AnswerPart[]>;
 
 /** A server that answers with these pieces, and how its answers ended. */
-async function serverOf(read: Pieces, limits: Pick<AnswerOrder, 'deadlineMs' | 'idleMs'> = {}) {
+async function serverOf(read: Pieces, limits: Pick<AnswerToSend, 'deadlineMs' | 'idleMs'> = {}) {
   const outcomes: AnswerOutcome[] = [];
   const app = fastify();
   app.setErrorHandler((error, _request, reply) => reply.code(503).send(`refused: ${(error as Error).message}`));

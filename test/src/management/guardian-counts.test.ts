@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SearchResult } from '../../../query/plan/search-result.ts';
 import { guardianDays } from '../../../src/management/guardian-counts.ts';
-import { FairQueue, LIGHT_SEATS, MAX_WAITING, SEATS } from '../../../src/scheduling/fair-queue.ts';
+import { FairQueue, LIGHT_SEATS, MAX_WAITING_READS, SEATS } from '../../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { eventLine, ingest, startApp } from '../running-app.ts';
@@ -51,7 +51,7 @@ describe('the days of API Guardian', () => {
     const reads = new ScheduledReads(app.store, new FairQueue());
     const counting = { store: reads.of('all'), now: Date.now, deadlineMs: 100_000 };
     // All of them ask for a seat before the first one is free again.
-    const most = SEATS + LIGHT_SEATS + MAX_WAITING;
+    const most = SEATS + LIGHT_SEATS + MAX_WAITING_READS;
     const all = await Promise.allSettled(Array.from({ length: most + 1 }, () => guardianDays(counting, 7)));
     const refused = all.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(refused).toMatchObject([{ status: 503, key: 'metrics.busy', headers: { 'retry-after': '5' } }]);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LIGHT_SEATS, MAX_WAITING, SEATS } from '../../../src/scheduling/fair-queue.ts';
+import { LIGHT_SEATS, MAX_WAITING_READS, SEATS } from '../../../src/scheduling/fair-queue.ts';
 import { CLOSED_PORT_URL } from '../../edge/upstreams.ts';
 import { startDeafListener } from './deaf-listener.ts';
 import { type ForgetfulSite, startForgetfulSite } from './forgetful-site.ts';
@@ -57,7 +57,7 @@ function breakDown({ store, edge, kafka, dataDir }: Site): void {
 /** Fills the queue of the callers on 127.0.0.1 with reads that never end. */
 function crowd({ queue }: Site): void {
   const read = { flow: '127.0.0.1', isLight: true, bytes: 0, isRefusable: true, signal: new AbortController().signal };
-  for (let count = 0; count < SEATS + LIGHT_SEATS + MAX_WAITING; count += 1) void queue.run(read, () => new Promise<never>(() => {}));
+  for (let count = 0; count < SEATS + LIGHT_SEATS + MAX_WAITING_READS; count += 1) void queue.run(read, () => new Promise<never>(() => {}));
 }
 
 export async function startSites(): Promise<Sites> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FairQueue, LIGHT_SEATS, MAX_WAITING, type QueueClock, type QueuedRead, SEATS } from '../../../src/scheduling/fair-queue.ts';
+import { FairQueue, LIGHT_SEATS, MAX_WAITING_READS, type QueueClock, type QueuedRead, SEATS } from '../../../src/scheduling/fair-queue.ts';
 
 /** A clock that stands still until the test moves it. */
 class ManualClock implements QueueClock {
@@ -162,15 +162,15 @@ describe('seats', () => {
 });
 
 describe('waiting', () => {
-  test(`up to ${MAX_WAITING} reads of a flow wait, and those of others are not counted`, async () => {
+  test(`up to ${MAX_WAITING_READS} reads of a flow wait, and those of others are not counted`, async () => {
     const scene = new Scene();
-    for (let index = 0; index < SEATS + MAX_WAITING; index += 1) await scene.ask(`a${index}`);
+    for (let index = 0; index < SEATS + MAX_WAITING_READS; index += 1) await scene.ask(`a${index}`);
     await scene.ask('a-more');
     await scene.ask('a-bounded', { isRefusable: false });
     await scene.ask('b1', LIGHT);
     expect(scene.outcomes).toEqual(new Map([['a-more', 'caller.busy']]));
     expect(scene.running).toContain('b1');
-    expect(scene.queue.waiting).toBe(MAX_WAITING + 1);
+    expect(scene.queue.waiting).toBe(MAX_WAITING_READS + 1);
   });
 
   test('reads whose conditions are long are refused earlier, but one of any length may wait', async () => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { LIGHT_SEATS, MAX_WAITING, SEATS } from '../../../src/scheduling/fair-queue.ts';
+import { LIGHT_SEATS, MAX_WAITING_READS, SEATS } from '../../../src/scheduling/fair-queue.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 
 const [ONE, TWO] = [{ accesskey: 'key-number-one-of-two' }, { accesskey: 'key-number-two-of-two' }];
@@ -29,10 +29,12 @@ const asked = (app: RunningApp, count: number) => Array.from({ length: count }, 
 
 test('a key that asks for much does not keep another one waiting, and is told when too much of it waits', async () => {
   const { app, release, begun } = await appWithSlowSearches();
-  const most = SEATS + LIGHT_SEATS + MAX_WAITING;
+  const most = SEATS + LIGHT_SEATS + MAX_WAITING_READS;
   const all = asked(app, most);
   await expect.poll(begun).toBe(SEATS + LIGHT_SEATS);
-  await expect.poll(async () => (await ask(app, '/metrics', { headers: ONE })).text).toContain(`shieldlog_reads_waiting ${MAX_WAITING}\n`);
+  await expect
+    .poll(async () => (await ask(app, '/metrics', { headers: ONE })).text)
+    .toContain(`shieldlog_reads_waiting ${MAX_WAITING_READS}\n`);
   const refused = await search(app, SLOW, ONE);
   expect([refused.status, refused.body.errorKey, refused.headers.get('retry-after')]).toEqual([429, 'caller.busy', '1']);
   const other = search(app, lastHour(), TWO);

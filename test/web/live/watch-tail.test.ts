@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readRow } from '../../../web/api/event-row.ts';
+import { readRow } from '../../../web/api/parsed-row.ts';
 import { type TailState, watchTail } from '../../../web/live/watch-tail.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../src/running-app.ts';
 

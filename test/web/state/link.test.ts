@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
-import { queryOf, termFault } from '../../../query/query-terms.ts';
-import { EVENT_COLUMNS } from '../../../web/state/event-columns.ts';
+import { queryOfTerms, termFault } from '../../../query/query-terms.ts';
+import { OFFERED_COLUMNS } from '../../../web/state/event-columns.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
 import { linkOf, readLink } from '../../../web/state/link.ts';
 import { questionOf } from '../../../web/state/question.ts';
@@ -40,13 +40,13 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
     stretch.map((between) => ({ kind: 'between' as const, ...between })),
   ),
   search: fc.record({
-    query: terms.map(queryOf),
+    query: terms.map(queryOfTerms),
     filters: fc.array(clause, { maxLength: 3 }),
     exclude: fc.array(clause, { maxLength: 2 }),
   }),
   by: fc.option(fc.constantFrom(...GROUP_DIMENSIONS)),
   groupBy: fc.uniqueArray(fc.constantFrom(...GROUP_DIMENSIONS), { maxLength: 4 }),
-  columns: fc.option(fc.uniqueArray(fc.constantFrom(...EVENT_COLUMNS), { minLength: 1 })),
+  columns: fc.option(fc.uniqueArray(fc.constantFrom(...OFFERED_COLUMNS), { minLength: 1 })),
   comparison: fc.option(
     fc.oneof(
       stretch.map((between) => ({ kind: 'time' as const, ...between })),

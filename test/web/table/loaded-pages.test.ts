@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type EventRow, rowKey } from '../../../web/api/event-row.ts';
+import { type ParsedRow, rowKey } from '../../../web/api/parsed-row.ts';
 import { nextStretch } from '../../../web/events/next-stretch.ts';
 import {
   hasNext,
@@ -16,22 +16,22 @@ import {
 } from '../../../web/table/loaded-pages.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
-type LoadedRows = LoadedPages<EventRow>;
+type LoadedRows = LoadedPages<ParsedRow>;
 
 const noRows = (stretch: Stretch): LoadedRows => nothingLoaded(stretch);
-const withRows = (loaded: LoadedRows, answer: PageAnswer<EventRow>): LoadedRows => withPage(loaded, answer, rowKey);
+const withRows = (loaded: LoadedRows, answer: PageAnswer<ParsedRow>): LoadedRows => withPage(loaded, answer, rowKey);
 
 /** What the program holds: rows in its order, of which searches see those of a window. */
 function programOf(times: readonly number[]) {
   const counts = new Map<number, number>();
-  const rows: EventRow[] = times
+  const rows: ParsedRow[] = times
     .map((timestamp) => {
       const count = counts.get(timestamp) ?? 0;
       counts.set(timestamp, count + 1);
       return { logId: `${timestamp}-${String(count).padStart(6, '0')}`, timestamp, shieldZoneId: 7, fields: {}, logText: '{}' };
     })
     .sort((a, b) => b.timestamp - a.timestamp || (a.logId < b.logId ? -1 : 1));
-  const inWindow = (from: number, to: number): readonly EventRow[] => rows.filter(({ timestamp }) => timestamp >= from && timestamp < to);
+  const inWindow = (from: number, to: number): readonly ParsedRow[] => rows.filter(({ timestamp }) => timestamp >= from && timestamp < to);
   return {
     rows,
     inWindow,

@@ -4,13 +4,13 @@ import {
   enterNames,
   FIELD_COUNT,
   FIRST_FACTOR,
-  FREE_TEXTS,
   IP,
   LENGTH_FACTOR,
   LOG,
   LOG_ID,
   NAME_SLOTS,
   NO_FIELD,
+  PLAIN_TEXTS,
   SHIELD_ZONE_ID,
   TIMESTAMP,
 } from './field-table';
@@ -128,7 +128,7 @@ function readMember(at: usize): usize {
     return 0;
   }
   if (field !== LOG) {
-    const valueEnd = ((FREE_TEXTS >> field) & 1) !== 0 ? readText(valueStart) : readValue(field, valueStart);
+    const valueEnd = ((PLAIN_TEXTS >> field) & 1) !== 0 ? readText(valueStart) : readValue(field, valueStart);
     store<usize>(VALUES + 8 * field, valueStart);
     store<usize>(VALUES + 8 * field, valueEnd, 4);
     return valueEnd;

@@ -41,7 +41,7 @@ export const FIELD_COUNT: u32 = 18;
 export const NO_FIELD: u32 = 18;
 
 /** Bits for the texts without rules of their own. */
-export const FREE_TEXTS: u32 = 26480;
+export const PLAIN_TEXTS: u32 = 26480;
 /** Bits for the texts that are written to one column. */
 export const ONE_COLUMN_TEXTS: u32 = 29680;
 /** Bits for the fields with a column, but not the id. */

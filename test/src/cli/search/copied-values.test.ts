@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DIMENSIONS } from '../../../../query/event-fields.ts';
 import { parseSearchLine } from '../../../../query/search-line.ts';
-import { cellOf, GROUP_OBJECTS, groupColumns, ROW_COLUMNS, ROW_OBJECTS, recordOf } from '../../../../src/cli/search/event-columns.ts';
+import { cellOf, GROUP_OBJECTS, groupColumns, ROW_COLUMNS, ROW_OBJECTS, recordOf } from '../../../../src/cli/search/output-columns.ts';
 import { HOSTILE_STRINGS } from '../../../corpus/hostile-strings.ts';
 import { assertProperty } from '../../../random/assert-property.ts';
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_ANSWER_BYTES } from '../../../../src/cli/search/program-requests.ts';
+import { MAX_HELD_ANSWER_BYTES } from '../../../../src/cli/search/program-requests.ts';
 import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { ingest, type RunningApp, startApp } from '../../running-app.ts';
@@ -302,10 +302,10 @@ describe('pages, while events come in', () => {
 test('an answer that is too long to be held says so', async () => {
   await using server = await recordingUpstream((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    for (let sent = 0; sent <= MAX_ANSWER_BYTES; sent += 1024 * 1024) response.write(Buffer.alloc(1024 * 1024, ' '));
+    for (let sent = 0; sent <= MAX_HELD_ANSWER_BYTES; sent += 1024 * 1024) response.write(Buffer.alloc(1024 * 1024, ' '));
   });
   const told = await runHere(['search', '--url', server.url]);
-  const line = `shieldlog: the answer is longer than ${MAX_ANSWER_BYTES} bytes; ask for fewer events with --limit\n`;
+  const line = `shieldlog: the answer is longer than ${MAX_HELD_ANSWER_BYTES} bytes; ask for fewer events with --limit\n`;
   expect(told).toEqual({ status: 1, stdout: '', stderr: line });
 });
 

@@ -7,7 +7,7 @@ import {
   cutToWidth,
   sparkline,
   sparklineCell,
-  type TableColumn,
+  type TerminalColumn,
   tableLine,
   textCell,
 } from '../../../../src/cli/search/table.ts';
@@ -94,7 +94,7 @@ describe('a sparkline', () => {
   });
 });
 
-const column = (isStiff: boolean, isRight = false): TableColumn => ({ header: '', isRight, isStiff, style: (text) => text });
+const column = (isStiff: boolean, isRight = false): TerminalColumn => ({ header: '', isRight, isStiff, style: (text) => text });
 
 describe('the widths of columns', () => {
   test.each<[what: string, stiff: readonly boolean[], wanted: readonly number[], terminal: number, widths: readonly number[]]>([

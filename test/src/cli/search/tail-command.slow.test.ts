@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_MESSAGE_LENGTH } from '../../../../src/cli/search/tail-stream.ts';
+import { MAX_TAIL_MESSAGE_LENGTH } from '../../../../src/cli/search/tail-stream.ts';
 import { freePorts } from '../../../broker/free-port.ts';
 import { recordingUpstream, type SeenRequest } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
@@ -270,7 +270,7 @@ test.each([
 });
 
 test('a message that is too long to be held ends the tail', async () => {
-  await using server = await streaming((response) => stream(response, READY).end(`data: ${'x'.repeat(MAX_MESSAGE_LENGTH + 1)}`));
+  await using server = await streaming((response) => stream(response, READY).end(`data: ${'x'.repeat(MAX_TAIL_MESSAGE_LENGTH + 1)}`));
   const told = await runCli(['tail', '--url', server.url]);
   expect(told).toEqual({ status: 1, stdout: '', stderr: 'shieldlog: a message of the stream is longer than 16777216 characters\n' });
 });

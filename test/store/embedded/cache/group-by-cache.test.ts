@@ -6,7 +6,7 @@ import type { GroupsOutput } from '../../../../query/plan/search-plan.ts';
 import { GroupByCache } from '../../../../store/embedded/cache/group-by-cache.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { rememberFooters, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
-import { retryWithLess } from '../../../../store/embedded/duckdb/memory-ladder.ts';
+import { retryWithLess } from '../../../../store/embedded/duckdb/out-of-memory.ts';
 import { type RunnerConnection, StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { SearchScope } from '../../../../store/embedded/search/search-scope.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';

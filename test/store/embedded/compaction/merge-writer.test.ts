@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { HOUR_MS } from '../../../../query/durations.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
-import { type MergeOrder, MergeWriter } from '../../../../store/embedded/compaction/merge.ts';
+import { type MergeTask, MergeWriter } from '../../../../store/embedded/compaction/merge.ts';
 import type { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -14,7 +14,7 @@ import { eventSeries, NOW } from '../stored-events.ts';
 const EVENTS = 24_000;
 
 /** Three segments of one hour to merge into one. */
-async function threeSegments(): Promise<MergeOrder> {
+async function threeSegments(): Promise<MergeTask> {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const events = eventSeries('e', EVENTS, NOW, 10);
@@ -38,82 +38,82 @@ function writerWith(runner: StatementRunner, memoryLimitMb = 128): MergeWriter {
 }
 
 test('in the background many events are written by a thread of its own, just as they would be at once', async () => {
-  const order = await threeSegments();
+  const task = await threeSegments();
   const { runner, asked, readRows } = await countingRunner();
   const writer = writerWith(runner);
-  const written = await writer.writeInBackground(order);
+  const written = await writer.writeInBackground(task);
   expect(asked()).toBe(0);
-  const expected = await writer.writeAtOnce({ ...order, stem: 'here' });
+  const expected = await writer.writeAtOnce({ ...task, stem: 'here' });
   expect(asked()).toBeGreaterThan(0);
   expect(written).toEqual(expected.map((segment) => ({ ...segment, file: segment.file.replace('here', 'merged') })));
   const [rows, expectedRows] = await Promise.all(
-    ['merged', 'here'].map((stem) => readRows(join(order.segmentsFolder, `${stem}-0.parquet`))),
+    ['merged', 'here'].map((stem) => readRows(join(task.segmentsFolder, `${stem}-0.parquet`))),
   );
   expect(rows).toHaveLength(EVENTS);
   expect(rows).toEqual(expectedRows);
 });
 
 test('that thread stands back behind the others where threads can', async () => {
-  const order = await threeSegments();
+  const task = await threeSegments();
   const before = nicenessOfThreads();
   const { runner } = await countingRunner();
-  await writerWith(runner).writeInBackground(order);
+  await writerWith(runner).writeInBackground(task);
   const started = [...nicenessOfThreads()].filter(([thread]) => !before.has(thread)).map(([, niceness]) => niceness);
   expect([...before.values()]).not.toContain(10);
   expect(started.includes(10)).toBe(threadsHavePriorities);
 });
 
 test('few events are written where they are', async () => {
-  const order = await threeSegments();
+  const task = await threeSegments();
   const { runner, asked } = await countingRunner();
-  const [segment] = await writerWith(runner).writeInBackground({ ...order, paths: order.paths.slice(0, 2), events: (2 * EVENTS) / 3 });
+  const [segment] = await writerWith(runner).writeInBackground({ ...task, paths: task.paths.slice(0, 2), events: (2 * EVENTS) / 3 });
   expect(segment?.rows).toBe((2 * EVENTS) / 3);
   expect(asked()).toBeGreaterThan(0);
 });
 
 test('what the thread has too little memory for is written where there is more', async () => {
-  const order = await threeSegments();
+  const task = await threeSegments();
   const { runner, asked } = await countingRunner();
-  const before = readdirSync(order.segmentsFolder);
-  expect(await writerWith(runner, 8).writeInBackground(order)).toMatchObject([{ rows: EVENTS }]);
+  const before = readdirSync(task.segmentsFolder);
+  expect(await writerWith(runner, 8).writeInBackground(task)).toMatchObject([{ rows: EVENTS }]);
   expect(asked()).toBeGreaterThan(0);
-  expect(readdirSync(order.segmentsFolder).sort()).toEqual([...before, 'merged-0.parquet'].sort());
+  expect(readdirSync(task.segmentsFolder).sort()).toEqual([...before, 'merged-0.parquet'].sort());
 });
 
-test('a segment that cannot be read is named; nothing is left, and the next order is carried out', async () => {
-  const order = await threeSegments();
+test('a segment that cannot be read is named; nothing is left, and the next task is carried out', async () => {
+  const task = await threeSegments();
   const { runner } = await countingRunner();
   const writer = writerWith(runner);
   const missing = join(temporaryFolder(), 'gone.parquet');
-  const before = readdirSync(order.segmentsFolder);
-  await expect(writer.writeInBackground({ ...order, paths: [...order.paths, missing] })).rejects.toThrow(missing);
-  expect(readdirSync(order.segmentsFolder)).toEqual(before);
-  expect(await writer.writeInBackground(order)).toMatchObject([{ rows: EVENTS }]);
+  const before = readdirSync(task.segmentsFolder);
+  await expect(writer.writeInBackground({ ...task, paths: [...task.paths, missing] })).rejects.toThrow(missing);
+  expect(readdirSync(task.segmentsFolder)).toEqual(before);
+  expect(await writer.writeInBackground(task)).toMatchObject([{ rows: EVENTS }]);
 });
 
 test('a merge at once is given up, too, and leaves nothing behind; later ones do not begin', async () => {
-  const order = await threeSegments();
+  const task = await threeSegments();
   const { runner, asked } = await countingRunner();
   const writer = writerWith(runner);
-  const before = readdirSync(order.segmentsFolder);
-  const written = writer.writeAtOnce(order);
+  const before = readdirSync(task.segmentsFolder);
+  const written = writer.writeAtOnce(task);
   writer.giveUp();
   await expect(written).rejects.toThrow('aborted');
-  expect(readdirSync(order.segmentsFolder)).toEqual(before);
+  expect(readdirSync(task.segmentsFolder)).toEqual(before);
   const statements = asked();
-  await expect(writer.writeInBackground({ ...order, events: 1 })).rejects.toThrow('aborted');
+  await expect(writer.writeInBackground({ ...task, events: 1 })).rejects.toThrow('aborted');
   expect(asked()).toBe(statements);
 });
 
 test('what is given up leaves nothing behind', async () => {
-  const order = await threeSegments();
+  const task = await threeSegments();
   const { runner } = await countingRunner();
   const writer = writerWith(runner);
-  await writer.writeInBackground(order);
-  rmSync(join(order.segmentsFolder, 'merged-0.parquet'));
-  const before = readdirSync(order.segmentsFolder);
-  const written = writer.writeInBackground(order);
+  await writer.writeInBackground(task);
+  rmSync(join(task.segmentsFolder, 'merged-0.parquet'));
+  const before = readdirSync(task.segmentsFolder);
+  const written = writer.writeInBackground(task);
   writer.giveUp();
   await expect(written).rejects.toThrow('INTERRUPT');
-  expect(readdirSync(order.segmentsFolder)).toEqual(before);
+  expect(readdirSync(task.segmentsFolder)).toEqual(before);
 });

@@ -219,12 +219,12 @@ function catalogIn(folder: string): Catalog {
 test('the epoch of a start is drawn once, and is there after the next start', () => {
   const folder = temporaryFolder();
   const first = catalogIn(folder);
-  first.epochs.prepare({ firstSequence: 5n, runs: 1 });
+  first.epochs.prepare({ firstSequence: 5n, sweeps: 1 });
   for (let times = 0; times < 3; times += 1) first.epochs.begin();
   const drawn = first.epochs.list();
   expect(drawn).toEqual([
-    { epoch: first.storeId(), firstSequence: 1n, runs: 0 },
-    { epoch: expect.any(Number), firstSequence: 5n, runs: 1 },
+    { epoch: first.storeId(), firstSequence: 1n, sweeps: 0 },
+    { epoch: expect.any(Number), firstSequence: 5n, sweeps: 1 },
   ]);
   first.close();
   const second = catalogIn(folder);
@@ -243,7 +243,7 @@ test('the last epochs are kept', () => {
   `);
   const epochs = new EpochTable(database);
   for (let start = 1; start <= MAX_EPOCHS + 2; start += 1) {
-    epochs.prepare({ firstSequence: BigInt(start), runs: 0 });
+    epochs.prepare({ firstSequence: BigInt(start), sweeps: 0 });
     epochs.begin();
   }
   const kept = epochs.list().map(({ firstSequence }) => Number(firstSequence));

@@ -21,7 +21,7 @@ async function readerWithoutDuckdb(versions: VersionSet): Promise<FeedPages> {
     aliases: pathAliases('/nowhere'),
     checks: segmentChecks('/nowhere', versions),
     connections,
-    windowBudget: { events: 10, bytes: 1_000 },
+    excerptBudget: { events: 10, bytes: 1_000 },
     evictCaches: () => Promise.resolve(),
   });
 }

@@ -11,14 +11,14 @@ const positions = new EmbeddedPositions({
   storeId: STORE_ID,
   epochs: {
     list: () => [
-      { epoch: FIRST, firstSequence: 1n, runs: 0 },
-      { epoch: SECOND, firstSequence: 243n, runs: 2 },
-      { epoch: THIRD, firstSequence: 243n, runs: 2 },
+      { epoch: FIRST, firstSequence: 1n, sweeps: 0 },
+      { epoch: SECOND, firstSequence: 243n, sweeps: 2 },
+      { epoch: THIRD, firstSequence: 243n, sweeps: 2 },
     ],
   },
   versions: { endSequence: 301n },
   // Run 3 removed events up to sequence 16.
-  expiredWatermarks: { runs: 3, sequence: (_, afterRuns = 0) => (afterRuns < 3 ? 16n : 0n) },
+  expiredWatermarks: { sweeps: 3, sequence: (_, afterRuns = 0) => (afterRuns < 3 ? 16n : 0n) },
 });
 
 test('cursors are of the last start, and keep their text', async () => {
@@ -55,9 +55,9 @@ test.each<[string, string, FeedPosition | CursorAhead | string]>([
   ['past that', cursorText(feedPosition(250n, 2), SECOND, STORE_ID), endsAt(feedPosition(242n, 2))],
   ['at the end of this start', cursorText(feedPosition(300n, 3), THIRD, STORE_ID), goesOn(feedPosition(300n, 3))],
   ['one past this start', cursorText(feedPosition(301n, 3), THIRD, STORE_ID), endsAt(feedPosition(300n, 3))],
-  ['that knows of runs of the retention elsewhere', cursorText(feedPosition(9n, 7), FIRST, STORE_ID), goesOn(feedPosition(9n, 2))],
-  ['past its end with runs elsewhere', cursorText(feedPosition(999n, 7), SECOND, STORE_ID), endsAt(feedPosition(242n, 2))],
-  ['of this start with runs that it did not have', cursorText(feedPosition(9n, 4), THIRD, STORE_ID), endsAt(feedPosition(9n, 3))],
+  ['that knows of sweeps of the retention elsewhere', cursorText(feedPosition(9n, 7), FIRST, STORE_ID), goesOn(feedPosition(9n, 2))],
+  ['past its end with sweeps elsewhere', cursorText(feedPosition(999n, 7), SECOND, STORE_ID), endsAt(feedPosition(242n, 2))],
+  ['of this start with sweeps that it did not have', cursorText(feedPosition(9n, 4), THIRD, STORE_ID), endsAt(feedPosition(9n, 3))],
   ['of a start on a copy of the folder', cursorText(feedPosition(9n, 0), NEVER_HERE, STORE_ID), beginsAnew],
   ['of another store', cursorText(feedPosition(9n, 0), NEVER_HERE, 7), 'is a cursor of another store: it means nothing here'],
   ['of another store by an earlier program', cursorText(feedPosition(9n, 0), 7), 'is a cursor of another store: it means nothing here'],
@@ -68,9 +68,9 @@ test.each<[string, string, FeedPosition | CursorAhead | string]>([
 test('the first start may be forgotten: a cursor of an earlier program is then not taken for one of another store', async () => {
   const forgetful = new EmbeddedPositions({
     storeId: STORE_ID,
-    epochs: { list: () => [{ epoch: THIRD, firstSequence: 243n, runs: 2 }] },
+    epochs: { list: () => [{ epoch: THIRD, firstSequence: 243n, sweeps: 2 }] },
     versions: { endSequence: 301n },
-    expiredWatermarks: { runs: 3, sequence: () => 0n },
+    expiredWatermarks: { sweeps: 3, sequence: () => 0n },
   });
   expect(await forgetful.decode(cursorText(feedPosition(9n, 0), FIRST))).toEqual(beginsAnew);
 });
@@ -81,7 +81,7 @@ test('positions are in the order of the feed, whatever their readers know of the
   expect(positions.compare(feedPosition(9n, 1), feedPosition(9n, 2))).toBe(0);
 });
 
-test('a reader that moves on never goes back, and knows of no more runs of the retention than before', () => {
+test('a reader that moves on never goes back, and knows of no more sweeps of the retention than before', () => {
   expect(positions.advance(feedPosition(5n, 1), { sequence: 7n })).toEqual(feedPosition(7n, 1));
   expect(positions.advance(feedPosition(5n, 1), feedPosition(8n, 3))).toEqual(feedPosition(8n, 1));
   expect(positions.advance(feedPosition(5n, 1), feedPosition(4n, 3))).toEqual(feedPosition(5n, 1));

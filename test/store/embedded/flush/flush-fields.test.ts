@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
-import { type FieldsOrder, FieldsWriter, writeFlushedFields } from '../../../../store/embedded/flush/flush-fields.ts';
+import { type FieldsTask, FieldsWriter, writeFlushedFields } from '../../../../store/embedded/flush/flush-fields.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { nicenessOfThreads, threadsHavePriorities } from '../../niceness-of-threads.ts';
@@ -12,7 +12,7 @@ import { eventSeries, NOW } from '../stored-events.ts';
 const EVENTS = 24_000;
 
 /** Four journals of an open store, and a folder for segments. */
-async function fourJournals(): Promise<FieldsOrder> {
+async function fourJournals(): Promise<FieldsTask> {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const events = eventSeries('e', EVENTS, NOW, 10);
@@ -41,13 +41,13 @@ async function writerWith(runner: StatementRunner): Promise<FieldsWriter> {
 }
 
 test('many journals are written by a thread of its own, just as they would be here', async () => {
-  const order = await fourJournals();
+  const task = await fourJournals();
   const { runner, asked } = await countingRunner();
   const writer = await writerWith(runner);
-  const written = await writer.run(order, async () => undefined);
+  const written = await writer.run(task, async () => undefined);
   expect(asked()).toBe(0);
-  const files = written.segments.map(({ file }) => readFileSync(join(order.segmentsFolder, file)));
-  const expected = await writeFlushedFields({ ...order, stem: 'here' }, runner);
+  const files = written.segments.map(({ file }) => readFileSync(join(task.segmentsFolder, file)));
+  const expected = await writeFlushedFields({ ...task, stem: 'here' }, runner);
   expect(written.rows).toHaveLength(EVENTS);
   expect(written.rows).toEqual(expected.rows);
   expect(written.segments.map(({ file: _, bytes: __, blocks: ___, ...content }) => content)).toEqual(
@@ -57,40 +57,40 @@ test('many journals are written by a thread of its own, just as they would be he
 });
 
 test('that thread stands back behind the others where threads can', async () => {
-  const order = await fourJournals();
+  const task = await fourJournals();
   const before = nicenessOfThreads();
   const { runner } = await countingRunner();
-  await (await writerWith(runner)).run(order, async () => undefined);
+  await (await writerWith(runner)).run(task, async () => undefined);
   const started = [...nicenessOfThreads()].filter(([thread]) => !before.has(thread)).map(([, niceness]) => niceness);
   expect([...before.values()]).not.toContain(10);
   expect(started.includes(10)).toBe(threadsHavePriorities);
 });
 
 test('few events, and those of a table, are written where they are', async () => {
-  const order = await fourJournals();
+  const task = await fourJournals();
   const { runner, asked } = await countingRunner();
   const writer = await writerWith(runner);
-  const [first] = order.sources;
+  const [first] = task.sources;
   expect(first).toBeDefined();
   const { segments } = await writer.run(
-    { ...order, sources: first === undefined ? [] : [first], events: EVENTS / 4 },
+    { ...task, sources: first === undefined ? [] : [first], events: EVENTS / 4 },
     async () => undefined,
   );
   expect(segments.reduce((sum, { rows }) => sum + rows, 0)).toBe(EVENTS / 4);
   expect(asked()).toBeGreaterThan(0);
-  const paths = order.sources.flatMap((source) => ('path' in source ? [`'${source.path}'`] : []));
+  const paths = task.sources.flatMap((source) => ('path' in source ? [`'${source.path}'`] : []));
   await runner.run({ text: `CREATE TABLE collected AS SELECT * FROM read_parquet([${paths.join(', ')}])`, params: [] });
-  const ofTable = await writer.run({ ...order, stem: 'table', sources: [{ table: 'collected' }] }, async () => undefined);
+  const ofTable = await writer.run({ ...task, stem: 'table', sources: [{ table: 'collected' }] }, async () => undefined);
   expect(ofTable.rows).toHaveLength(EVENTS);
 });
 
-test('a journal that cannot be read is named; nothing is left, and the next order is carried out', async () => {
-  const order = await fourJournals();
+test('a journal that cannot be read is named; nothing is left, and the next task is carried out', async () => {
+  const task = await fourJournals();
   const { runner } = await countingRunner();
   const writer = await writerWith(runner);
   const missing = join(temporaryFolder(), '000000000009.parquet');
-  await expect(writer.run({ ...order, sources: [...order.sources, { path: missing }] }, async () => undefined)).rejects.toThrow(missing);
-  expect(readdirSync(order.segmentsFolder)).toEqual([]);
-  const { rows } = await writer.run(order, async () => undefined);
+  await expect(writer.run({ ...task, sources: [...task.sources, { path: missing }] }, async () => undefined)).rejects.toThrow(missing);
+  expect(readdirSync(task.segmentsFolder)).toEqual([]);
+  const { rows } = await writer.run(task, async () => undefined);
   expect(rows).toHaveLength(EVENTS);
 });

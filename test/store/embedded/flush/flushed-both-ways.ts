@@ -5,7 +5,7 @@ import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import { logRow } from '../../../../sql/segment-statements.ts';
 import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
-import { type FieldsOrder, type FlushedFields, writeFlushedFields } from '../../../../store/embedded/flush/flush-fields.ts';
+import { type FieldsTask, type FlushedFields, writeFlushedFields } from '../../../../store/embedded/flush/flush-fields.ts';
 import { flushJournals } from '../../../../store/embedded/flush/flush-journals.ts';
 import { EmptyJournalTable } from '../../../../store/embedded/journal/empty-journal-table.ts';
 import { JournalFolder } from '../../../../store/embedded/journal/journal-folder.ts';
@@ -18,7 +18,7 @@ const FIRST_SEQUENCE = 2n ** 40n + 17n;
 const BLOB_FILE = 70_000;
 
 /** Writes the events of each batch as a journal. */
-export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]): Promise<FieldsOrder> {
+export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]): Promise<FieldsTask> {
   const [journalFolder, segmentsFolder] = ['journal', 'segments'].map((name) => join(temporaryFolder(), name)) as [string, string];
   mkdirSync(journalFolder);
   mkdirSync(segmentsFolder);
@@ -38,16 +38,16 @@ export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]
  * Flushes the journals with the kernel and with DuckDB. Expects the same rows in the same order, the same entries of the catalog, and the
  * blob pointer of each row at its own log.
  */
-export async function expectFlushedAlike(order: FieldsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
+export async function expectFlushedAlike(task: FieldsTask, kernel: SegmentKernel): Promise<FlushedFields> {
   const engine = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await engine.connect();
   try {
-    const expected = await writeFlushedFields({ ...order, stem: 'duckdb' }, new StatementRunner(connection));
-    const flushed = await flushJournals(kernel, order);
+    const expected = await writeFlushedFields({ ...task, stem: 'duckdb' }, new StatementRunner(connection));
+    const flushed = await flushJournals(kernel, task);
     expect(contentOf(flushed)).toEqual(contentOf(expected));
     for (const [index, { file }] of flushed.segments.entries()) {
       const readRows = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
-        const from = `read_parquet('${join(order.segmentsFolder, name)}') ORDER BY file_row_number`;
+        const from = `read_parquet('${join(task.segmentsFolder, name)}') ORDER BY file_row_number`;
         const reader = await connection.runAndReadAll(`SELECT ${columns} FROM ${from}`);
         return [reader.columnNames(), reader.columnTypes().map(String), ...reader.getRows()];
       };
@@ -56,10 +56,10 @@ export async function expectFlushedAlike(order: FieldsOrder, kernel: SegmentKern
       const [, , ...pointers] = await readRows('seq, "logPlace"', file);
       for (const [sequence, blobPointer] of pointers) {
         const { blobFile, row } = logRow(blobPointer as bigint);
-        expect([blobFile, flushed.rows[row]]).toEqual([order.blobFile, Number((sequence as bigint) - order.firstSequence)]);
+        expect([blobFile, flushed.rows[row]]).toEqual([task.blobFile, Number((sequence as bigint) - task.firstSequence)]);
       }
     }
-    expect(flushed.rows.toSorted()).toEqual(Float64Array.from({ length: order.events }, (_, row) => row));
+    expect(flushed.rows.toSorted()).toEqual(Float64Array.from({ length: task.events }, (_, row) => row));
     return flushed;
   } finally {
     connection.closeSync();

@@ -97,7 +97,7 @@ test('a segment that is merged while its sequences are read expires with the mer
   expect(read).toEqual([2, 1]);
   expect(versions.segments).toEqual([]);
   expect(catalog.segments()).toEqual([]);
-  expect(retention.expiredWatermarks.runs).toBe(1);
+  expect(retention.expiredWatermarks.sweeps).toBe(1);
   catalog.close();
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   byDifference,
-  eventsOf,
+  eventCountOf,
   type FieldCounts,
   type ValueCount,
   withChanges,
@@ -50,7 +50,7 @@ test.each<[string, FieldCounts, string, number[], FieldCounts]>([
 });
 
 test('the events of a field are known where its other values are singletons', () => {
-  expect(eventsOf(counts(10, 'a 5, b 1'))).toBe(14);
+  expect(eventCountOf(counts(10, 'a 5, b 1'))).toBe(14);
 });
 
 test('differences compare exactly, beyond what a double can tell', () => {

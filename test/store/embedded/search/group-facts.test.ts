@@ -18,7 +18,7 @@ test('the most frequent value wins, and of equals the smaller by code point', ()
 test('features are distinct, ascending, joined by a comma', () => {
   const facts = new GroupFacts(0);
   for (const feature of ['20', '3', '100', '😀', '\uffee', '3']) {
-    facts.addVerdict(null, feature, 1);
+    facts.addAction(null, feature, 1);
   }
   expect(facts.context().features).toBe('100,20,3,\uffee,😀');
 });
@@ -31,7 +31,7 @@ test('only the three actions that a context counts are counted', () => {
     ['logged', 3],
     ['allowed', 4],
   ] as const) {
-    facts.addVerdict(action, null, events);
+    facts.addAction(action, null, events);
   }
   expect(facts.context()).toMatchObject({ blocked: 1, challenged: 2, logged: 3 });
 });

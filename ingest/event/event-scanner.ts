@@ -4,7 +4,7 @@ import { type FieldRule, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import type { ColumnWriter } from './column-writer.ts';
-import type { ConvertedEvents } from './converted-events.ts';
+import type { EventCollector } from './event-collector.ts';
 import {
   allowedTimes,
   type EventRules,
@@ -17,7 +17,7 @@ import {
   tooLongRepaired,
   tooLongRest,
 } from './event-verdict.ts';
-import type { JsonMember } from './json-skipper.ts';
+import type { MemberRange } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
 import { packLog } from './packed-logs.ts';
@@ -37,7 +37,7 @@ const LOW_64 = (1n << 64n) - 1n;
  * Turns events of every form into columns and packed logs, and says of the others which rule they break. All rules about the
  * text of an event are here and in `WireEvent`.
  */
-export class ScannedEvents {
+export class EventScanner {
   readonly #rules: EventRules;
   readonly #scanner = new MemberScanner();
   readonly #event = new WireEvent();
@@ -47,7 +47,7 @@ export class ScannedEvents {
   }
 
   /** Does the same as `EventConverter.convert`. */
-  convert(bytes: Uint8Array, sourceId: (() => string) | null, events: ConvertedEvents): EventVerdict {
+  convert(bytes: Uint8Array, sourceId: (() => string) | null, events: EventCollector): EventVerdict {
     if (bytes.length > LARGEST_LINE_BYTES) {
       return rejected(tooLong(bytes.length));
     }
@@ -136,7 +136,7 @@ function writeFields(scanner: MemberScanner, event: WireEvent, derivedLogId: str
 }
 
 /** The members of the text fields that are longer than what is stored of a text. */
-function longTexts(scanner: MemberScanner, event: WireEvent): JsonMember[] {
+function longTexts(scanner: MemberScanner, event: WireEvent): MemberRange[] {
   return TEXTS.flatMap(({ name, rule }) => {
     const member = event.fields.get(name);
     // A text is never longer than it is written.
@@ -149,7 +149,7 @@ function longTexts(scanner: MemberScanner, event: WireEvent): JsonMember[] {
 function wholeText(
   scanner: MemberScanner,
   { asn }: WireEvent,
-  { rule, member }: { readonly rule: FieldRule; readonly member: JsonMember },
+  { rule, member }: { readonly rule: FieldRule; readonly member: MemberRange },
 ): Buffer {
   return rule === 'asNumber' ? Buffer.from(asn!) : textOf(scanner, member);
 }
@@ -160,7 +160,7 @@ function storedBytes(text: Buffer): Buffer {
 }
 
 /** The text of a member that is a string, without its escapes. */
-function textOf(scanner: MemberScanner, member: JsonMember): Buffer {
+function textOf(scanner: MemberScanner, member: MemberRange): Buffer {
   return member.valueHasEscapes ? Buffer.from(scanner.stringOf(member)) : scanner.text.subarray(member.valueStart + 1, member.valueEnd - 1);
 }
 
@@ -183,7 +183,7 @@ function writeText(rule: FieldRule, column: number, text: Buffer, columns: Colum
  * The event's log with the members that are no fields added to it, and those of its `long` texts, which the columns do not have whole; the
  * whole event where it has no log. It is copied as it is written. Good until the next scan.
  */
-function canonicalLog(scanner: MemberScanner, event: WireEvent, long: readonly JsonMember[]): Buffer {
+function canonicalLog(scanner: MemberScanner, event: WireEvent, long: readonly MemberRange[]): Buffer {
   const { text } = scanner;
   const log = event.fields.get('log');
   if (log === undefined) {

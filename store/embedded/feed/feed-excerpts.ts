@@ -1,6 +1,6 @@
 import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { FeedLine } from '../../event-store.ts';
-import { MAX_FEED_WINDOWS } from '../../memory-shares.ts';
+import { MAX_FEED_EXCERPTS } from '../../memory-shares.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 import { type IngestTime, ingestClock } from '../snapshot/ingest-times.ts';
 import type { FlushedRange } from './feed-events.ts';
@@ -18,9 +18,9 @@ export interface FeedPiece {
 
 /**
  * All events of some zones with a sequence above `after` and up to `upTo`, in memory. Segments and blob files are sorted by zone, so a page
- * of the feed reads through all of them; a window does that once for many pages.
+ * of the feed reads through all of them; an excerpt does that once for many pages.
  */
-export interface FeedWindow {
+export interface FeedExcerpt {
   readonly after: bigint;
   readonly upTo: bigint;
   /** The events with their logs; absent where there are none. */
@@ -28,8 +28,8 @@ export interface FeedWindow {
   readonly times: readonly IngestTime[];
 }
 
-/** The next events of a window behind `after`, at most `limit`. */
-export function readWindow({ events, upTo, times }: FeedWindow, after: bigint, limit: number): FeedPiece {
+/** The next events of an excerpt behind `after`, at most `limit`. */
+export function readExcerpt({ events, upTo, times }: FeedExcerpt, after: bigint, limit: number): FeedPiece {
   if (events === undefined) {
     return { lines: [], lastSequence: upTo };
   }
@@ -39,83 +39,83 @@ export function readWindow({ events, upTo, times }: FeedWindow, after: bigint, l
   return { lines, lastSequence: isLast ? upTo : (lines.at(-1)?.sequence ?? upTo) };
 }
 
-/** Returns true once a reader at `after` has read a quarter of the window: the next window is then made before it is needed. */
-export function isUnderWay({ after: begin, upTo }: FeedWindow, after: bigint): boolean {
+/** Returns true once a reader at `after` has read a quarter of the excerpt: the next excerpt is then made before it is needed. */
+export function isUnderWay({ after: begin, upTo }: FeedExcerpt, after: bigint): boolean {
   return 4n * (after - begin) >= upTo - begin;
 }
 
-/** The window of a reader that does not come back within this time is dropped. */
+/** The excerpt of a reader that does not come back within this time is dropped. */
 const IDLE_MS = 10_000;
 
 interface Entry {
   /** Tells the zones of its events from others. */
   readonly zones: string;
-  readonly window: Promise<FeedWindow>;
+  readonly excerpt: Promise<FeedExcerpt>;
   readonly after: bigint;
-  /** The end of the range until the window is made, then that of the window. */
+  /** The end of the range until the excerpt is made, then that of the excerpt. */
   upTo: bigint;
   isMade: boolean;
   /** Ticks of the timer since its last use. */
   idleTicks: number;
 }
 
-/** Holds the windows that readers of the feed are in: a few, made and being made, because they take memory. */
-export class FeedWindows {
-  readonly #make: (range: FlushedRange) => Promise<FeedWindow>;
-  /** One window is made at a time, because making it takes more than twice the memory that it keeps. */
+/** Holds the excerpts that readers of the feed are in: a few, made and being made, because they take memory. */
+export class FeedExcerpts {
+  readonly #make: (range: FlushedRange) => Promise<FeedExcerpt>;
+  /** One excerpt is made at a time, because making it takes more than twice the memory that it keeps. */
   readonly #making = new SerialQueue();
-  /** An entry used within the last tick makes no room: readers that evict each other's windows would make a window for every page. */
+  /** An entry used within the last tick makes no room: readers that evict each other's excerpts would make an excerpt for every page. */
   readonly #entries = new BudgetedCache<Entry, Entry>({
-    budget: MAX_FEED_WINDOWS,
+    budget: MAX_FEED_EXCERPTS,
     sizeOf: () => 1,
     canEvict: ({ idleTicks }) => idleTicks > 0,
   });
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(make: (range: FlushedRange) => Promise<FeedWindow>) {
+  constructor(make: (range: FlushedRange) => Promise<FeedExcerpt>) {
     this.#make = make;
   }
 
-  /** The window with the events behind `after`, if there is one. It may turn out to end before. */
-  find(zones: FlushedRange['zones'], after: bigint): Promise<FeedWindow> | undefined {
+  /** The excerpt with the events behind `after`, if there is one. It may turn out to end before. */
+  find(zones: FlushedRange['zones'], after: bigint): Promise<FeedExcerpt> | undefined {
     const entry = this.#entryOf(zones, after);
     if (entry === undefined) {
       return undefined;
     }
     this.#entries.use(entry);
     entry.idleTicks = 0;
-    return entry.window;
+    return entry.excerpt;
   }
 
-  /** Makes a window of a range, and drops the one used longest ago for it. Returns undefined where all of them were used lately. */
-  open(range: FlushedRange): Promise<FeedWindow> | undefined {
+  /** Makes an excerpt of a range, and drops the one used longest ago for it. Returns undefined where all of them were used lately. */
+  open(range: FlushedRange): Promise<FeedExcerpt> | undefined {
     if (!this.#entries.makeRoom(1)) {
       return undefined;
     }
     const { zones, after, upTo } = range;
-    const window = this.#making.run(() => this.#make(range));
-    const entry: Entry = { zones: String(zones), window, after, upTo, isMade: false, idleTicks: 0 };
+    const excerpt = this.#making.run(() => this.#make(range));
+    const entry: Entry = { zones: String(zones), excerpt, after, upTo, isMade: false, idleTicks: 0 };
     this.#entries.add(entry, entry);
-    window.then(
+    excerpt.then(
       (made) => {
         entry.isMade = true;
         entry.upTo = made.upTo;
       },
-      // The readers that wait for the window get the error; the next one makes another window.
+      // The readers that wait for the excerpt get the error; the next one makes another excerpt.
       () => this.#entries.evict(entry),
     );
     this.#timer ??= setInterval(() => this.#tick(), IDLE_MS / 2).unref();
-    return window;
+    return excerpt;
   }
 
-  /** Makes the window of a range, unless it is there or there is no room without evicting one. */
+  /** Makes the excerpt of a range, unless it is there or there is no room without evicting one. */
   prepare(range: FlushedRange): void {
-    if (this.#entries.values.length < MAX_FEED_WINDOWS && this.#entryOf(range.zones, range.after) === undefined) {
+    if (this.#entries.values.length < MAX_FEED_EXCERPTS && this.#entryOf(range.zones, range.after) === undefined) {
       void this.open(range);
     }
   }
 
-  /** Has to be called where a reader has read the window with the events behind `after` to its end. */
+  /** Has to be called where a reader has read the excerpt with the events behind `after` to its end. */
   done(zones: FlushedRange['zones'], after: bigint): void {
     const entry = this.#entryOf(zones, after);
     if (entry !== undefined) {
@@ -123,10 +123,10 @@ export class FeedWindows {
     }
   }
 
-  /** Waits for the windows that are being made. */
+  /** Waits for the excerpts that are being made. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.allSettled(this.#entries.values.map(({ window }) => window));
+    await Promise.allSettled(this.#entries.values.map(({ excerpt }) => excerpt));
     this.#entries.evictAll();
   }
 

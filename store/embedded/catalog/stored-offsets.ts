@@ -5,7 +5,7 @@ import type { SourceOffset } from '../../event-store.ts';
  * those of its own; a start reads both. Nothing removes an offset, not even that of a deleted topic; that a topic was made anew is
  * recognised in `kafka-partition.ts`, by the id that an offset carries.
  */
-export class SourceOffsetTable {
+export class StoredOffsets {
   readonly #byTopic = new Map<string, Map<number, SourceOffset>>();
 
   constructor(sourceOffsets: readonly SourceOffset[]) {

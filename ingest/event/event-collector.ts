@@ -4,7 +4,7 @@ import { ColumnWriter } from './column-writer.ts';
 import { LineBuffer } from './packed-logs.ts';
 
 /** Events as a batch holds them: their fields as columns and their packed logs, in the same order. Each event is added to both. */
-export class ConvertedEvents {
+export class EventCollector {
   readonly #pool = new ChunkPool();
   readonly fields = new ColumnWriter(this.#pool);
   readonly logs = new LineBuffer(this.#pool);

@@ -19,7 +19,7 @@ interface AfterAppend {
 }
 
 /** The appends of one source that are under way: a few at the same time, so that writing one batch overlaps with loading another. */
-export class AppendWindow {
+export class PendingAppends {
   readonly #underWay = new Set<Promise<void>>();
   readonly #failures: Error[] = [];
   #duplicates: number | null = 0;

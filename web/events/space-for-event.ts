@@ -4,7 +4,7 @@ import { useLayoutEffect } from 'preact/hooks';
 const MAKES_ROOM = 'makes-room';
 
 /** Makes room for the event beside the page, as long as the event is drawn. */
-export function useRoomForEvent(): void {
+export function useSpaceForEvent(): void {
   useLayoutEffect(() => {
     keepingTable(() => document.body.classList.add(MAKES_ROOM));
     return () => keepingTable(() => document.body.classList.remove(MAKES_ROOM));

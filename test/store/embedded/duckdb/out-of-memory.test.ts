@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryWithLess } from '../../../../store/embedded/duckdb/memory-ladder.ts';
+import { retryWithLess } from '../../../../store/embedded/duckdb/out-of-memory.ts';
 
 /** Work with one outcome for each time that it is done, and the list of what happened. */
 function workEnding(...outcomes: readonly (Error | string)[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupColumns, ROW_COLUMNS, recordJson, recordOf } from '../../../../src/cli/search/event-columns.ts';
+import { groupColumns, ROW_COLUMNS, recordJson, recordOf } from '../../../../src/cli/search/output-columns.ts';
 
 const ROW = '{"logId":"a","timestamp":1700000000000,"log":{"n":9007199254740993},"fields":{"ip":"::1","ua":""}}';
 

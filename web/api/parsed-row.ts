@@ -1,7 +1,7 @@
 import { membersOf, memberText } from '../../query/json-text.ts';
 
 /** A row of an answer or of the live tail. */
-export interface EventRow {
+export interface ParsedRow {
   readonly logId: string;
   /** Unix milliseconds, UTC. */
   readonly timestamp: number;
@@ -12,7 +12,7 @@ export interface EventRow {
 }
 
 /** Reads a row from its JSON text. */
-export function readRow(text: string): EventRow {
+export function readRow(text: string): ParsedRow {
   const parts = new Map(membersOf(text).map((member) => [member.name, member.text]));
   const part = (name: string): string => {
     const found = parts.get(name);
@@ -29,11 +29,11 @@ export function readRow(text: string): EventRow {
 }
 
 /** The rows of an answer's text; none where it has groups or was asked for neither. */
-export function readRows(answerText: string): readonly EventRow[] {
+export function readRows(answerText: string): readonly ParsedRow[] {
   return membersOf(memberText(answerText, 'rows') ?? 'null').map((member) => readRow(member.text));
 }
 
 /** Names a row among those of all zones. A log id may have any character, a zone and a time only digits. */
-export function rowKey({ shieldZoneId, timestamp, logId }: EventRow): string {
+export function rowKey({ shieldZoneId, timestamp, logId }: ParsedRow): string {
   return `${shieldZoneId} ${timestamp} ${logId}`;
 }

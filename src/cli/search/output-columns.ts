@@ -7,7 +7,7 @@ import { type Cell, sparklineCell, textCell } from './table.ts';
 type ColumnKind = 'text' | 'address' | 'key' | 'number' | 'time' | 'sparkline' | 'json';
 
 /** A column of rows or groups. */
-export interface EventColumn {
+export interface OutputColumn {
   /** As `--columns` and the table's header have it. */
   readonly name: string;
   /** The member of the row or group that it shows. */
@@ -15,12 +15,12 @@ export interface EventColumn {
   readonly kind: ColumnKind;
 }
 
-const column = (name: string, from: string, kind: ColumnKind): EventColumn => ({ name, from, kind });
+const column = (name: string, from: string, kind: ColumnKind): OutputColumn => ({ name, from, kind });
 
 const kindOf = (name: string): ColumnKind => (name === 'ip' ? 'address' : 'text');
 
 /** The columns that rows have. */
-export const ROW_COLUMNS: readonly EventColumn[] = [
+export const ROW_COLUMNS: readonly OutputColumn[] = [
   column('time', 'timestamp', 'time'),
   column('timestamp', 'timestamp', 'number'),
   column('logId', 'logId', 'text'),
@@ -50,7 +50,7 @@ export function wireNameOf(key: GroupKey): string {
 }
 
 /** The columns that groups have: their keys, and what is known of them. */
-export function groupColumns(keys: readonly GroupKey[]): readonly EventColumn[] {
+export function groupColumns(keys: readonly GroupKey[]): readonly OutputColumn[] {
   const isKey = (name: string): boolean => keys.some((key) => key === name);
   const context = [
     column('blocked', 'context.blocked', 'number'),
@@ -108,7 +108,7 @@ function copyable(from: string, text: string): string {
 }
 
 /** The cell of a record in a column; empty where the record has no such member. */
-export function cellOf({ from, kind }: EventColumn, record: JsonRecord): Cell {
+export function cellOf({ from, kind }: OutputColumn, record: JsonRecord): Cell {
   const value = record.get(from);
   if (value === undefined) return textCell('');
   switch (kind) {
@@ -129,7 +129,7 @@ export function cellOf({ from, kind }: EventColumn, record: JsonRecord): Cell {
 /**
  * One JSON object of these columns, in their order, with values as they came and times in ISO 8601. A member that is missing is left out.
  */
-export function recordJson(columns: readonly EventColumn[], record: JsonRecord): string {
+export function recordJson(columns: readonly OutputColumn[], record: JsonRecord): string {
   const members = columns.flatMap(({ name, from, kind }) => {
     const value = record.get(from);
     return value === undefined ? [] : [`${JSON.stringify(name)}:${kind === 'time' ? JSON.stringify(isoTime(value)) : value}`];

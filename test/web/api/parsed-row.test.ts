@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { joinParts } from '../../../src/http/answer-writer.ts';
 import { zoneRowJson } from '../../../src/http/search-response.ts';
-import { readRow, readRows, rowKey } from '../../../web/api/event-row.ts';
+import { readRow, readRows, rowKey } from '../../../web/api/parsed-row.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 
 /** Blanks, order, digits, escapes and repeated names that JSON.parse and JSON.stringify would change. */
