@@ -14,13 +14,6 @@ const KERNEL = /\/kernel\//;
 /** Names that stand in several files, and why they may. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   startWork: 'Every module that a thread loads exports it: `work/worker-thread.ts` calls it by this name.',
-  exactly: 'Is to be merged.',
-  listOf: 'Is to be merged.',
-  int32: 'Is to be merged.',
-  HOUR_MS: 'Is to be merged.',
-  wholeNumber: 'Is to be merged.',
-  requestPath: 'Is to be merged.',
-  requireBodyType: 'Is to be merged.',
 };
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...ROOMS.map((room) => `${room}/**.ts`)], {

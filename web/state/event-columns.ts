@@ -18,7 +18,7 @@ const FIRST_COLUMNS: readonly OfferedColumn[] = [
   'ua',
 ];
 
-/** What the table of events can show, in the order in which it stands there unless somebody moves it: every field of an event but its log. */
+/** What the table of events can show, in the order in which it stands there unless somebody moves it: all fields but the log. */
 export const OFFERED_COLUMNS: readonly OfferedColumn[] = [...new Set([...FIRST_COLUMNS, ...TEXT_FIELDS, 'logId' as const])];
 
 /** The columns before a choice. The zone is one of them where the events are of several zones. */
