@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DIMENSIONS, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { CONFIG_VARIABLES, variablesOf } from '../../src/config/config-table.ts';
 import { PROBLEMS } from '../../src/http/problem.ts';
 
@@ -44,4 +45,11 @@ test.each([
 ])('%s has exactly the %s that the code has', (document, _what, expected) => {
   const found = tableIn(document, expected.split('\n', 1)[0] ?? '');
   expect(found, `${document} is to have this table:\n\n${expected}\n`).toBe(expected);
+});
+
+test.each([
+  ['docs/ingest.md', 'fields of an event', `${['logId', ...TEXT_FIELDS].map(code).join(', ')} and ${code('log')}`],
+  ['docs/terminal.md', 'fields of a condition', `a field is one of ${DIMENSIONS.join(', ')} |`],
+])('%s names the %s in their order', (document, _what, expected) => {
+  expect(readFileSync(join(ROOT, document), 'utf8').replaceAll(/\s+/g, ' ')).toContain(expected);
 });

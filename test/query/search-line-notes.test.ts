@@ -108,7 +108,7 @@ describe('a line that says otherwise than it looks is told of, with the spelling
     ['action\u200b:blocked', 'action\u200b:blocked', 'action\u200b, with U+200B in it'],
     ['\u200baction:blocked', '\u200baction:blocked', '\u200baction, with U+200B in it'],
   ])('%s: no field has that name', (line, term, name) => {
-    const fields = 'feature, ruleId, ip, ja4, ua, url, asn, country, action';
+    const fields = DIMENSIONS.join(', ');
     expect(notesOf(line)).toContain(`${term} is searched as a text, because no field is called ${name}; the fields are ${fields}`);
   });
 });

@@ -7,6 +7,7 @@ import { compileWith, errorsWith, HOUR, NOW } from './compile-text.ts';
 
 const FROM = NOW - HOUR;
 const NAMES = GROUP_DIMENSIONS.join(', ');
+const FIELDS = GROUP_DIMENSIONS.length;
 
 function compileBody(body: string): ExplorePlan {
   return compileExplore(new TextEncoder().encode(body), { zones: [3, 7], nowMs: NOW });
@@ -126,7 +127,7 @@ describe('a question of the explorer', () => {
 
   test.each([
     [{ groupBy: ['zone'] }, 'groupBy[0]', `must be one of ${NAMES}, not "zone"`],
-    [{ groupBy: times(11, 'ip') }, 'groupBy', 'must have at most 10 elements, not 11'],
+    [{ groupBy: times(FIELDS + 1, 'ip') }, 'groupBy', `must have at most ${FIELDS} elements, not ${FIELDS + 1}`],
     [{ filters: [clause('shieldZoneId', 'eq', '7')] }, 'filters[0].field', /^must be one of .*, not "shieldZoneId"$/],
     [{ histogram: 12 }, 'histogram', 'must be an object with the properties buckets, by, not 12'],
     [{ histogram: {} }, 'histogram.buckets', 'must be an integer from 1 to 500, not nothing'],
@@ -136,7 +137,7 @@ describe('a question of the explorer', () => {
     [{ histogram: { buckets: 1, by: 'ruleName' } }, 'histogram.by', `must be one of ${NAMES}, not "ruleName"`],
     [{ histogram: { buckets: 1, field: 'ip' } }, 'histogram.field', 'is not a property of this object; allowed are buckets, by'],
     [{ facets: { field: 'ip' } }, 'facets', 'must be an array of facets, not an object'],
-    [{ facets: times(11, { field: 'ip' }) }, 'facets', 'must have at most 10 elements, not 11'],
+    [{ facets: times(FIELDS + 1, { field: 'ip' }) }, 'facets', `must have at most ${FIELDS} elements, not ${FIELDS + 1}`],
     [{ facets: ['ip'] }, 'facets[0]', 'must be an object with the properties field, limit, order, not "ip"'],
     [{ facets: [{ limit: 1 }] }, 'facets[0].field', `must be one of ${NAMES}, not nothing`],
     [{ facets: [{ field: 'ip' }, { field: 'ip', limit: 1 }] }, 'facets[1].field', 'must not repeat a field, as "ip" does'],

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvCell } from '../../../query/csv-cell.ts';
+import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { csvRow, exportFormat } from '../../../src/export/export-format.ts';
 import { joinParts } from '../../../src/http/answer-writer.ts';
 import { assertProperty } from '../../random/assert-property.ts';
@@ -9,9 +10,12 @@ import { assertProperty } from '../../random/assert-property.ts';
 const record = (ua: string, log = '{}') =>
   joinParts(csvRow({ zoneId: 1, logId: 'e', timestamp: 0, log: Buffer.from(log), fields: { ua } })).toString();
 
+const [BEFORE, BEHIND] = [TEXT_FIELDS.slice(0, TEXT_FIELDS.indexOf('ua')), TEXT_FIELDS.slice(TEXT_FIELDS.indexOf('ua') + 1)];
+const ONE_CELL = new RegExp(`^([^,]*,0,e,${','.repeat(BEFORE.length)}).*?(${','.repeat(BEHIND.length)},\\{\\}\\r\\n)$`, 's');
+
 /** The cell of the user agent as it stands in the record. */
 function written(ua: string): string {
-  const [, before = '', after = ''] = /^([^,]*,0,e,,,,,,).*?(,,,,,\{\}\r\n)$/s.exec(record(ua)) ?? [];
+  const [, before = '', after = ''] = ONE_CELL.exec(record(ua)) ?? [];
   return record(ua).slice(before.length, -after.length);
 }
 

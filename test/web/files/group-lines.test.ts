@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { csvCell } from '../../../query/csv-cell.ts';
+import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { csvRow } from '../../../src/export/export-format.ts';
 import { joinParts } from '../../../src/http/answer-writer.ts';
 import { facetsFile, fileName, groupsFile } from '../../../web/files/group-lines.ts';
@@ -23,7 +24,7 @@ const group = (value: string) => ({
 test('a cell is written as the export writes it', () => {
   for (const text of TEXTS) {
     const record = joinParts(csvRow({ zoneId: 7, logId: text, timestamp: 0, log: Buffer.from('{}'), fields: {} })).toString();
-    expect(record.slice('1970-01-01T00:00:00.000Z,0,'.length)).toBe(`${csvCell(text)},,,,,,,,,,,{}\r\n`);
+    expect(record.slice('1970-01-01T00:00:00.000Z,0,'.length)).toBe(`${csvCell(text)},${','.repeat(TEXT_FIELDS.length)}{}\r\n`);
   }
 });
 
