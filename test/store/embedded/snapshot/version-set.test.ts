@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { LogMemory, MemtableLogs } from '../../../../store/embedded/blob/memtable-logs.ts';
+import { GrowingTable } from '../../../../store/embedded/memtable/memtable.ts';
 import type { Segment } from '../../../../store/embedded/segment/segment.ts';
 import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { HOUR, NOW } from '../stored-events.ts';
@@ -26,6 +28,16 @@ function versionsOf(...segments: readonly Segment[]): { readonly versions: Versi
   const retired: string[] = [];
   const onRetired = ({ files }: Retired) => retired.push(...files.map(({ file }) => file));
   return { versions: new VersionSet({ segments, blobFiles: [] }, 1_000n, onRetired), retired };
+}
+
+/** A table of so many events of these zones, all of one time. */
+function growingSegment(zones: readonly number[], events: number, atMs: number): GrowingTable {
+  const table = new GrowingTable('growing', new MemtableLogs(new LogMemory()));
+  const journal = { number: 1, path: '', firstSequence: 1_000n, eventCount: events, expiredCount: 0, sourceOffsets: [] };
+  const file = { sizeBytes: 1, ingestedAtMs: atMs, hasFiles: true, widestColumnBytes: 1 };
+  const times = { dedupKeys: new Float64Array(events), times: new Float64Array(events).fill(atMs) };
+  table.add({ ...journal, ...file }, events, { ...times, zones, minTimestamp: atMs, maxTimestamp: atMs });
+  return table;
 }
 
 const idsIn = ({ segments }: { readonly segments: readonly Segment[] }): readonly number[] => segments.map(({ id }) => id);
@@ -111,10 +123,15 @@ test.each([
   expect(versions.snapshot().expiries).toBe(expiries);
 });
 
-test('the most events of a window are those of its segments, by zone', () => {
+test('the most events of a window are those of its segments, by zone, and all of the growing segments with a zone', () => {
   const { versions } = versionsOf(segment(1), segment(2));
   expect([versions.mostEvents('all', EVER), versions.mostEvents([8, 9], EVER)]).toEqual([22, 2]);
   expect(versions.mostEvents([7], { fromMs: NOW + 2 * HOUR, toMs: NOW + 2 * HOUR + 1 })).toBe(10);
+  versions.exchange({ addGrowing: growingSegment([8, 9], 5, NOW + 2 * HOUR) });
+  expect([[7], [8], [9], 'all' as const].map((zones) => versions.mostEvents(zones, EVER))).toEqual([20, 7, 5, 27]);
+  expect(versions.mostEvents([9], { fromMs: NOW, toMs: NOW + 2 * HOUR })).toBe(0);
+  versions.exchange({ removeGrowing: versions.growingSegments });
+  expect(versions.mostEvents([9], EVER)).toBe(0);
 });
 
 test('what has become visible is told to listeners, and to the ends of its zones', async () => {
