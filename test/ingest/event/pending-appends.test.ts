@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AppendWindow } from '../../../ingest/event/append-window.ts';
+import { PendingAppends } from '../../../ingest/event/pending-appends.ts';
 import type { AppendReceipt } from '../../../store/event-store.ts';
 
 const receipt = (duplicates: number | null): AppendReceipt => ({ firstSequence: 1n, eventCount: 1, duplicates, deadLettersNotKept: [] });
@@ -10,7 +10,7 @@ function begun() {
 }
 
 test('three appends are under way, and a further one waits until the store has done with one of them', async () => {
-  const window = new AppendWindow();
+  const window = new PendingAppends();
   const appends = [begun(), begun(), begun()];
   const settled: number[] = [];
   for (const [index, { promise }] of appends.entries()) {
@@ -37,7 +37,7 @@ test.each([
   ['are added up', [receipt(2), receipt(0), receipt(3)], 5],
   ['are not known where one batch does not tell', [receipt(2), receipt(null), receipt(3)], null],
 ])('the duplicates of the stored batches %s', async (_what, receipts, duplicates) => {
-  const window = new AppendWindow();
+  const window = new PendingAppends();
   const stored: AppendReceipt[] = [];
   for (const one of receipts) window.add(Promise.resolve(one), { onStored: (got) => stored.push(got), onSettled: () => {} });
   await window.drained();
@@ -46,7 +46,7 @@ test.each([
 
 test('an append that fails is told by room and drained, unless it has somebody of its own to tell', async () => {
   const told: string[] = [];
-  const window = new AppendWindow();
+  const window = new PendingAppends();
   window.add(Promise.reject(new Error('one')), { onFailed: ({ message }) => told.push(message), onSettled: () => told.push('settled') });
   await window.drained();
   expect(told).toEqual(['one', 'settled']);
