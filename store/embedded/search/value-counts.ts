@@ -15,7 +15,7 @@ import type { SearchExtent, SearchScope } from './search-scope.ts';
 export interface ValueCountLimits {
   /** The most values of a field that are all known. Of a field with more, only the first ones are. */
   readonly values: number;
-  /** Of urls that are counted apart, with more values only the first ones are known. */
+  /** The most urls that are all known, where urls are counted apart from the other fields. */
   readonly urls: number;
   /** Urls of more events are counted apart from the other fields, because nearly every one may be different. */
   readonly together: number;
