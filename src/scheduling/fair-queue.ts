@@ -8,6 +8,11 @@ export const LIGHT_SEATS = 2;
 export const MAX_WAITING_READS = 64;
 export const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 
+/** A refusal is told after so long, because who asks again at once would otherwise be refused thousands of times a second. */
+const REFUSED_AFTER_MS = 1_000;
+/** So many refusals of all flows are held back, with so many bytes of conditions in all. The next ones are told at once. */
+const MAX_HELD_REFUSALS = 256;
+
 /** A flow is alone once no other has read for so long. */
 const ALONE_AFTER_MS = 1_000;
 /** Events are taken in while the last of them became visible no longer ago. */
@@ -89,6 +94,7 @@ export class FairQueue {
   readonly #flows = new Map<string, Flow>();
   readonly #free: Record<Seat['kind'], number> = { usual: SEATS, light: LIGHT_SEATS };
   #leftOver = 0;
+  readonly #held = { refusals: 0, bytes: 0 };
   #intakeMs = Number.NEGATIVE_INFINITY;
   #cancelWaking: (() => void) | undefined;
 
@@ -118,8 +124,8 @@ export class FairQueue {
 
   /**
    * Runs `work` when it is its turn, and settles as it does; where the signal aborts, it rejects with the signal's reason at once, and the
-   * work, which takes the same signal, is charged to its flow until it ends. Throws RequestProblem `caller.busy` where too many reads of
-   * the flow wait.
+   * work, which takes the same signal, is charged to its flow until it ends. Throws RequestProblem `caller.busy`, after a second, where too
+   * many reads of the flow wait.
    */
   async run<T>(read: QueuedRead, work: () => Promise<T>): Promise<T> {
     const { signal } = read;
@@ -147,7 +153,8 @@ export class FairQueue {
   async #seatFor(flow: Flow, { isLight, bytes, isRefusable, signal }: QueuedRead): Promise<Seat> {
     const isFull = flow.waiting.length >= MAX_WAITING_READS || (flow.waiting.length > 0 && flow.waitingBytes + bytes > MAX_WAITING_BYTES);
     if (isFull && isRefusable) {
-      const detail = `${flow.waiting.length} requests of this caller are waiting already; ask for fewer at a time`;
+      await this.#holdRefusal(bytes, signal);
+      const detail = `${MAX_WAITING_READS} requests of this caller are waiting already; ask for fewer at a time`;
       throw new RequestProblem('caller.busy', detail, { headers: { 'retry-after': '1' } });
     }
     const { promise, resolve, reject } = Promise.withResolvers<Seat>();
@@ -166,6 +173,22 @@ export class FairQueue {
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
+  }
+
+  /** Waits before a refusal is told. Rejects with the signal's reason. */
+  async #holdRefusal(bytes: number, signal: AbortSignal): Promise<void> {
+    const held = this.#held;
+    if (held.refusals >= MAX_HELD_REFUSALS || held.bytes + bytes > MAX_WAITING_BYTES) return;
+    held.refusals += 1;
+    held.bytes += bytes;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#clock.wakeAfter(REFUSED_AFTER_MS, resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await promise;
+    cancel();
+    held.refusals -= 1;
+    held.bytes -= bytes;
+    signal.throwIfAborted();
   }
 
   #flowOf(name: string): Flow {

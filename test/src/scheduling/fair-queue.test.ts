@@ -4,7 +4,7 @@ import { FairQueue, LIGHT_SEATS, MAX_WAITING_READS, type QueueClock, type Queued
 /** A clock that stands still until the test moves it. */
 class ManualClock implements QueueClock {
   #ms = 0;
-  #alarm: { readonly atMs: number; readonly act: () => void } | undefined;
+  readonly #alarms = new Set<{ readonly atMs: number; readonly act: () => void }>();
 
   now(): number {
     return this.#ms;
@@ -12,17 +12,19 @@ class ManualClock implements QueueClock {
 
   wakeAfter(ms: number, act: () => void): () => void {
     const alarm = { atMs: this.#ms + ms, act };
-    this.#alarm = alarm;
+    this.#alarms.add(alarm);
     return () => {
-      if (this.#alarm === alarm) this.#alarm = undefined;
+      this.#alarms.delete(alarm);
     };
   }
 
   async pass(ms: number): Promise<void> {
     const endMs = this.#ms + ms;
-    for (let next = this.#alarm; next !== undefined && next.atMs <= endMs; next = this.#alarm) {
+    for (;;) {
+      const [next] = [...this.#alarms].filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined) break;
       this.#ms = next.atMs;
-      this.#alarm = undefined;
+      this.#alarms.delete(next);
       next.act();
       await settled();
     }
@@ -168,6 +170,8 @@ describe('waiting', () => {
     await scene.ask('a-more');
     await scene.ask('a-bounded', { isRefusable: false });
     await scene.ask('b1', LIGHT);
+    expect(scene.outcomes).toEqual(new Map());
+    await scene.clock.pass(1_000);
     expect(scene.outcomes).toEqual(new Map([['a-more', 'caller.busy']]));
     expect(scene.running).toContain('b1');
     expect(scene.queue.waiting).toBe(MAX_WAITING_READS + 1);
@@ -178,10 +182,28 @@ describe('waiting', () => {
     const long = { bytes: 1_500_000 };
     await scene.askAll('a1 a2 a3 a4');
     await scene.askAll('a5 a6', long);
+    await scene.clock.pass(1_000);
     expect(scene.outcomes).toEqual(new Map([['a6', 'caller.busy']]));
     await scene.end('a1');
     await scene.ask('a7', { bytes: 9_000_000 });
     expect(scene.outcomes.has('a7')).toBe(false);
+  });
+
+  test('a refusal is told after a second, unless many are held back already, or with long conditions', async () => {
+    const scene = new Scene();
+    for (let index = 0; index < SEATS + MAX_WAITING_READS; index += 1) await scene.ask(`a${index}`);
+    for (let index = 0; index < 256; index += 1) await scene.ask(`a-held${index}`);
+    await scene.clock.pass(999);
+    expect(scene.outcomes.size).toBe(0);
+    await scene.ask('a-at-once');
+    expect(scene.outcomes).toEqual(new Map([['a-at-once', 'caller.busy']]));
+    await scene.clock.pass(1);
+    expect(scene.outcomes.size).toBe(257);
+    await scene.ask('a-long', { bytes: 1_500_000 });
+    await scene.ask('a-longer', { bytes: 1_500_000 });
+    expect([scene.outcomes.get('a-long'), scene.outcomes.get('a-longer')]).toEqual([undefined, 'caller.busy']);
+    await scene.hangUp('a-long');
+    expect(scene.outcomes.get('a-long')).toBe('hung up');
   });
 
   test('who hangs up leaves the queue at once', async () => {
