@@ -11,7 +11,7 @@ import { earlyRefusals, stopping } from './http/early-refusals.ts';
 import { answerError, errorAnswers } from './http/error-answers.ts';
 import { answerBrokenConnection, createHttpServer } from './http/http-server.ts';
 import { everyLocalhost } from './http/listen.ts';
-import { createMetrics } from './http/metrics.ts';
+import { createMetrics } from './http/metric-registry.ts';
 import { BODY_DEADLINE_MS } from './http/request-body.ts';
 import { SearchAnswers } from './http/search-answers.ts';
 import type { Edge } from './management/local-plane.ts';

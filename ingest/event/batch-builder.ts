@@ -5,7 +5,8 @@ import { EventCollector } from './event-collector.ts';
 import { EventConverter } from './event-converter.ts';
 import { type EventRules, type EventVerdict, LARGEST_EVENT_BYTES } from './event-verdict.ts';
 import { messageLogId } from './log-id.ts';
-import { KEPT_START_BYTES, type LongPiece, textStart } from './partial-event.ts';
+import { KEPT_START_BYTES, type LongPiece } from './partial-event.ts';
+import { textStart } from './stored-text.ts';
 
 /** A message in Kafka; the offset moves on with the messages of its partition. */
 interface Message {

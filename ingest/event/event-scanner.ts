@@ -21,7 +21,7 @@ import type { MemberRange } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
 import { packLog } from './packed-logs.ts';
-import { textStart } from './partial-event.ts';
+import { storedBytes } from './stored-text.ts';
 import { WireEvent } from './wire-event.ts';
 
 const ACCEPTED = { kind: 'accepted' } as const;
@@ -152,11 +152,6 @@ function wholeText(
   { rule, member }: { readonly rule: FieldRule; readonly member: MemberRange },
 ): Buffer {
   return rule === 'asNumber' ? Buffer.from(asn!) : textOf(scanner, member);
-}
-
-/** The part of a text that is stored, as `storedText` has it. */
-function storedBytes(text: Buffer): Buffer {
-  return text.subarray(0, textStart(text, STORED_TEXT_BYTES).length);
 }
 
 /** The text of a member that is a string, without its escapes. */

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { isBlank, newlinesIn } from '../../query/json-bytes.ts';
 import { LARGEST_LINE_BYTES } from './event-verdict.ts';
+import { textStart } from './stored-text.ts';
 
 /** A dead letter keeps so much of a message that is longer than any event. */
 export const KEPT_START_BYTES = 64 * 1024;
@@ -91,17 +92,4 @@ export class PartialEvent {
   #longPiece({ hash, start, newlines, isBlank: blank }: LongHash): LongPiece {
     return new LongPiece({ start, sizeBytes: this.#length, sha256: hash.digest(), newlines, isBlank: blank });
   }
-}
-
-const CONTINUATION_MASK = 0xc0;
-const CONTINUATION = 0x80;
-const LONGEST_CHARACTER = 4;
-
-/** Up to `maxBytes` from the start, without the beginning of a UTF-8 character that would be cut in two. */
-export function textStart(bytes: Uint8Array, maxBytes: number): Uint8Array {
-  let end = Math.min(maxBytes, bytes.length);
-  while (end < bytes.length && end > maxBytes - LONGEST_CHARACTER && (bytes[end]! & CONTINUATION_MASK) === CONTINUATION) {
-    end -= 1;
-  }
-  return bytes.subarray(0, end);
 }

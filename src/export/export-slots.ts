@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
-import { levelRead } from '../http/metrics.ts';
+import { levelRead } from '../http/metric-registry.ts';
 import { RequestProblem } from '../http/problem.ts';
 
 /** An export holds a part of the processor and of the memory for as long as its client reads, so only so many run at once. */

@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
-import { levelRead } from '../http/metrics.ts';
+import { levelRead } from '../http/metric-registry.ts';
 import { RequestProblem } from '../http/problem.ts';
 
 /** Each reading request needs pages of the store and processor time for as long as its client reads. */
 export const MAX_READERS = 64;
-/** A waiting request needs little, but one event may wake all of them, and the store queues at most 256 requests. */
+/** A waiting request needs little, but one event may wake all of them. */
 export const MAX_WAITING_READERS = 128;
 
 /** The slot of one request to the feed. */

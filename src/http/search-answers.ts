@@ -5,7 +5,7 @@ import type { AnswerMemory, Hold } from './answer-memory.ts';
 import type { AnswerPieces } from './answer-writer.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
 import { ClientHungUp, Deadline, DeadlinePassed, hangUpSignal } from './interruption.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metric-registry.ts';
 import { asReadProblem } from './problem.ts';
 import { type AnswerOutcome, beginAnswer } from './sent-answer.ts';
 

@@ -11,7 +11,7 @@ import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
 import { exportPieces } from '../export/running-export.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
-import type { Metrics } from '../http/metrics.ts';
+import type { Metrics } from '../http/metric-registry.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { oneOf, readQuery } from '../http/request-parameters.ts';

@@ -11,7 +11,7 @@ import { PageMemory } from '../feed/page-memory.ts';
 import { FEED_MEDIA_TYPES } from '../formats/feed-formats.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
-import type { Metrics } from '../http/metrics.ts';
+import type { Metrics } from '../http/metric-registry.ts';
 import type { RequestProblem } from '../http/problem.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/sent-answer.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';

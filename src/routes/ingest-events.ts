@@ -10,7 +10,7 @@ import { callerOf } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireContentType } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
-import type { Metrics } from '../http/metrics.ts';
+import type { Metrics } from '../http/metric-registry.ts';
 import { asStoreProblem, RequestProblem } from '../http/problem.ts';
 import { steadyChunks } from '../http/request-body.ts';
 import { oneOf, readQuery } from '../http/request-parameters.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Metrics } from '../http/metrics.ts';
+import type { Metrics } from '../http/metric-registry.ts';
 
 /** `/metrics` in the text format of Prometheus. */
 export async function metricsRoutes(app: FastifyInstance, { metrics }: { readonly metrics: Metrics }): Promise<void> {

@@ -4,7 +4,7 @@ import { callerOf } from '../auth/access.ts';
 import { requestedZones } from '../auth/requested-zones.ts';
 import { expiredCursor } from '../feed/feed-reading.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
-import type { Metrics } from '../http/metrics.ts';
+import type { Metrics } from '../http/metric-registry.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { readyFrame } from '../tail/tail-frames.ts';
 import { registerTailMetrics, TailHub } from '../tail/tail-hub.ts';

@@ -23,7 +23,7 @@ const REST_PER_WORK = 2;
 const REST_OWED_MS = 2_000;
 /** The longest rest. After a search of half a minute the next ones of its caller would otherwise wait past their deadlines. */
 const LONGEST_REST_MS = 10_000;
-/** Reads that go on after their interrupt give their seats to others while there are no more of them, and no more of one flow. */
+/** So many reads that go on after their interrupt, of all flows and of one, have given their seats to others. Further ones keep theirs. */
 const MAX_LEFT_OVER = 4;
 const MAX_LEFT_OVER_OF_FLOW = 1;
 

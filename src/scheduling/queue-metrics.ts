@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { levelRead } from '../http/metrics.ts';
+import { levelRead } from '../http/metric-registry.ts';
 import type { FairQueue } from './fair-queue.ts';
 
 /** Shows on `/metrics` how many reads wait, read, and go on after their interrupt. */

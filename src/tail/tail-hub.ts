@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, type Registry } from 'prom-client';
 import { type EventStore, type FeedPage, type FeedPosition, StoreError, type StoreLogger } from '../../store/event-store.ts';
 import { SerialQueue } from '../../work/serial-queue.ts';
-import { levelRead } from '../http/metrics.ts';
+import { levelRead } from '../http/metric-registry.ts';
 import { heartbeatFrame } from './tail-frames.ts';
 import { collectFrames, type PageReading, WatcherPage, zonesOf } from './tail-page.ts';
 import type { TailWatcher } from './tail-watcher.ts';

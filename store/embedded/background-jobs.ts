@@ -1,7 +1,7 @@
 import { SerialQueue } from '../../work/serial-queue.ts';
 import type { StoreLogger } from '../event-store.ts';
 import type { LogMemory } from './blob/memtable-logs.ts';
-import type { DeadLetters } from './catalog/dead-letters.ts';
+import type { DeadLetters } from './catalog/dead-letter-thread.ts';
 import { FailedMerges } from './compaction/failed-merges.ts';
 import { type MergeWriter, runMerge, type WriteMerge } from './compaction/merge.ts';
 import { chooseMerge, type Merge } from './compaction/merge-choice.ts';

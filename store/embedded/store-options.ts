@@ -6,7 +6,7 @@ import type { ValueCountLimits } from './search/value-counts.ts';
 /** The settings of an operator. */
 export interface StoreOptions {
   readonly dataDir: string;
-  /** DuckDB holds this much in memory before it spills to the data folder. */
+  /** The memory for events and answers, which `store/memory-shares.ts` divides. */
   readonly memoryLimitMb: number;
   readonly retentionMs: number;
   /** Unix milliseconds. */

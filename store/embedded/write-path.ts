@@ -8,7 +8,7 @@ import { Backups } from './backup/backups.ts';
 import { createBlobFileWriter } from './blob/blob-file-writer.ts';
 import { LogMemory } from './blob/memtable-logs.ts';
 import type { StoreCounters } from './catalog/catalog.ts';
-import { DeadLetters } from './catalog/dead-letters.ts';
+import { DeadLetters } from './catalog/dead-letter-thread.ts';
 import { ExpiredWatermarks } from './catalog/expired-watermarks.ts';
 import type { OpenCatalog } from './catalog/open-catalog.ts';
 import { StoredOffsets } from './catalog/stored-offsets.ts';

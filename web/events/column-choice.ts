@@ -1,12 +1,12 @@
 import { answered } from '../state/answers.ts';
-import { OFFERED_COLUMNS, type OfferedColumn, usualColumns, withColumn } from '../state/event-columns.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { zonesText } from '../state/explorer-state.ts';
+import { OFFERED_COLUMNS, type OfferedColumn, usualColumns, withColumn } from '../state/offered-columns.ts';
 import { moved } from '../state/ordered-choice.ts';
 import { html } from '../widgets/html.ts';
 import { useKeptFocus } from '../widgets/kept-focus.ts';
 import { Popover } from '../widgets/popover.ts';
-import { columnTitle } from './event-table-columns.ts';
+import { columnTitle } from './column-layout.ts';
 
 /** The columns of the table of events now. The usual ones go by the zones of the events that are in it. */
 export function shownColumns(): readonly OfferedColumn[] {

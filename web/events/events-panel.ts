@@ -9,8 +9,8 @@ import { linePx, VirtualTable } from '../table/virtual-table.ts';
 import { countText, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { shownColumns } from './column-choice.ts';
+import { eventTableColumns } from './column-layout.ts';
 import { failure, goBack, goOn, hasEarlier, loaded, retry, startEvents, turn, want } from './event-pages.ts';
-import { eventTableColumns } from './event-table-columns.ts';
 import { enterEvent, isOpen, openEvent } from './opened-event.ts';
 
 /** The events that are found, newest first. */

@@ -1,6 +1,6 @@
 import type { ParsedRow } from '../api/parsed-row.ts';
 import { shownColumns } from '../events/column-choice.ts';
-import { eventTableColumns } from '../events/event-table-columns.ts';
+import { eventTableColumns } from '../events/column-layout.ts';
 import { enterEvent, isOpen, openEvent } from '../events/opened-event.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { VirtualTable } from '../table/virtual-table.ts';

@@ -1,6 +1,6 @@
 import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
 import type { LineSearch } from '../../query/search-line.ts';
-import type { OfferedColumn } from './event-columns.ts';
+import type { OfferedColumn } from './offered-columns.ts';
 import type { TimeRange } from './time-range.ts';
 
 /** What is searched: every zone that the key opens, or these, ascending. */

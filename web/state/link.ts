@@ -3,8 +3,8 @@ import { FILTER_OP_NAMES } from '../../query/filter-ops.ts';
 import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { zoneIdIn } from '../../query/zone-id.ts';
-import { readColumns } from './event-columns.ts';
 import { type Comparison, DEFAULT_STATE, type EventKey, type ExplorerState, NO_SEARCH, type Zones, zonesText } from './explorer-state.ts';
+import { readColumns } from './offered-columns.ts';
 import { minutesText, readLinkTime, readMinutes, type TimeRange } from './time-range.ts';
 
 /** A state read from a link. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
 import { type BackupFile, type StoreBackup, StoreError, storeClosed } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { DeadLetters } from '../catalog/dead-letters.ts';
+import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
 import type { Flusher } from '../flush/flusher.ts';
 import type { AppendPipeline } from '../memtable/append-pipeline.ts';
 import type { Loader } from '../memtable/memtable-loader.ts';

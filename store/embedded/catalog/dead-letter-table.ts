@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type DeadLetter, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
-import { DeadLetterShares } from './dead-letter-shares.ts';
+import { DeadLetterShares } from './dead-letter-quota.ts';
 
 /** Bytes that a row takes beside its message and texts, with its share of the indexes. */
 const ROW_BYTES = 400;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
 import { SerialQueue } from '../../../work/serial-queue.ts';
 import { type AppendReceipt, type EventBatch, memoryOfLetter, StoreError } from '../../event-store.ts';
-import type { DeadLetters } from '../catalog/dead-letters.ts';
+import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
 import type { EpochTable } from '../catalog/epoch-table.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';

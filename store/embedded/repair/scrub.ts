@@ -24,9 +24,9 @@ const BYTES_AT_ONCE = 1024 ** 3;
 type StoredFile = Segment | BlobFile;
 
 /**
- * Reads every file of the store once a day, a file at a time, because a disk can change what nobody reads. Searches need not check what it
- * has read, so after a start it begins with the newest files. Files of earlier versions get their checksums here. Files that this process
- * wrote were read when they were written.
+ * Reads every segment and blob file once a day, a file at a time, because a disk can change what nobody reads. Searches need not check what
+ * it has read, so after a start it begins with the newest files. Files of earlier versions get their checksums here. Files that this
+ * process wrote were read when they were written.
  */
 export class Scrub {
   readonly #options: ScrubOptions;

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { access } from '../../../src/auth/access.ts';
-import { createMetrics } from '../../../src/http/metrics.ts';
+import { createMetrics } from '../../../src/http/metric-registry.ts';
 import { feedRoutes } from '../../../src/routes/feed.ts';
 import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';

@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { access } from '../../../src/auth/access.ts';
 import { MAX_READERS, MAX_WAITING_READERS } from '../../../src/feed/feed-slots.ts';
-import { createMetrics } from '../../../src/http/metrics.ts';
+import { createMetrics } from '../../../src/http/metric-registry.ts';
 import { feedRoutes } from '../../../src/routes/feed.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { eventually } from '../../fixtures/eventually.ts';

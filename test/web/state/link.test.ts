@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { queryOfTerms, termFault } from '../../../query/query-terms.ts';
-import { OFFERED_COLUMNS } from '../../../web/state/event-columns.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
 import { linkOf, readLink } from '../../../web/state/link.ts';
+import { OFFERED_COLUMNS } from '../../../web/state/offered-columns.ts';
 import { questionOf } from '../../../web/state/question.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test, vi } from 'vitest';
 import { DeadLetterTable } from '../../../../store/embedded/catalog/dead-letter-table.ts';
-import { DeadLetters } from '../../../../store/embedded/catalog/dead-letters.ts';
+import { DeadLetters } from '../../../../store/embedded/catalog/dead-letter-thread.ts';
 import { type DeadLetter, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { backToVersion6 } from '../../../fixtures/earlier-folder.ts';

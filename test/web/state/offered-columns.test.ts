@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
-import { OFFERED_COLUMNS, readColumns, usualColumns, withColumn } from '../../../web/state/event-columns.ts';
+import { OFFERED_COLUMNS, readColumns, usualColumns, withColumn } from '../../../web/state/offered-columns.ts';
 
 test('every field of an event can be a column, once, the log id last', () => {
   expect([...OFFERED_COLUMNS].sort()).toEqual(['time', 'logId', 'shieldZoneId', ...TEXT_FIELDS].sort());

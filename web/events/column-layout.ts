@@ -1,6 +1,6 @@
 import type { ParsedRow } from '../api/parsed-row.ts';
-import type { OfferedColumn } from '../state/event-columns.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
+import type { OfferedColumn } from '../state/offered-columns.ts';
 import type { TableColumn } from '../table/virtual-table.ts';
 import { millisecondTime } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';

@@ -56,7 +56,7 @@ export class DeadLetters {
     const { file, quotaBytes } = options;
     this.#options = options;
     this.#thread = new WorkerPool<DeadLetterTask, DeadLetterAnswer, DeadLetterThreadData>({
-      module: new URL('./dead-letters.ts', import.meta.url),
+      module: new URL('./dead-letter-thread.ts', import.meta.url),
       data: { file, quotaBytes },
     });
   }
