@@ -6,8 +6,8 @@ import { matchSql } from './predicate-sql.ts';
 import { int32, int64, joinSql, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, text, trusted } from './statement.ts';
 
 /**
- * The order of rows in answers and exports: newest first, then by `logId`, then by zone. No two events share a rank. The zone is left out
- * for a single one, because engines sort by two columns faster than by three.
+ * The order of rows in answers and exports: newest first, then by `logId`, then by zone. No two events share a place in it. The zone is
+ * left out for a single one, because engines sort by two columns faster than by three.
  */
 function rowOrder({ zones }: SearchPlan): SqlFragment {
   return trusted(zones !== 'all' && zones.length === 1 ? '"timestamp" DESC, "logId"' : '"timestamp" DESC, "logId", "shieldZoneId"');

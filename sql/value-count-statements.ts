@@ -7,7 +7,10 @@ import { wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
 import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, text, trusted } from './statement.ts';
 
-/** Statements that count how many events of a search have each value of several fields. A missing value is the empty one. */
+/**
+ * Statements that count how many events of a search have each value of several fields. A missing value is the empty one.
+ * `store/embedded/search/value-counts.ts` chooses among them. A question about few events is answered by `sql/explore-statements.ts` alone.
+ */
 
 /** What a statement lists of the values of each field. */
 export interface ListLimits {

@@ -1,4 +1,7 @@
-/** The attacks beside the everyday traffic. Each runs for some minutes of the same hours every day. */
+/**
+ * The attacks beside the everyday traffic. Each runs for some minutes of the same hours every day. `demo-event.ts` makes their requests,
+ * and `demo-feed.ts` has them sent.
+ */
 export const DEMO_ATTACKS = ['scan', 'stuffing', 'bot net'] as const;
 
 export type DemoAttack = (typeof DEMO_ATTACKS)[number];

@@ -55,7 +55,7 @@ export const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }]
 
 export const INT32_RANGE = { format: 'int32', minimum: Number(INT32.min), maximum: Number(INT32.max) };
 export const int32Schema = { type: 'integer', ...INT32_RANGE };
-export const int64Schema = { type: 'integer', format: 'int64Schema' };
+export const int64Schema = { type: 'integer', format: 'int64' };
 export const textSchema = { type: 'string' };
 export const nullableText = { type: ['string', 'null'] };
 

@@ -25,7 +25,7 @@ export class ExportCursor {
     this.#source = source;
   }
 
-  /** Reads the next rows, newest first, then by `logId`; undefined where there are none. Calls must not overlap. */
+  /** Reads the next rows in the order of answers (`sql/row-statements.ts`); undefined where there are none. Calls must not overlap. */
   async next(reading: Omit<ScopeSource, 'snapshot' | 'aliases'>): Promise<ReadRows | undefined> {
     const isFirst = this.#ahead === undefined;
     try {

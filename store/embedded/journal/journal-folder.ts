@@ -4,11 +4,11 @@ import { NEWLINE } from '../../../query/json-bytes.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
 import { syncFile, unwritten } from '../runtime/file-output.ts';
-import { DamagedJournalFiles } from './damaged-journal-files.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import { eventsOfDamaged, type Journal, type JournalEnd, journalOf, trailerOf, withNumber, withoutTrailer } from './journal.ts';
 import { journalFileOf, widestColumnOf } from './journal-file.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
+import { SetAsideJournals } from './set-aside-journals.ts';
 
 const KINDS = ['parquet', 'logs'] as const;
 
@@ -16,20 +16,20 @@ const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(numbe
 
 /**
  * The journals on disk. Each is a Parquet file with the events of a batch and a file with their logs, a line each. The last line of the
- * logs is the trailer, which says what both files hold. Where they are not what it says, the journal is torn: by a crash before it was
- * whole, or by later damage. A journal without a new event is a row of the catalog instead.
+ * logs is the trailer, which says what both files hold. Where they are not what it says, the last journal is torn, which a crash may
+ * have done before it was acknowledged, and an earlier one is damaged. A journal without a new event is a row of the catalog instead.
  */
 export class JournalFolder {
   readonly path: string;
   readonly #recycled: RecycledJournalFiles;
-  readonly #damaged: DamagedJournalFiles;
+  readonly #damaged: SetAsideJournals;
   readonly #empty: EmptyJournalTable;
 
   constructor(path: string, empty: EmptyJournalTable) {
     this.path = path;
     this.#empty = empty;
     this.#recycled = new RecycledJournalFiles(path);
-    this.#damaged = new DamagedJournalFiles(path);
+    this.#damaged = new SetAsideJournals(path);
   }
 
   /** The path of the file with the events of a journal. */

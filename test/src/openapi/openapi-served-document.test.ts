@@ -115,3 +115,12 @@ describe('the credentials that /openapi.json names', () => {
     }
   });
 });
+
+test('its formats are those that JSON Schema and OpenAPI have', async () => {
+  const formats = new Set<unknown>();
+  JSON.stringify(await documentOf(open), (key, value) => {
+    if (key === 'format' && typeof value === 'string') formats.add(value);
+    return value;
+  });
+  expect([...formats].sort()).toEqual(['binary', 'date-time', 'int32', 'int64']);
+});

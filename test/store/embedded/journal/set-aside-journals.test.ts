@@ -1,14 +1,14 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DamagedJournalFiles } from '../../../../store/embedded/journal/damaged-journal-files.ts';
+import { SetAsideJournals } from '../../../../store/embedded/journal/set-aside-journals.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
 const names = (number: number) => [`${number}.parquet`, `${number}.logs`];
 
 test('the oldest files give way where there are too many bytes, and those of one journal stay together', async () => {
   const folder = temporaryFolder();
-  const damaged = new DamagedJournalFiles(folder, 100);
+  const damaged = new SetAsideJournals(folder, 100);
   for (const [number, bytes] of [
     [1, 20],
     [2, 30],
@@ -24,7 +24,7 @@ test('the oldest files give way where there are too many bytes, and those of one
 
 test('what was set aside before a time is removed, and nothing else of the folder', async () => {
   const folder = temporaryFolder();
-  const damaged = new DamagedJournalFiles(folder);
+  const damaged = new SetAsideJournals(folder);
   for (const number of [1, 2]) {
     for (const name of names(number)) writeFileSync(join(folder, name), 'x');
     expect(await damaged.setAside([...names(number), 'gone'], number * 1_000)).toEqual(
