@@ -27,6 +27,16 @@ export class MainThreadTurns {
     return this.#work();
   }
 
+  /** Does work that ends by itself, in a turn as `begin` gives it. */
+  async run<T>(act: () => T): Promise<T> {
+    return actAndEnd(await this.begin(), act);
+  }
+
+  /** The same in another turn of the event loop in any case. */
+  async runInAnother<T>(act: () => T): Promise<T> {
+    return actAndEnd(await this.beginAnother(), act);
+  }
+
   /** Waits for another turn of the event loop in any case. */
   async beginAnother(): Promise<Work> {
     await this.#nextTurn();
@@ -55,6 +65,14 @@ export class MainThreadTurns {
         this.#spentMs += this.#now() - beganMs;
       },
     };
+  }
+}
+
+function actAndEnd<T>(work: Work, act: () => T): T {
+  try {
+    return act();
+  } finally {
+    work.end();
   }
 }
 

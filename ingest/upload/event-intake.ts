@@ -70,7 +70,7 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
         const part = Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start));
         // The next chunks may be there already: nothing else ends the turn.
-        await inTurn(turns, () => intake.splitterOf(part)?.push(part, intake));
+        await turns.run(() => intake.splitterOf(part)?.push(part, intake));
         await intake.untilStoreHasRoom();
         if (intake.isFull) {
           await intake.appends.room();
@@ -83,7 +83,7 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
       bytes += chunk.length;
       onProgress?.(bytes, intake.seen);
     }
-    await inTurn(turns, () => intake.endInput());
+    await turns.run(() => intake.endInput());
     while (intake.isStoreBusy) await intake.untilStoreHasRoom();
     intake.append();
     intake.throwRefusal();
@@ -95,15 +95,6 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
     clearInterval(appending);
   }
   return intake.report();
-}
-
-async function inTurn(turns: MainThreadTurns, take: () => void): Promise<void> {
-  const work = await turns.begin();
-  try {
-    take();
-  } finally {
-    work.end();
-  }
 }
 
 /** The state of one intake. `takeInEvents` has it go on. */

@@ -96,7 +96,8 @@ export class FeedPages {
     const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
     const excerpt = await (found ?? (range && this.#excerpts.open(range)));
     if (excerpt !== undefined) {
-      return await this.#inTurn(() => this.#readExcerpt(excerpt, zones, after, limit));
+      // Readers that waited for the same excerpt would otherwise make their pages in one turn.
+      return await this.#turns.runInAnother(() => this.#readExcerpt(excerpt, zones, after, limit));
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
     const page = await checks.reading(signal, async (check) => {
@@ -108,17 +109,7 @@ export class FeedPages {
       const growing = { zones, after, upTo: snapshot.endSequence - 1n };
       return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
     });
-    return await this.#inTurn(() => readExcerpt(page, after, limit));
-  }
-
-  /** Makes a page in a turn of its own: readers that waited for the same excerpt would make theirs in one. */
-  async #inTurn(makePage: () => FeedPiece): Promise<FeedPiece> {
-    const work = await this.#turns.beginAnother();
-    try {
-      return makePage();
-    } finally {
-      work.end();
-    }
+    return await this.#turns.runInAnother(() => readExcerpt(page, after, limit));
   }
 
   #readExcerpt(excerpt: FeedExcerpt, zones: Zones, after: bigint, limit: number): FeedPiece {
