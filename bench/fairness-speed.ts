@@ -2,6 +2,7 @@
 //   node bench/fairness-speed.ts [--events 1000000] [--clients 60] [--seconds 20]
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DAY_MS } from '../query/durations.ts';
 import { inEmptyDataDir } from './events/event-file.ts';
 import { generateEvents } from './events/event-generator.ts';
 import { givenOptions } from './options.ts';
@@ -15,7 +16,6 @@ const { events, clients, seconds } = givenOptions({ events: 1_000_000, clients: 
 const ZONES = 1_700;
 /** More than are taken in one batch of a hundred after the other. */
 const MOST_SENT_PER_SECOND = 15_000;
-const SPAN_MS = 24 * 3_600_000;
 const KEYS = { heavy: 'the-key-that-asks-for-much', light: 'the-key-of-somebody-else', sender: 'the-key-that-sends-events' };
 const ACCESS_KEYS = Object.entries(KEYS)
   .map(([name, key]) => `${name}:${key}:*`)
@@ -51,7 +51,7 @@ async function lightSearch(url: string): Promise<number> {
   const response = await fetch(`${url}/shield/event-logs/900/search`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accesskey: KEYS.light },
-    body: JSON.stringify({ from: now - SPAN_MS, to: now, pageSize: 20 }),
+    body: JSON.stringify({ from: now - DAY_MS, to: now, pageSize: 20 }),
   });
   if (response.status !== 200) throw new Error(`a light search was answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
@@ -118,12 +118,12 @@ async function measure(dataDir: string): Promise<void> {
   const { child, url } = await serveProgram(dataDir, { ACCESS_KEYS });
   try {
     tell(`${count(events)} events to begin with`);
-    for (const body of bodies(1, events, 2_000, SPAN_MS)) await send(url, body);
+    for (const body of bodies(1, events, 2_000, DAY_MS)) await send(url, body);
     await notice(url, 2);
     const alone = await notice(url, 3);
     showNoticed('alone', alone);
     tell(`${clients} clients of one key`);
-    const order: SearchLoadOrder = { url, accessKey: KEYS.heavy, clients, seconds: 2 * seconds, spanMs: SPAN_MS };
+    const order: SearchLoadOrder = { url, accessKey: KEYS.heavy, clients, seconds: 2 * seconds, spanMs: DAY_MS };
     const load = forkSubject<SearchLoadReport>('search-load-subject.ts', order);
     const beside = await notice(url, 4);
     showNoticed(`beside ${clients} clients of one key`, beside);

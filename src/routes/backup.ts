@@ -11,7 +11,7 @@ import { readInteger, readJson, readList, readObject, readText } from '../../que
 import { copyDatabase } from '../../store/embedded/backup/database-copy.ts';
 import type { BackupFile, EventStore, StoreBackup } from '../../store/event-store.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
-import { isJsonType, JSON_TYPES, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
+import { requireJsonBody } from '../http/content-negotiation.ts';
 import { ClientHungUp } from '../http/interruption.ts';
 import { asStoreProblem, invalidRequest } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
@@ -56,8 +56,7 @@ function readBackupRequest(body: Uint8Array): ReadonlyMap<string, number> {
 async function validateCall(request: FastifyRequest): Promise<void> {
   requireEveryZone(callerOf(request));
   readQuery(request.query, {});
-  requireContentType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
-  requirePlainBody(request.headers['content-encoding']);
+  requireJsonBody(request.headers);
 }
 
 async function copyState(files: readonly string[], { copies }: StoreBackup): Promise<readonly BackupFile[]> {

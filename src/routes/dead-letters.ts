@@ -4,7 +4,7 @@ import { cutOffIdle } from '../../edge/idle-caller.ts';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
-import { isJsonType, JSON_TYPES, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
+import { requireJsonBody, requirePlainBody } from '../http/content-negotiation.ts';
 import {
   DEFAULT_LISTED_LETTERS,
   deadLetterList,
@@ -42,8 +42,8 @@ function listQuery(query: unknown): { readonly afterId?: number; readonly limit?
 async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
   readQuery(query, {});
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (hasBody || headers['content-type'] !== undefined) requireContentType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
-  requirePlainBody(headers['content-encoding']);
+  if (hasBody || headers['content-type'] !== undefined) requireJsonBody(headers);
+  else requirePlainBody(headers['content-encoding']);
 }
 
 /**

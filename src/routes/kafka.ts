@@ -7,7 +7,7 @@ import { INT32, INT64 } from '../../query/integer-ranges.ts';
 import { BODY, ErrorList } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readObject, readText } from '../../query/request/wire-readers.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
-import { isJsonType, JSON_TYPES, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
+import { requireJsonBody } from '../http/content-negotiation.ts';
 import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
@@ -69,8 +69,7 @@ function readRewindRequest(body: Uint8Array): RewindRequest {
 async function validateCall(request: FastifyRequest): Promise<void> {
   requireEveryZone(callerOf(request));
   readQuery(request.query, {});
-  requireContentType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
-  requirePlainBody(request.headers['content-encoding']);
+  requireJsonBody(request.headers);
 }
 
 /** `POST /ingest/kafka/skip` goes past the batch that a partition waits at; `POST /ingest/kafka/rewind` has a topic read again. */
