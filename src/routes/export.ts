@@ -9,13 +9,13 @@ import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
 import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { exportPieces } from '../export/export-pieces.ts';
 import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import type { Metrics } from '../http/metric-registry.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { oneOf, readQuery } from '../http/request-parameters.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/sent-answer.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {

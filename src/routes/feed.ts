@@ -9,11 +9,11 @@ import { type FeedSlot, FeedSlots, registerFeedMetrics } from '../feed/feed-slot
 import { FormatThreads } from '../feed/format-threads.ts';
 import { PageMemory } from '../feed/page-memory.ts';
 import { FEED_MEDIA_TYPES } from '../formats/feed-formats.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
 import type { RequestProblem } from '../http/problem.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/sent-answer.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {

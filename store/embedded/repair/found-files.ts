@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sequencesInStatement } from '../../../sql/repair-statements.ts';
-import type { WrittenFile } from '../catalog/open-catalog.ts';
+import type { WrittenFile } from '../catalog/start-checks.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { endAfter, type Journal } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';

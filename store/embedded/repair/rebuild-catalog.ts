@@ -4,7 +4,7 @@ import { type DataFolder, syncFolder } from '../../data-folder.ts';
 import { StoreError } from '../../event-store.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { inspectCatalogDatabase, openCatalogDatabase } from '../catalog/catalog-database.ts';
-import type { SegmentsFolder, WrittenFile } from '../catalog/open-catalog.ts';
+import type { SegmentsFolder, WrittenFile } from '../catalog/start-checks.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../duckdb/statement-runner.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';

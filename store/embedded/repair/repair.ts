@@ -3,7 +3,7 @@ import { type DataFolder, prepareDataFolder } from '../../data-folder.ts';
 import { StoreError } from '../../event-store.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { hasCatalog } from '../catalog/catalog-database.ts';
-import { checkFolder, doesHoldEvents, faultOf, inspectFolder, readSegmentsFolder, type SegmentsFolder } from '../catalog/open-catalog.ts';
+import { checkFolder, doesHoldEvents, faultOf, inspectFolder, readSegmentsFolder, type SegmentsFolder } from '../catalog/start-checks.ts';
 import { type LostFile, type RebuildOptions, type Rebuilt, rebuildCatalog } from './rebuild-catalog.ts';
 
 export interface RepairOptions extends RebuildOptions {
