@@ -1,5 +1,6 @@
 import { SerialQueue } from '../../work/serial-queue.ts';
 import type { StoreLogger } from '../event-store.ts';
+import type { RetentionHold } from '../retention-hold.ts';
 import type { LogMemory } from './blob/memtable-logs.ts';
 import type { DeadLetters } from './catalog/dead-letter-thread.ts';
 import { FailedMerges } from './compaction/failed-merges.ts';
@@ -11,7 +12,6 @@ import type { AppendPipeline } from './memtable/append-pipeline.ts';
 import type { Loader } from './memtable/memtable-loader.ts';
 import type { Scrub } from './repair/scrub.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention/retention.ts';
-import type { RetentionHold } from './retention/retention-hold.ts';
 import { isOfLargeVectors } from './segment/segment-writer.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
 import type { PublishOptions } from './snapshot/publish-segments.ts';

@@ -12,8 +12,8 @@ import { eventsRelation } from '../../sql/events-relation.ts';
 import { sql, unmarkText } from '../../sql/statement.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
-import { journalFileOf } from '../../store/embedded/journal/journal-file.ts';
 import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { batchFileOf } from '../../store/parquet/batch-file.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
 import { GOLDEN_NOW, type GoldenCase, goldenThemes } from './golden-case.ts';
 import { batchOf, GOLDEN_RETENTION_MS, goldenLines } from './golden-events.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
   const path = join(folder, 'events.parquet');
   const { fields, eventCount } = batchOf(lines);
-  writeFileSync(path, Buffer.concat(journalFileOf(fields, eventCount, 1n)));
+  writeFileSync(path, Buffer.concat(batchFileOf(fields, eventCount, 1n)));
   engine = await (await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 })).connect();
   const table = sql`CREATE TABLE events AS SELECT * FROM ${eventsRelation([{ path }], [], 0n)}`;
   await new StatementRunner(engine).run(duckdbStatement(table));

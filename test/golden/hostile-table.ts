@@ -14,7 +14,7 @@ import { type SegmentSlice, sliceInOrder, writeSegmentStatement } from '../../sq
 import { type SqlFragment, unmarkText } from '../../sql/statement.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
-import { journalFileOf } from '../../store/embedded/journal/journal-file.ts';
+import { batchFileOf } from '../../store/parquet/batch-file.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 
 const NOW = 1_790_000_000_000;
@@ -55,7 +55,7 @@ export class HostileTable {
       ...Object.fromEntries(FILLED.map((name) => [name, stored])),
     }));
     const { fields, eventCount } = canonicalBatch(events);
-    writeFileSync(path, Buffer.concat(journalFileOf(fields, eventCount, 0n)));
+    writeFileSync(path, Buffer.concat(batchFileOf(fields, eventCount, 0n)));
     const slice: SegmentSlice = { fromMs: 0, toMs: NOW, firstZone: ZONE, lastZone: ZONE, zones: 'small' };
     const rows = sliceInOrder(journalRows([{ path }], [], 0n), slice, 1, 0);
     await new StatementRunner(connection).run(writeSegmentStatement(rows, slice, segment));

@@ -15,7 +15,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED_LETTERS } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/set-aside-journals.ts';
-import { HOLD_MS } from '../../store/embedded/retention/retention-hold.ts';
+import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { builtBatch, builtRecord, CODEC, PACK } from '../ingest/kafka/built-batch.ts';
 import { ask, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';

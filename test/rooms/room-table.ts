@@ -34,7 +34,7 @@ export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   query: ['request', 'match', 'plan', '.'],
-  store: ['embedded', '.'],
+  store: ['embedded', 'parquet', '.'],
   'store/embedded': [
     '.',
     'backup',

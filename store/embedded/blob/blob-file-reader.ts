@@ -4,7 +4,7 @@ import { crc32, zstdDecompressSync } from 'node:zlib';
 import { type FileMetaData, parquetMetadata } from 'hyparquet';
 import { readOffsetIndex } from 'hyparquet/src/indexes.js';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
-import { LENGTH_BYTES, PARQUET_MAGIC } from '../parquet/parquet-format.ts';
+import { LENGTH_BYTES, PARQUET_MAGIC } from '../../parquet/parquet-format.ts';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 

@@ -9,7 +9,7 @@ import {
   type ParquetColumn,
   pageHeader,
   parquetFooter,
-} from '../parquet/parquet-format.ts';
+} from '../../parquet/parquet-format.ts';
 import { FileOutput } from '../runtime/file-output.ts';
 import type { LogSlices } from './memtable-logs.ts';
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
+import { batchFileOf, widestColumnOf } from '../../parquet/batch-file.ts';
 import { syncFile, unwritten } from '../runtime/file-output.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import { eventsOfDamaged, type Journal, type JournalEnd, journalOf, trailerOf, withNumber, withoutTrailer } from './journal.ts';
-import { journalFileOf, widestColumnOf } from './journal-file.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
 import { SetAsideJournals } from './set-aside-journals.ts';
 
@@ -43,7 +43,7 @@ export class JournalFolder {
       return this.#addEmpty({ number, firstSequence, eventCount: 0, expiredCount: batch.expiredCount, ingestedAtMs });
     }
     const path = this.eventsPath(number);
-    const events = journalFileOf(batch.fields, batch.eventCount, firstSequence);
+    const events = batchFileOf(batch.fields, batch.eventCount, firstSequence);
     const { trailer, sizeBytes, content } = trailerOf(batch, events, { number, firstSequence, ingestedAtMs });
     const written = await Promise.allSettled([
       this.#writeFile(path, events),

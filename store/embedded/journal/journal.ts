@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 import type { EventBatch, SourceOffset } from '../../event-store.ts';
-import { widestColumnIn } from './journal-file.ts';
+import { widestColumnIn } from '../../parquet/batch-file.ts';
 
 /** One batch on disk. `number` counts up by one from journal to journal, for ever. */
 export interface Journal {

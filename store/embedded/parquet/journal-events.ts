@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
 import { BATCH_COLUMNS, type BatchColumn } from '../../../query/batch-columns.ts';
-import { LENGTH_BYTES } from './parquet-format.ts';
+import { LENGTH_BYTES } from '../../parquet/parquet-format.ts';
 import { type Address, type SegmentKernel, TEXT_SIZE } from './segment-kernel.ts';
 
 /** A column of a journal in the memory of the kernel. */
@@ -23,7 +23,7 @@ export interface JournalColumns {
 
 /**
  * Reads the file of a journal into the kernel's memory and finds the columns of its row groups there. Throws an error that names the file
- * where the file cannot be read or is not as `journal-file.ts` writes it.
+ * where the file cannot be read or is not as `store/parquet/batch-file.ts` writes it.
  */
 function readJournal(path: string, kernel: SegmentKernel): { readonly groups: JournalColumns[]; readonly bytes: number } {
   const { at, length } = readFile(path, kernel);

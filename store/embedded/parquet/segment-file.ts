@@ -1,10 +1,10 @@
 import type { ColumnMetaData, RowGroup } from 'hyparquet';
 import type { BatchColumn } from '../../../query/batch-columns.ts';
 import { type EventColumnName, SEGMENT_COLUMNS } from '../../../sql/columns.ts';
+import { dataPage, PARQUET_MAGIC, type ParquetColumn, pageHeader, parquetColumn, parquetFooter } from '../../parquet/parquet-format.ts';
+import { rowGroupsOf } from '../../parquet/row-groups.ts';
 import { FileOutput } from '../runtime/file-output.ts';
 import type { ColumnEncoder, ColumnPages } from './column-encoder.ts';
-import { dataPage, PARQUET_MAGIC, type ParquetColumn, pageHeader, parquetColumn, parquetFooter } from './parquet-format.ts';
-import { rowGroupsOf } from './row-groups.ts';
 
 const COLUMNS = SEGMENT_COLUMNS.map((column) => parquetColumn(column));
 

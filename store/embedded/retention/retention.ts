@@ -1,5 +1,6 @@
 import { lastSequencesStatement } from '../../../sql/feed-statements.ts';
 import type { StoreLogger } from '../../event-store.ts';
+import type { RetentionHold } from '../../retention-hold.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ExpiredWatermarks } from '../catalog/expired-watermarks.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
@@ -9,7 +10,6 @@ import { isReferenced } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { GrowingSegment } from '../snapshot/growing-segment.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
-import type { RetentionHold } from './retention-hold.ts';
 
 /** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { type ColumnMetaData, type FileMetaData, parquetMetadata } from 'hyparquet';
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { VECTOR_ROWS } from '../../../sql/segment-layout.ts';
-import { LENGTH_BYTES, PARQUET_MAGIC } from '../parquet/parquet-format.ts';
+import { LENGTH_BYTES, PARQUET_MAGIC } from '../../parquet/parquet-format.ts';
 import type { Segment } from './segment.ts';
 
 /** A part of a file from the end of the block before it, or from its start, to `end`. The blocks of a file cover all of its bytes. */

@@ -3,8 +3,8 @@ import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
-import type { EventColumn } from '../../../sql/columns.ts';
-import { REQUIRED_COLUMNS } from '../../../sql/segment-layout.ts';
+import type { EventColumn } from '../../sql/columns.ts';
+import { REQUIRED_COLUMNS } from '../../sql/segment-layout.ts';
 
 /** The parts of the Parquet format that all files of the store share: https://parquet.apache.org/docs/file-format/. */
 

@@ -7,11 +7,11 @@ import {
   columnIndex,
   type FieldColumns,
   HAS_UPPERCASE_OR_NON_ASCII_BIT,
-} from '../../../../query/batch-columns.ts';
-import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
-import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
-import { journalFileOf } from '../../../../store/embedded/journal/journal-file.ts';
-import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+} from '../../../query/batch-columns.ts';
+import { startEngine } from '../../../store/embedded/duckdb/duckdb-engine.ts';
+import { StatementRunner } from '../../../store/embedded/duckdb/statement-runner.ts';
+import { batchFileOf } from '../../../store/parquet/batch-file.ts';
+import { temporaryFolder } from '../../fixtures/temporary-store.ts';
 
 /** Whether the event at this index has a value in the column. */
 type Has = (index: number, column: BatchColumn) => boolean;
@@ -87,7 +87,7 @@ test.each<[string, Has]>([
   const path = join(folder, 'journal.parquet');
   const columns = BATCH_COLUMNS.map(({ name, type }) => (type === 'bytes' ? `lower(hex("${name}"))` : `"${name}"`)).join(', ');
   for (const count of [1, 7, 8, 9, 2_050]) {
-    writeFileSync(path, Buffer.concat(journalFileOf(fieldsOf(count, has), count, 2n ** 40n)));
+    writeFileSync(path, Buffer.concat(batchFileOf(fieldsOf(count, has), count, 2n ** 40n)));
     const rows = await runner.run({ text: `SELECT seq, unfolded, ${columns} FROM read_parquet('${path}')`, params: [] });
     const expected = Array.from({ length: count }, (__, index) => [
       2n ** 40n + BigInt(index),
@@ -100,7 +100,7 @@ test.each<[string, Has]>([
 
 test('without events there is nothing to write', () => {
   expect(
-    journalFileOf(
+    batchFileOf(
       fieldsOf(0, () => true),
       0,
       1n,

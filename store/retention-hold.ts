@@ -1,4 +1,4 @@
-import type { StoreLogger } from '../../event-store.ts';
+import type { StoreLogger } from './event-store.ts';
 
 /** The retention waits this long before it drops most of the events. */
 export const HOLD_MS = 3_600_000;

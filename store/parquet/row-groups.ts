@@ -1,4 +1,4 @@
-import { LARGE_ZONE_ROWS, ROW_GROUP_ROWS, VECTOR_ROWS } from '../../../sql/segment-layout.ts';
+import { LARGE_ZONE_ROWS, ROW_GROUP_ROWS, VECTOR_ROWS } from '../../sql/segment-layout.ts';
 
 /** Rows from `from` to `to`, exclusive. */
 export type RowRange = readonly [from: number, to: number];

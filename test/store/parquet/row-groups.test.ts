@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rowGroupsOf, splitByBytes } from '../../../../store/embedded/parquet/row-groups.ts';
+import { rowGroupsOf, splitByBytes } from '../../../store/parquet/row-groups.ts';
 
 const zones = (...counts: readonly (readonly [zone: number, rows: number])[]) =>
   Int32Array.from(counts.flatMap(([zone, rows]) => new Array<number>(rows).fill(zone)));

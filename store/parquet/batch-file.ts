@@ -6,19 +6,11 @@ import {
   type FieldColumns,
   HAS_UPPERCASE_OR_NON_ASCII_BIT,
   MASK_BYTES,
-} from '../../../query/batch-columns.ts';
-import { JOURNAL_COLUMNS } from '../../../sql/columns.ts';
-import { VECTOR_COLUMN_BYTES } from '../../../sql/segment-layout.ts';
-import {
-  dataPage,
-  LENGTH_BYTES,
-  PARQUET_MAGIC,
-  type ParquetColumn,
-  pageHeader,
-  parquetColumn,
-  parquetFooter,
-} from '../parquet/parquet-format.ts';
-import { type FittingRows, splitByBytes } from '../parquet/row-groups.ts';
+} from '../../query/batch-columns.ts';
+import { JOURNAL_COLUMNS } from '../../sql/columns.ts';
+import { VECTOR_COLUMN_BYTES } from '../../sql/segment-layout.ts';
+import { dataPage, LENGTH_BYTES, PARQUET_MAGIC, type ParquetColumn, pageHeader, parquetColumn, parquetFooter } from './parquet-format.ts';
+import { type FittingRows, splitByBytes } from './row-groups.ts';
 
 interface FileColumn {
   readonly element: ParquetColumn;
@@ -31,7 +23,7 @@ interface FileColumn {
  * column. The columns are those of `JOURNAL_COLUMNS`; `seq` counts up from `firstSequence`. Nothing is compressed, because the file is
  * read from memory until its events are flushed. Returns no pieces where there are no events.
  */
-export function journalFileOf(fields: FieldColumns, eventCount: number, firstSequence: bigint): Uint8Array[] {
+export function batchFileOf(fields: FieldColumns, eventCount: number, firstSequence: bigint): Uint8Array[] {
   if (eventCount === 0) {
     return [];
   }
