@@ -23,6 +23,9 @@ const LONG = 'test/**/*.long.test.ts';
 /** Tests that take minutes and seldom tell more than others. The nightly workflow runs them. */
 const NIGHTLY = 'test/**/*.nightly.test.ts';
 
+/** The store on ClickHouse, on a server that these tests share. `npm run test:clickhouse` runs them. */
+const CLICKHOUSE = 'test/clickhouse/**/*.test.ts';
+
 /** The page in a real Chromium, in a few seconds; `npm test` runs it, `npm run test:e2e` what the page does in full. */
 const SMOKE = 'test/browser/smoke.test.ts';
 
@@ -65,7 +68,18 @@ export default defineConfig({
           ...COMMON,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/broker/**', 'test/browser/**', 'test/property/**', 'test/readme/**', ...PURE, PROCESS, SLOW, LONG, NIGHTLY],
+          exclude: [
+            'test/broker/**',
+            'test/browser/**',
+            'test/property/**',
+            'test/readme/**',
+            CLICKHOUSE,
+            ...PURE,
+            PROCESS,
+            SLOW,
+            LONG,
+            NIGHTLY,
+          ],
           testTimeout: 120_000,
         },
       },
@@ -74,10 +88,10 @@ export default defineConfig({
         test: { ...COMMON, name: 'pure', include: PURE, exclude: [SLOW], isolate: false, testTimeout: 120_000 },
       },
       {
-        test: { ...COMMON, name: 'process', include: [PROCESS], testTimeout: 120_000 },
+        test: { ...COMMON, name: 'process', include: [PROCESS], exclude: [CLICKHOUSE], testTimeout: 120_000 },
       },
       {
-        test: { ...COMMON, name: 'slow', include: [SLOW], exclude: ['test/broker/**'], testTimeout: 300_000 },
+        test: { ...COMMON, name: 'slow', include: [SLOW], exclude: ['test/broker/**', CLICKHOUSE], testTimeout: 300_000 },
       },
       {
         // Random requests against the slow oracle.
@@ -137,10 +151,27 @@ export default defineConfig({
         },
       },
       {
-        test: { ...COMMON, name: 'nightly', include: [NIGHTLY], testTimeout: 900_000 },
+        // One server for all files: each test has databases of its own.
+        test: {
+          ...COMMON,
+          name: 'clickhouse',
+          include: [CLICKHOUSE],
+          testTimeout: 300_000,
+          globalSetup: ['test/clickhouse/clickhouse-setup.ts'],
+        },
       },
       {
-        test: { ...COMMON, name: 'long', include: [LONG], testTimeout: 900_000, globalSetup: ['test/broker/broker-setup.ts'] },
+        test: { ...COMMON, name: 'nightly', include: [NIGHTLY], exclude: [CLICKHOUSE], testTimeout: 900_000 },
+      },
+      {
+        test: {
+          ...COMMON,
+          name: 'long',
+          include: [LONG],
+          exclude: [CLICKHOUSE],
+          testTimeout: 900_000,
+          globalSetup: ['test/broker/broker-setup.ts'],
+        },
       },
     ],
   },

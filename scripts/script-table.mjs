@@ -25,6 +25,8 @@ export const SCRIPTS = {
   'test:slow': tests('slow', 'broker-slow'),
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
+  // The engine of these tests is the one that the benchmark races against.
+  'test:clickhouse': { ...tests('clickhouse'), packages: [...TEST_PACKAGES, 'bench'] },
   'test:property': tests('property'),
   'test:nightly': tests('nightly'),
   // The caller names the project.
