@@ -124,7 +124,7 @@ export function quoted(text: string): string {
 
 /** A text in these quotes, which stand in it twice or behind a backslash. */
 function inQuotes(quote: string): string {
-  return String.raw`${quote}[^${quote}\]*(?:(?:\[\s\S]|${quote}${quote})[^${quote}\]*)*${quote}`;
+  return String.raw`${quote}[^${quote}\\]*(?:(?:\\[\s\S]|${quote}${quote})[^${quote}\\]*)*${quote}`;
 }
 
 function isOfSystem(tokens: readonly Token[], at: number): boolean {
@@ -179,8 +179,8 @@ function textOf(tokens: readonly Token[]): string {
 }
 
 function tokensOf(statement: string): readonly Token[] {
-  return [...statement.matchAll(TOKEN)].map(([text, blank, inQuotes, word]) => ({
+  return [...statement.matchAll(TOKEN)].map(([text, blank, literal, word]) => ({
     text,
-    kind: blank !== undefined ? 'blank' : inQuotes !== undefined ? 'quoted' : word !== undefined ? 'word' : 'sign',
+    kind: blank !== undefined ? 'blank' : literal !== undefined ? 'quoted' : word !== undefined ? 'word' : 'sign',
   }));
 }

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { asSeenBy, insertFromFile, quoted, type ServerView, statementFacts } from './statement-text.ts';
+
+const VIEW: ServerView = { processes: 'f.processes_1', queryId: 'idOf(x)', clockOffsetMs: 0 };
+
+describe('a statement', () => {
+  test.each([
+    { statement: 'SELECT 1', verb: 'SELECT', format: undefined, reads: true, streams: true },
+    { statement: '-- c\n/* ; */ select 1 Format JSONCompact ', verb: 'SELECT', format: 'JSONCompact', reads: true, streams: false },
+    {
+      statement: "WITH 'FORMAT x; y' AS a SELECT a FORMAT JSONCompactEachRow;",
+      verb: 'WITH',
+      format: 'JSONCompactEachRow',
+      reads: true,
+      streams: true,
+    },
+    {
+      statement: 'INSERT INTO t (a) FORMAT JSONEachRow {"a": "; FORMAT"}',
+      verb: 'INSERT',
+      format: 'JSONEachRow',
+      reads: false,
+      streams: false,
+    },
+    { statement: "INSERT INTO t SELECT 'FORMAT a'", verb: 'INSERT', format: undefined, reads: false, streams: false },
+    { statement: '', verb: '', format: undefined, reads: false, streams: false },
+  ])('$statement is told by its words', ({ statement, ...facts }) => {
+    expect(statementFacts(statement)).toEqual({ ...facts, isSeveral: false });
+  });
+
+  test('is not alone if another one follows', () => {
+    expect(statementFacts("SELECT ';'; SELECT 2").isSeveral).toBe(true);
+  });
+});
+
+describe('an INSERT reads its data from a file', () => {
+  test.each([
+    { statement: 'INSERT INTO t FORMAT JSONEachRow', from: "INSERT INTO t  FROM INFILE '/f' FORMAT JSONEachRow" },
+    {
+      statement: 'INSERT INTO "format" (a, `settings`) SETTINGS x = 1 FORMAT CSV',
+      from: 'INSERT INTO "format" (a, `settings`)  FROM INFILE \'/f\' SETTINGS x = 1 FORMAT CSV',
+    },
+    {
+      statement: "INSERT INTO t SELECT a, lower(b) FROM input('a Int64, b String') AS i WHERE (a > 1) FORMAT Parquet",
+      from: "INSERT INTO t SELECT a, lower(b) FROM file('/f', 'Parquet', 'a Int64, b String') AS i WHERE (a > 1) ",
+    },
+  ])('$statement', ({ statement, from }) => {
+    expect(insertFromFile(statement, '/f', 'Parquet')).toBe(from);
+  });
+
+  test('or a part of it', () => {
+    expect(insertFromFile("INSERT INTO t SELECT a FROM input('a Int64') FORMAT Parquet", '/f', 'Parquet', 'a < 3')).toBe(
+      "INSERT INTO t SELECT a FROM (SELECT * FROM file('/f', 'Parquet', 'a Int64') WHERE a < 3) ",
+    );
+  });
+});
+
+describe('a server sees', () => {
+  test.each([
+    {
+      statement: "SELECT 'system.processes', query_id FROM system.processes",
+      seen: "SELECT 'system.processes', query_id FROM f.processes_1",
+    },
+    { statement: "KILL QUERY WHERE query_id = 'query_id' SYNC", seen: "KILL QUERY WHERE idOf(x) = 'query_id' ASYNC" },
+    { statement: 'SELECT processes, now64(6) FROM t', seen: 'SELECT processes, now64(6) FROM t' },
+  ])('$statement as its own', ({ statement, seen }) => {
+    expect(asSeenBy(VIEW, statement)).toBe(seen);
+  });
+
+  test('its own time', () => {
+    expect(asSeenBy({ ...VIEW, clockOffsetMs: -5 }, "SELECT toInt64(now64(6)), 'now64(6)' FROM system.processes")).toBe(
+      "SELECT toInt64((now64(6) + toIntervalMillisecond(-5))), 'now64(6)' FROM f.processes_1",
+    );
+  });
+});
+
+test('a text is a literal with its marks escaped', () => {
+  expect(quoted("a'b\\c\0\n")).toBe("'a\\'b\\\\c\\0\n'");
+});
