@@ -104,7 +104,8 @@ interface IndexedMinute {
 
 /**
  * LRU index of dedup keys, grouped by the minute of their events. An indexed minute has the keys of all stored events of the minute; one
- * that was evicted is not forgotten, but has to be begun again from the stored events.
+ * that was evicted is not forgotten, but has to be begun again from the stored events. Events themselves are compared by
+ * `insertNewStatement` in `sql/duplicate-statements.ts`.
  */
 export class DedupIndex {
   readonly #limits: DedupIndexLimits;

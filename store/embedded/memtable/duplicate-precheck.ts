@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../../query/durations.ts';
+import { dedupKeysBetweenStatement, dedupKeysStatement } from '../../../sql/duplicate-statements.ts';
 import { journalRows } from '../../../sql/events-relation.ts';
-import { dedupKeysBetweenStatement, dedupKeysStatement } from '../../../sql/memtable-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';

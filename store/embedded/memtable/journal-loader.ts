@@ -1,5 +1,6 @@
+import { insertNewStatement } from '../../../sql/duplicate-statements.ts';
 import { eventsRelation } from '../../../sql/events-relation.ts';
-import { dropTableStatement, insertNewStatement, insertStatement } from '../../../sql/memtable-statements.ts';
+import { dropTableStatement, insertStatement } from '../../../sql/memtable-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { HOUR_MS } from '../../../query/durations.ts';
+import { rowsNotStored } from '../../../sql/duplicate-statements.ts';
 import { eventsRelation } from '../../../sql/events-relation.ts';
-import { rowsNotStored } from '../../../sql/memtable-statements.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
