@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Window } from '../../../web/api/explore.ts';
 import { nearestBucket, stretchOf } from '../../../web/overview/stacked-bars.ts';
-import { bucketsOf } from '../../../web/state/question.ts';
+import { bucketsOf } from '../../../web/state/bucket-widths.ts';
 
 const NOW = 1_795_514_400_000;
 
