@@ -8,7 +8,7 @@ import type { Closing } from '../runtime/closing.ts';
 import { type CommitInDoubtError, isFull } from '../runtime/sqlite-transaction.ts';
 import type { DamagedSegment } from '../segment/segment.ts';
 import { Catalog } from './catalog.ts';
-import { loseJournals } from './found-journals.ts';
+import { loseJournals, setTornAside } from './damaged-journals.ts';
 import { checkFolder, doesHoldEvents, inspectFolder, readSegmentsFolder } from './start-checks.ts';
 
 /** The durable state of a store: its catalog, and the journals of the events that the catalog does not have yet. */
@@ -57,11 +57,7 @@ export async function openCatalog(
     await journalFolder.remove(flushed);
     endBackup(catalog, logger);
   }
-  if (torn !== undefined) {
-    const files = await journalFolder.setAside(torn, now());
-    const message = 'the last journal is not whole, and is set aside: its batch was not acknowledged, or its files were damaged later';
-    logger.warn({ journal: torn, folder: folder.journal, files }, message);
-  }
+  await setTornAside(torn, journalFolder, { now, logger });
   beginEpoch(catalog, unflushed.at(-1), logger);
   return { catalog, missing, journalFolder, journals: unflushed };
 }

@@ -7,7 +7,7 @@ import { JournalFolder } from '../journal/journal-folder.ts';
 import type { DamagedSegment } from '../segment/segment.ts';
 import { Catalog } from './catalog.ts';
 import { CATALOG_REPAIR, hasCatalog, readingCatalog } from './catalog-database.ts';
-import { type FoundJournals, readJournals } from './found-journals.ts';
+import { type FoundJournals, readJournals } from './damaged-journals.ts';
 
 /** Whether a folder holds events, so that its catalog is lost where there is none. */
 export async function doesHoldEvents(folder: DataFolder, { written }: SegmentsFolder): Promise<boolean> {

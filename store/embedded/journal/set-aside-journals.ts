@@ -7,7 +7,7 @@ export const MAX_DAMAGED_BYTES = 1024 ** 3;
 /**
  * The files of torn journals, under names that tell when they were set aside: `damaged-<Unix milliseconds>-<name>`. Nothing reads them.
  * They stay for as long as events do, because damage may have torn a journal that was acknowledged, and people may want its bytes.
- * `store/embedded/catalog/open-catalog.ts` decides at a start which are set aside.
+ * `store/embedded/catalog/damaged-journals.ts` says at a start which are set aside.
  */
 export class SetAsideJournals {
   readonly #folder: string;

@@ -117,6 +117,15 @@ export async function loseJournals(
   return journals;
 }
 
+/** Sets the files of the last journal aside where they are not whole. */
+export async function setTornAside(torn: number | undefined, folder: JournalFolder, { now, logger }: LossOptions): Promise<void> {
+  if (torn !== undefined) {
+    const files = await folder.setAside(torn, now());
+    const message = 'the last journal is not whole, and is set aside: its batch was not acknowledged, or its files were damaged later';
+    logger.warn({ journal: torn, folder: folder.path, files }, message);
+  }
+}
+
 function refuseGap(folder: JournalFolder, journal: Journal | undefined, fits: (journal: Journal) => boolean): void {
   if (journal !== undefined && !fits(journal)) {
     const what = `${JSON.stringify(folder.path)}: journal ${journal.number} does not fit to what the catalog says is flushed`;
