@@ -1,7 +1,7 @@
 import type { EventBatch } from '../../store/event-store.ts';
 import { ChunkPool } from './chunk-pool.ts';
 import { ColumnWriter } from './column-writer.ts';
-import { LineBuffer } from './packed-logs.ts';
+import { LineBuffer } from './line-buffer.ts';
 
 /** Events as a batch holds them: their fields as columns and their packed logs, in the same order. Each event is added to both. */
 export class EventCollector {

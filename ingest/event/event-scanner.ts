@@ -20,7 +20,7 @@ import {
 import type { MemberRange } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
-import { packLog } from './packed-logs.ts';
+import { packLog } from './pack-log.ts';
 import { storedBytes } from './stored-text.ts';
 import { WireEvent } from './wire-event.ts';
 

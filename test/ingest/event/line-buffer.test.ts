@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LineBuffer } from '../../../ingest/event/packed-logs.ts';
+import { LineBuffer } from '../../../ingest/event/line-buffer.ts';
 
 const line = (length: number, index: number) => `${String.fromCharCode(97 + (index % 26)).repeat(length)}\n`;
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { LineBuffer, packLog } from '../../../ingest/event/packed-logs.ts';
+import { LineBuffer } from '../../../ingest/event/line-buffer.ts';
+import { packLog } from '../../../ingest/event/pack-log.ts';
 import { PACKED_FIELDS } from '../../../query/packed-log.ts';
 import { kernelConversion, scannedConversion } from './conversions.ts';
 import { plainlyPacked, unpacked } from './plain-packing.ts';
