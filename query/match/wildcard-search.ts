@@ -10,7 +10,7 @@ interface WildcardSearch {
 /**
  * Searches for `parts` in their order with anything in between, anchored at both ends. Each part is matched at its first occurrence: if the
  * rest does not fit after that, it does not fit after a later one. So nothing is tried twice, however many stars there are, while a regular
- * expression with a dozen may not end.
+ * expression with a dozen may not end. `wildcardSql` in `sql/predicate-sql.ts` is the same test in a statement.
  */
 export function wildcardSearch(parts: readonly string[]): WildcardSearch {
   const [first = ''] = parts;

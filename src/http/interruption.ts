@@ -35,7 +35,10 @@ export class ClientHungUp extends Error {
 /** One signal serves all who ask for that of a response, so that it has few listeners. */
 const SIGNALS = new WeakMap<ServerResponse, AbortSignal>();
 
-/** A signal that aborts with ClientHungUp when the connection closes before the response is written. */
+/**
+ * A signal that aborts with ClientHungUp when the connection closes before the response is written. The search that it is given to then
+ * ends: `StatementRunner` in `store/embedded/duckdb/statement-runner.ts` interrupts the statement.
+ */
 export function hangUpSignal(response: ServerResponse): AbortSignal {
   const known = SIGNALS.get(response);
   if (known !== undefined) return known;

@@ -54,7 +54,8 @@ export function startWork(): (task: BlobFileTask) => void {
 
 /**
  * Writes logs as a Parquet file of one column, `log`, which any engine can read. The pages are small, and the file says where each page is
- * (the OffsetIndex of the format), so that single rows are found quickly. Not synced.
+ * (the OffsetIndex of the format), so that single rows are found quickly. Not synced. `path` is the temporary one that `writeLogs` in
+ * `flush/flush-memtable.ts` has of `NewFile`.
  */
 export function writeBlobFile({ path, logs, rows }: BlobFileTask): void {
   const file = new BlobFileOutput(path);

@@ -24,7 +24,10 @@ export interface RetentionOptions {
   readonly hold: RetentionHold;
 }
 
-/** Who asks for expired segments to be dropped: the store itself, because of its clock, or somebody who knows. */
+/**
+ * Who asks for expired segments to be dropped: the store itself, because of its clock, at a start (`openWritePath`) and again and again
+ * (`BackgroundJobs`), or somebody who knows.
+ */
 type AskedBy = 'clock' | 'caller';
 
 /**
