@@ -294,7 +294,8 @@ export interface StoreStats {
   readonly duplicateEvents: number;
   /** The most events that cannot be read, because their files are damaged or missing. */
   readonly unreadableEvents: number;
-  readonly nextSequence: bigint;
+  /** How many events were ever stored: those that have expired since count, too. */
+  readonly storedEvents: number;
 }
 
 /** The codes of {@link StoreError}. */

@@ -19,12 +19,7 @@ export interface Metrics {
 }
 
 const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
-  // The first event has the sequence 1. Duplicates have taken a sequence, too.
-  [
-    'shieldlog_stored_events_total',
-    'Events ever stored',
-    ({ nextSequence, duplicateEvents }) => Number(nextSequence) - 1 - duplicateEvents,
-  ],
+  ['shieldlog_stored_events_total', 'Events ever stored', ({ storedEvents }) => storedEvents],
   ['shieldlog_expired_events_total', 'Events that were older than the retention when they arrived', ({ expiredEvents }) => expiredEvents],
   ['shieldlog_duplicate_events_total', 'Events dropped because their logId was stored already', ({ duplicateEvents }) => duplicateEvents],
 ];

@@ -155,7 +155,8 @@ export class EmbeddedStore implements EventStore {
       deadLetters: deadLetters.count,
       ...counters,
       unreadableEvents: versions.unreadableEvents('all', ALL_TIMES),
-      nextSequence: versions.endSequence,
+      // The first event has the sequence 1. Duplicates have taken a sequence, too.
+      storedEvents: Number(versions.endSequence) - 1 - counters.duplicateEvents,
     };
   }
 

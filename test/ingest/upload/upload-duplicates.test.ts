@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import { sequenceOf } from '../../../store/embedded/feed/feed-positions.ts';
 import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { assertAsyncProperty } from '../../random/assert-property.ts';
@@ -121,10 +122,10 @@ class Life {
   }
 
   async #openAgain(): Promise<void> {
-    const last = (await this.#store.stats()).nextSequence;
+    const last = sequenceOf(await this.#store.positions.newest());
     this.#store = await storeIn(this.#folder, { maxDedupEvents: this.#maxDedupEvents });
     // A reader of the feed may have got as far as that: no later event may stand before it.
-    expect((await this.#store.stats()).nextSequence).toBe(last);
+    expect(sequenceOf(await this.#store.positions.newest())).toBe(last);
   }
 
   async #upload(uploads: readonly Upload[]): Promise<void> {
@@ -235,11 +236,11 @@ test('a store with hundreds of journals without files opens again, and each is l
   const upload = (): Promise<IntakeReport> =>
     takeInEvents(inParts(text), { store, source: 'http', now: () => NOW, retentionMs: RETENTION_MS });
   for (let sent = 0; sent < 400; sent += 1) await upload();
-  const last = (await store.stats()).nextSequence;
+  const last = sequenceOf(await store.positions.newest());
   const copy = temporaryFolder();
   await cp(folder, copy, { recursive: true });
   await store.close();
   const again = await storeIn(copy);
-  expect((await again.stats()).nextSequence).toBe(last);
+  expect(sequenceOf(await again.positions.newest())).toBe(last);
   expect(await again.stats()).toMatchObject({ events: 1, duplicateEvents: 399 });
 });

@@ -75,7 +75,9 @@ export async function readTail(
   site: Site,
   { zones, cursor, most = Number.POSITIVE_INFINITY, search = {} }: TailReadOptions,
 ): Promise<SeenPart> {
-  const end = site.cursorBehind(Number((await site.stats()).nextSequence) - 1);
+  const { storedEvents, duplicateEvents } = await site.stats();
+  // Duplicates have taken a sequence, too.
+  const end = site.cursorBehind(storedEvents + duplicateEvents);
   const parameters = new URLSearchParams({ search: JSON.stringify(search) });
   const url = `${site.url}/shield/event-logs/${zones}/tail?${parameters}`;
   const events: SeenEvent[] = [];

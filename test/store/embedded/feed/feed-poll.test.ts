@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-pool.ts';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
 import { FeedPages } from '../../../../store/embedded/feed/feed-pages.ts';
-import { feedPosition } from '../../../../store/embedded/feed/feed-positions.ts';
+import { feedPosition, sequenceOf } from '../../../../store/embedded/feed/feed-positions.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -45,7 +45,7 @@ test('a poll with nothing new for its zones needs no DuckDB, and moves on behind
 test('who listens is told soon after events are visible, until it stops', async () => {
   const store = await storeIn(temporaryFolder());
   const heard: bigint[] = [];
-  const stop = store.onEvents(() => void store.stats().then(({ nextSequence }) => heard.push(nextSequence - 1n)));
+  const stop = store.onEvents(() => void store.positions.newest().then((position) => heard.push(sequenceOf(position))));
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW)]));
   await expect.poll(() => heard).toEqual([2n]);
   await store.append(canonicalBatch([event('c', NOW)]));
