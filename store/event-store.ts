@@ -202,8 +202,8 @@ export interface EventStore {
   /**
    * Resolves once the batch is durable **and** searchable. Batches are applied in call order; several may be under way. A rejected append
    * stored nothing and moved no source offset, except where the process dies right then: a restart may find all of the batch on disk. It
-   * rejects with `StoreError` `append_failed` or `closed`, and never because the store has too much to do: the sources look at
-   * `pendingBytes` and wait.
+   * rejects with `StoreError` `append_failed`, `unavailable` or `closed`, and never because the store has too much to do: the sources look
+   * at `pendingBytes` and wait.
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   /**
@@ -298,11 +298,12 @@ export interface StoreStats {
   readonly storedEvents: number;
 }
 
-/** The codes of {@link StoreError}. */
+/** The codes of {@link StoreError}. Any call may reject with `unavailable`, where what the store is on cannot be reached. */
 export const STORE_ERROR_CODES = [
   'folder_in_use',
   'folder_unusable',
   'overloaded',
+  'unavailable',
   'closed',
   'append_failed',
   'backup_failed',

@@ -4,7 +4,7 @@ import { CLIENT_CLOSED } from '../../edge/edge-error.ts';
 import { requestPath } from '../../edge/operation-input.ts';
 import { cutText } from '../../query/request/request-errors.ts';
 import { isHangUp } from './interruption.ts';
-import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
+import { asStoreProblem, type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 
 /** Makes a pattern that matches the paths of a route, which may have parameters such as `:id`. */
 export function routePattern(url: string): RegExp {
@@ -25,7 +25,8 @@ function undecodable(path: string, cause: unknown): RequestProblem {
   return new RequestProblem('request.malformed', detail, { cause });
 }
 
-function asProblem(error: unknown, request: FastifyRequest): RequestProblem | null {
+function asProblem(thrown: unknown, request: FastifyRequest): RequestProblem | null {
+  const error = asStoreProblem(thrown);
   if (error instanceof RequestProblem) return error;
   const { statusCode, code, message } = error as Partial<FastifyError>;
   if (statusCode === undefined || typeof code !== 'string') return null;
@@ -37,8 +38,8 @@ function asProblem(error: unknown, request: FastifyRequest): RequestProblem | nu
 }
 
 /**
- * Answers any error of a route or a hook. An error that is no RequestProblem is a defect: it is logged whole and answered with 500 without
- * a body. A client that hung up reads nothing of this.
+ * Answers any error of a route or a hook, those of the store by their problems. Any other error is a defect: it is logged whole and
+ * answered with 500 without a body. A client that hung up reads nothing of this.
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (isHangUp(error, request.raw)) return reply.code(CLIENT_CLOSED).send();

@@ -29,6 +29,7 @@ export const PROBLEMS = {
   'search.deadline': { status: 503, title: 'The search took too long' },
   'store.append_failed': { status: 503, title: 'The events could not be stored' },
   'store.busy': { status: 503, title: 'The store is busy' },
+  'store.unavailable': { status: 503, title: 'The store cannot be reached' },
   'tail.full': { status: 503, title: 'There are too many live tails' },
   'program.stopping': { status: 503, title: 'The program is stopping' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
@@ -134,6 +135,8 @@ export function asStoreProblem(error: unknown): unknown {
   switch (error.code) {
     case 'overloaded':
       return new RequestProblem('store.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
+    case 'unavailable':
+      return new RequestProblem('store.unavailable', error.message, { headers: { 'retry-after': '5' }, cause: error });
     case 'closed':
       return new RequestProblem('program.stopping', error.message, { headers: { 'retry-after': '5' }, cause: error });
     case 'append_failed': {

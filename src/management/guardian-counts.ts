@@ -48,18 +48,23 @@ interface GuardianCountsOptions {
 
 /** What the caller may try again becomes EdgeError 503; any other error stays what it is. */
 function asRefusal(error: unknown): unknown {
-  const isMany = error instanceof RequestProblem && error.errorKey === 'caller.busy';
-  const isBusy = isMany || (error instanceof StoreError && error.code === 'overloaded');
-  if (!isBusy && !(error instanceof DeadlinePassed)) return error;
-  return new EdgeError(503, isBusy ? 'metrics.busy' : 'metrics.deadline', `The events could not be counted: ${error.message}`, {
-    headers: { 'retry-after': '5' },
-    cause: error,
-  });
+  const key = refusalKeyOf(error);
+  if (key === undefined) return error;
+  const message = `The events could not be counted: ${(error as Error).message}`;
+  return new EdgeError(503, key, message, { headers: { 'retry-after': '5' }, cause: error });
+}
+
+function refusalKeyOf(error: unknown): string | undefined {
+  if (error instanceof DeadlinePassed) return 'metrics.deadline';
+  if (error instanceof RequestProblem && error.errorKey === 'caller.busy') return 'metrics.busy';
+  if (!(error instanceof StoreError)) return undefined;
+  if (error.code === 'overloaded') return 'metrics.busy';
+  return error.code === 'unavailable' ? 'metrics.unavailable' : undefined;
 }
 
 /**
  * Counts the stored events of the feature `api-guardian` for today and each of the 27 days before. Throws EdgeError 503 past the deadline,
- * and where the store is busy.
+ * and where the store is busy or cannot be reached.
  */
 export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOptions, zoneId: number): Promise<readonly GuardianDay[]> {
   const fromMs = Math.floor(now() / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;

@@ -290,6 +290,7 @@ export const EXPLORE_GROUP = {
             'caller.busy',
             'search.deadline',
             'store.busy',
+            'store.unavailable',
             'program.stopping',
           ),
           ...DEFECT,

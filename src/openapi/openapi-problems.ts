@@ -36,6 +36,7 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'caller.busy': `${MAX_WAITING_READS} requests of this caller are waiting already; ask for fewer at a time`,
   // The answer memory, the slots of exports and those of feeds end in it, too, each with its own detail.
   'store.busy': 'there is not enough memory for this search; try again later, or ask for a shorter window',
+  'store.unavailable': 'The database that the program stores its events in does not answer; try again when it does',
   'program.stopping': 'The program is stopping; try again when it is back',
 };
 

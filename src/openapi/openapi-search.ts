@@ -240,6 +240,7 @@ export const SEARCH_PROBLEMS = [
   'caller.busy',
   'search.deadline',
   'store.busy',
+  'store.unavailable',
   'program.stopping',
 ] as const;
 

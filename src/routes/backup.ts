@@ -13,7 +13,7 @@ import type { BackupFile, EventStore, StoreBackup } from '../../store/event-stor
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';
 import { ClientHungUp } from '../http/interruption.ts';
-import { asStoreProblem, invalidRequest } from '../http/problem.ts';
+import { invalidRequest } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
 import { BACKUP_TYPE, MAX_BACKUP_FILES } from '../openapi/openapi-backup.ts';
@@ -145,7 +145,7 @@ function givenBackOnce(backup: StoreBackup, log: FastifyBaseLogger): () => Promi
   };
 }
 
-/** Begins a backup with copies of the other databases. Throws RequestProblem. */
+/** Begins a backup with copies of the other databases. Throws StoreError. */
 async function begin(store: BackupRoutesOptions['store'], stateFiles: readonly string[]): Promise<StoreBackup> {
   let backup: StoreBackup | undefined;
   try {
@@ -154,6 +154,6 @@ async function begin(store: BackupRoutesOptions['store'], stateFiles: readonly s
     return { ...backup, databases: [...state, ...backup.databases] };
   } catch (error) {
     await backup?.[Symbol.asyncDispose]();
-    throw asStoreProblem(error);
+    throw error;
   }
 }

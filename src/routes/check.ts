@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CheckLine, EventStore } from '../../store/event-store.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
-import { asStoreProblem } from '../http/problem.ts';
 
 export interface CheckRoutesOptions {
   readonly store: Pick<EventStore, 'check'>;
@@ -36,11 +35,7 @@ export async function checkRoutes(app: FastifyInstance, { store }: CheckRoutesOp
   // A HEAD would read all files for nothing.
   app.get('/check', { config: { needsScope: 'admin' }, onRequest: validateCall, exposeHeadRoute: false }, async (_request, reply) => {
     const lines = store.check();
-    try {
-      const text = Readable.from(linesOf(lines, await lines.next(), stopping.signal));
-      return reply.type(NDJSON).header('cache-control', 'no-store').send(text);
-    } catch (error) {
-      throw asStoreProblem(error);
-    }
+    const text = Readable.from(linesOf(lines, await lines.next(), stopping.signal));
+    return reply.type(NDJSON).header('cache-control', 'no-store').send(text);
   });
 }

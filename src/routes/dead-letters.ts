@@ -13,7 +13,6 @@ import {
   readReplayRequest,
 } from '../http/dead-letter-json.ts';
 import { hangUpSignal } from '../http/interruption.ts';
-import { asStoreProblem } from '../http/problem.ts';
 import { takeWholeBodies } from '../http/request-body.ts';
 import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
 
@@ -68,19 +67,11 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
     const ids = readReplayRequest(request.body);
     const zones = zonesOf(request);
     const options = { now, retentionMs, zones, signal: hangUpSignal(reply.raw), ...(ids === undefined ? {} : { ids }) };
-    return await orStoreProblem(() => replayDeadLetters(store, options));
+    return await replayDeadLetters(store, options);
   });
 
   app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/discard', changes, async (request) => {
     const ids = readDiscardRequest(request.body);
-    return await orStoreProblem(async () => ({ discarded: await discardDeadLetters(store, zonesOf(request), ids) }));
+    return { discarded: await discardDeadLetters(store, zonesOf(request), ids) };
   });
-}
-
-async function orStoreProblem<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw asStoreProblem(error);
-  }
 }

@@ -11,7 +11,7 @@ import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireContentType } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
-import { asStoreProblem, RequestProblem } from '../http/problem.ts';
+import { RequestProblem } from '../http/problem.ts';
 import { steadyChunks } from '../http/request-body.ts';
 import { oneOf, readQuery } from '../http/request-parameters.ts';
 
@@ -58,7 +58,7 @@ function bodyTypeOf(header: string | undefined): string | null {
 }
 
 function asIntakeProblem(error: unknown): unknown {
-  if (!(error instanceof IntakeError)) return asStoreProblem(error);
+  if (!(error instanceof IntakeError)) return error;
   const detail = `${error.message}; sending everything again stores nothing twice`;
   if (error.cause instanceof RequestProblem)
     return new RequestProblem(error.cause.errorKey, detail, { headers: error.cause.headers, cause: error, ...notKeptErrors(error) });

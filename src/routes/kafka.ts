@@ -8,7 +8,7 @@ import { BODY, ErrorList } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readObject, readText } from '../../query/request/wire-readers.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';
-import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
+import { invalidRequest, RequestProblem } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
 
@@ -83,7 +83,7 @@ export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs 
       return { skipped: outcome.kind === 'skipped', next: outcome.kind === 'skipped' ? String(outcome.next) : null };
     } catch (error) {
       if (error instanceof KafkaSkipRefused) throw new RequestProblem('kafka.skip_refused', error.message, { cause: error });
-      throw asStoreProblem(error);
+      throw error;
     }
   });
   app.post('/ingest/kafka/rewind', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
@@ -94,7 +94,7 @@ export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs 
       return { partitions: rewound.map(({ partition, from, until }) => ({ partition, from: String(from), until: String(until) })) };
     } catch (error) {
       if (error instanceof KafkaRewindRefused) throw new RequestProblem('kafka.rewind_refused', error.message, { cause: error });
-      throw asStoreProblem(error);
+      throw error;
     }
   });
 }

@@ -89,6 +89,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'search.deadline': 'The search took too long',
   'caller.busy': 'Too many requests with this key wait',
   'store.busy': 'The program is busy',
+  'store.unavailable': 'The store cannot be reached',
   'program.stopping': 'The program is stopping',
   'access.zone_denied': 'Not with this key',
   '400': 'This cannot be searched',

@@ -3,6 +3,7 @@ import type { SearchResult } from '../../../query/plan/search-result.ts';
 import { guardianDays } from '../../../src/management/guardian-counts.ts';
 import { FairQueue, LIGHT_SEATS, MAX_WAITING_READS, SEATS } from '../../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
+import { StoreError } from '../../../store/event-store.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { eventLine, ingest, startApp } from '../running-app.ts';
 
@@ -43,6 +44,20 @@ describe('the days of API Guardian', () => {
     const reads = new ScheduledReads(alteredStore(app.store, { search }), new FairQueue());
     const counted = guardianDays({ store: reads.of('all'), now: Date.now, deadlineMs: 5 }, 7);
     await expect(counted).rejects.toMatchObject({ status: 503, key: 'metrics.deadline', headers: { 'retry-after': '5' } });
+  });
+
+  test.each([
+    ['overloaded', 'metrics.busy'],
+    ['unavailable', 'metrics.unavailable'],
+  ] as const)('are given up where the store is %s, for the caller to try again', async (code, key) => {
+    const search = (): Promise<SearchResult> => Promise.reject(new StoreError(code, 'not now'));
+    const counted = guardianDays({ store: { search }, now: Date.now, deadlineMs: 100_000 }, 7);
+    await expect(counted).rejects.toMatchObject({
+      status: 503,
+      key,
+      message: expect.stringContaining('not now'),
+      headers: { 'retry-after': '5' },
+    });
   });
 
   test('are given up where too many searches wait, for the caller to try again', async () => {

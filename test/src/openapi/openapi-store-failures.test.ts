@@ -1,0 +1,70 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { ErrorKey } from '../../../src/http/problem.ts';
+import { StoreError } from '../../../store/event-store.ts';
+import { DESCRIBED_OPERATIONS, type DescribedOperation } from './document-check.ts';
+import { EVENT_DRIVERS } from './event-drivers.ts';
+import { PROGRAM_DRIVERS } from './program-drivers.ts';
+import { type Site, startSite } from './site.ts';
+import type { Sites } from './sites.ts';
+import { STREAM_DRIVERS } from './stream-drivers.ts';
+
+/** The document has an example of each problem that an operation can end in, by its key. */
+function says(key: ErrorKey, { responses }: DescribedOperation): boolean {
+  return Object.values(responses).some(({ content = {} }) => Object.values(content).some(({ examples = {} }) => key in examples));
+}
+
+function refusalsWith(error: StoreError) {
+  const refuse = async (): Promise<never> => {
+    throw error;
+  };
+  const refuseLines = async function* () {
+    yield await refuse();
+  };
+  return { refuse, refuseLines };
+}
+
+/** Every reading of the store is refused from here on. An append never is: it waits, or it fails with `append_failed`. */
+function overload({ store }: Site): void {
+  const { refuse, refuseLines } = refusalsWith(new StoreError('overloaded', 'too many searches are waiting already'));
+  Object.assign(store, { search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines });
+}
+
+/** Whatever the store is on does not answer from here on. */
+function disconnect({ store, kafka }: Site): void {
+  const { refuse, refuseLines } = refusalsWith(new StoreError('unavailable', 'connection refused'));
+  const reads = { search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines, check: refuseLines };
+  Object.assign(store, {
+    ...reads,
+    append: refuse,
+    listDeadLetters: refuse,
+    removeDeadLetters: refuse,
+    stats: refuse,
+    beginBackup: refuse,
+  });
+  Object.assign(store.positions, { decode: refuse, oldest: refuse, newest: refuse, afterExpiry: refuse });
+  Object.assign(kafka, { skip: refuse, rewind: refuse });
+}
+
+const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveZones', 'readFeed', 'searchEventLogs'];
+const INTAKE = ['discardDeadLetters', 'ingestEvents', 'listDeadLetters', 'replayDeadLetters', 'rewindKafkaTopic', 'skipKafkaBatch'];
+
+test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
+  ['store.busy', 'has too much to do', overload, READS],
+  ['store.unavailable', 'cannot be reached', disconnect, [...READS, ...INTAKE, 'backUp', 'checkFiles', 'metrics', 'tailEvents']],
+])('what asks the store ends in `%s` where it %s, and the document says so of nothing else', async (key, _what, fail, expected) => {
+  const site = await startSite();
+  onTestFinished(() => site.stop());
+  fail(site);
+  const failed: string[] = [];
+  for (const [name, drivers] of Object.entries({ ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...PROGRAM_DRIVERS })) {
+    const succeed = drivers[200] ?? drivers[202];
+    // The drivers of successes ask this site alone.
+    const answer = await succeed?.({ open: site } as Sites);
+    if (answer?.status !== 503 || JSON.parse(answer.text).errorKey !== key) continue;
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    failed.push(name);
+  }
+  expect(failed.toSorted()).toEqual(expected.toSorted());
+  const described = DESCRIBED_OPERATIONS.filter((operation) => says(key, operation)).map(({ operationId }) => operationId);
+  expect(described.toSorted()).toEqual(failed.toSorted());
+});
