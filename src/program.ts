@@ -2,8 +2,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
 import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
-import { openStore } from '../store/embedded/open-store.ts';
 import type { EventStore } from '../store/event-store.ts';
+import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
@@ -70,7 +70,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger, onFatal } = options;
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
-  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, ...deadLetters, now, logger, onFatal });
+  const store = await openStore({ kind: 'embedded', dataDir, memoryLimitMb, retentionMs, ...deadLetters, now, logger, onFatal });
   // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];
   const planes: StopStep[] = [];

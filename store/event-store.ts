@@ -258,6 +258,8 @@ export interface EventStore {
    */
   beginBackup(): Promise<StoreBackup>;
   close(): Promise<void>;
+  /** Says for people what `close` waits for at the moment. */
+  readonly closingStep: string;
 }
 
 /** A file of a backup. */

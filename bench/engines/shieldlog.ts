@@ -8,7 +8,7 @@ import { HOUR_MS } from '../../query/durations.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { OLD_AFTER_MS } from '../../store/embedded/compaction/merge-choice.ts';
-import { openStore } from '../../store/embedded/open-store.ts';
+import { openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { fileChunks, pacedChunks } from '../events/file-chunks.ts';
 import type { Engine, EngineOptions } from './engine.ts';
@@ -19,7 +19,7 @@ const RETENTION_MS = 72 * HOUR_MS;
 export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false }: EngineOptions): Promise<Engine> {
   let nowMs = BENCH_NOW_MS;
   const now = () => nowMs;
-  const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: remembers });
+  const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: remembers });
   const closing: (() => Promise<unknown>)[] = [];
   return {
     version: `duckdb ${duckdb.version}`,

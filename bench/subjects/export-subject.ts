@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { HOUR_MS } from '../../query/durations.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import type { ExportClientReport, ExportRun } from './export-client.ts';
 import { type FilledStore, fillStore } from './fill-store.ts';
@@ -38,7 +38,7 @@ const SAMPLE_MS = 10;
 const order = JSON.parse(process.argv[2] ?? '{}') as ExportOrder;
 const now = () => BENCH_NOW_MS;
 const { dataDir, memoryLimitMb } = order;
-const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now });
+const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now });
 process.send?.(order.kind === 'fill' ? await fill(order.events) : await exportAll(order.runs));
 await store.close();
 

@@ -5,7 +5,7 @@ import kafkajs from 'kafkajs';
 import { silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
 import { startKafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { HOUR_MS } from '../../query/durations.ts';
-import { openStore } from '../../store/embedded/open-store.ts';
+import { openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { startBackgroundSearches, timeSearch } from '../engines/timed-searches.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
@@ -99,7 +99,7 @@ const started = Date.now();
 // The end of the generated events, going on with the clock.
 const now = (): number => BENCH_NOW_MS + Date.now() - started;
 
-const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now });
+const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now });
 const cpu = process.cpuUsage();
 const start = performance.now();
 const source = startKafkaSource({

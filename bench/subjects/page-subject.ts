@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { startProgram } from '../../src/program.ts';
-import { openStore } from '../../store/embedded/open-store.ts';
+import { openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS, benchOptions } from '../events/event-file.ts';
 import { type FilledStore, fillStore } from './fill-store.ts';
 
@@ -27,7 +27,7 @@ process.send?.(await (kind === 'fill' ? fill() : serve()));
 
 async function fill(): Promise<FilledStore> {
   const { retentionMs } = config;
-  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now });
+  const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs, now });
   const filled = await fillStore(store, benchOptions(events), retentionMs);
   await store.close();
   return filled;

@@ -2,7 +2,7 @@
 // sends its measurements as one message.
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { HOUR_MS } from '../../query/durations.ts';
-import { openStore } from '../../store/embedded/open-store.ts';
+import { openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { startBackgroundSearches, timeSearch } from '../engines/timed-searches.ts';
 import { pacedChunks, readThrough } from '../events/file-chunks.ts';
 
@@ -41,7 +41,7 @@ const { dataDir, file, eventsPerSecond, fromMs, memoryLimitMb } = JSON.parse(pro
 await readThrough(file);
 let began = performance.now();
 const now = (): number => fromMs + Math.round(performance.now() - began);
-const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: false });
+const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: false });
 
 const rows: SustainedRow[] = [];
 let searchMs: number[] = [];

@@ -8,7 +8,7 @@ import type { JsonLimits } from '../../query/exact-json.ts';
 import { INT64 } from '../../query/integer-ranges.ts';
 import { BODY, ErrorList } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readList, readObject, readText } from '../../query/request/wire-readers.ts';
-import { copyDatabase } from '../../store/embedded/backup/database-copy.ts';
+import { copyDatabase } from '../../store/database-copy.ts';
 import type { BackupFile, EventStore, StoreBackup } from '../../store/event-store.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';

@@ -31,7 +31,7 @@ import type { DamagedSegment } from './segment/segment.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { WritePath } from './write-path.ts';
 
-/** The parts of the store, put together by `openStore`. */
+/** The parts of the store, put together by `openEmbeddedStore`. */
 export interface StoreParts extends ReadPath, WritePath, Pick<OpenEngine, 'aliases'> {
   /** 32 bits that tell this store from others. */
   readonly storeId: number;
@@ -179,7 +179,6 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.backgroundJobs.dropExpired();
   }
 
-  /** Says for people what `close` waits for at the moment. */
   get closingStep(): string {
     return this.#parts.closing.waitsFor;
   }

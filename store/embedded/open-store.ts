@@ -23,7 +23,7 @@ export type OpenStore = EmbeddedStore;
  * disk but not in a segment are searchable again when this resolves. Where it fails, everything that is open by then is closed.
  * Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
  */
-export async function openStore(options: StoreOptions, tuning: StoreTuning = {}): Promise<OpenStore> {
+export async function openEmbeddedStore(options: StoreOptions, tuning: StoreTuning = {}): Promise<OpenStore> {
   const { memoryLimitMb, now, logger = silentLogger, onFatal = () => undefined } = options;
   const folder = prepareDataFolder(options.dataDir);
   const closing = new Closing();

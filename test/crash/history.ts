@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { NOW } from '../fixtures/present.ts';
 import { NO_BACKGROUND_JOBS_MS, RETENTION_MS } from '../fixtures/temporary-store.ts';
@@ -213,5 +213,8 @@ export class History {
 }
 
 export function openStoreAt(dataDir: string, now: () => number): Promise<OpenStore> {
-  return openStore({ dataDir, memoryLimitMb: 256, retentionMs: RETENTION_MS, now }, { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS });
+  return openEmbeddedStore(
+    { dataDir, memoryLimitMb: 256, retentionMs: RETENTION_MS, now },
+    { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS },
+  );
 }

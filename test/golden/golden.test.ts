@@ -12,7 +12,7 @@ import { eventsRelation } from '../../sql/events-relation.ts';
 import { sql, unmarkText } from '../../sql/statement.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
-import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { batchFileOf } from '../../store/parquet/batch-file.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
 import { GOLDEN_NOW, type GoldenCase, goldenThemes } from './golden-case.ts';
@@ -26,7 +26,12 @@ let engine: DuckDBConnection;
 
 /** Every second event lies in segments, the others in a memtable, so that each block of events is in both. */
 beforeAll(async () => {
-  store = await openStore({ dataDir: join(folder, 'data'), memoryLimitMb: 256, retentionMs: GOLDEN_RETENTION_MS, now: () => GOLDEN_NOW });
+  store = await openEmbeddedStore({
+    dataDir: join(folder, 'data'),
+    memoryLimitMb: 256,
+    retentionMs: GOLDEN_RETENTION_MS,
+    now: () => GOLDEN_NOW,
+  });
   const lines = goldenLines();
   await store.append(batchOf(lines.filter((_, index) => index % 2 === 0)));
   await store.flushNow();

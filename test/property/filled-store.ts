@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
-import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import type { StoreOptions, StoreTuning } from '../../store/embedded/store-options.ts';
 import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
@@ -32,7 +32,7 @@ export async function appendEvents(store: OpenStore, events: readonly RawEvent[]
 
 export function openStoreIn(dataDir: string, options: Partial<StoreOptions> & StoreTuning = {}): Promise<OpenStore> {
   const settings = { dataDir, memoryLimitMb: 512, retentionMs: RETENTION_MS, now: () => NOW_MS, ...options };
-  return openStore(settings, { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, ...options });
+  return openEmbeddedStore(settings, { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, ...options });
 }
 
 /** Runs `work` with a folder of its own that is gone afterwards. */

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { FOLDERS, INNER_FOLDERS, MAIN, MAY_IMPORT, MAY_USE } from './room-table.ts';
+import { FOLDERS, INNER_FOLDERS, MAY_IMPORT, MAY_USE, OFFLINE_FILES, STORES, TOP_FILES } from './room-table.ts';
 
 interface Restriction {
   readonly group: readonly string[];
@@ -31,10 +31,17 @@ const WITHOUT_PACKAGES: Readonly<Record<string, string>> = {
 /** Rooms in which everything may be imported. */
 const UNRESTRICTED = ['bench', 'test'];
 
-/** The rules of the table: for each room, then for each folder, which repeats its room's: Biome takes the last that fits a file. */
+/**
+ * The rules of the table: for each room, then for each folder, which repeats its room's, then for single files: Biome takes the last that
+ * fits a file.
+ */
 export function importRules(): readonly ImportRule[] {
   const rooms = Object.keys(MAY_IMPORT).filter((room) => !UNRESTRICTED.includes(room));
-  return [...rooms.map((room) => rule([`${room}/**`], roomRestrictions(room))), ...folders().flatMap(folderRule)];
+  return [
+    ...rooms.map((room) => rule([`${room}/**`], [...roomRestrictions(room), ...storeRestrictions(room)])),
+    ...folders().flatMap(folderRule),
+    ...OFFLINE_FILES.map(offlineRule),
+  ];
 }
 
 function rule(includes: readonly string[], patterns: readonly Restriction[]): ImportRule {
@@ -53,6 +60,13 @@ function roomRestrictions(room: string): readonly Restriction[] {
     },
     ...packageRestrictions(room),
   ];
+}
+
+/** Rooms that use a store know it by its interface alone. */
+function storeRestrictions(room: string): readonly Restriction[] {
+  if (UNRESTRICTED.includes(room) || MAY_IMPORT[room]?.includes('store') !== true) return [];
+  const group = STORES.flatMap((store) => WAYS_OUT.map((out) => `${out}store/${store}/**`));
+  return [{ group, message: `Room rule: ${room}/ opens a store by store/open-store.ts, and knows it by store/event-store.ts alone.` }];
 }
 
 const DRIVERS = 'DuckDB belongs to store/, kafkajs to ingest/, Fastify to src/ and edge/, Preact and uPlot to web/';
@@ -96,6 +110,22 @@ export function layersAbove({ area, layer }: Folder): readonly string[] {
 }
 
 function folderRule(folder: Folder): readonly ImportRule[] {
+  const restrictions = folderRestrictions(folder);
+  if (restrictions.length === 0) return [];
+  const { path, area } = folder;
+  const includes = [`${path}/*`, ...TOP_FILES.filter((file) => posix.dirname(file) === path).map((file) => `!${file}`)];
+  const room = area.split('/')[0] ?? area;
+  return [rule(includes, [...roomRestrictions(room), ...storeRestrictions(room), ...restrictions])];
+}
+
+/** The rule of a file that knows a store: that of its folder without what is said of stores. */
+function offlineRule(file: string): ImportRule {
+  const folder = folders().find(({ path }) => path === posix.dirname(file));
+  const room = file.split('/')[0] ?? file;
+  return rule([file], [...roomRestrictions(room), ...(folder === undefined ? [] : folderRestrictions(folder))]);
+}
+
+function folderRestrictions(folder: Folder): readonly Restriction[] {
   const above = layersAbove(folder);
   if (above.length === 0) return [];
   const { path, area } = folder;
@@ -104,8 +134,7 @@ function folderRule(folder: Folder): readonly ImportRule[] {
     group: above.map((layer) => (layer === '.' ? `${wayTo(path, area)}/*.ts` : `${wayTo(path, `${area}/${layer}`)}/**`)),
     message: `Folder rule: ${path}/ must not import what is above it: ${inWords(names)}.`,
   };
-  const includes = [`${path}/*`, ...(posix.dirname(MAIN) === path ? [`!${MAIN}`] : [])];
-  return [rule(includes, [...roomRestrictions(area.split('/')[0] ?? area), restriction])];
+  return [restriction];
 }
 
 /** From one folder to another, as an import writes it. */

@@ -82,5 +82,14 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 /** Folders inside those folders. */
 export const INNER_FOLDERS = ['src/cli/backup', 'src/cli/feed', 'src/cli/ingest', 'src/cli/search', 'bench/report/page'] as const;
 
-/** The one file that starts the program: it stands beside the others and imports from the top. */
-export const MAIN = 'src/main.ts';
+/**
+ * The files that stand beside the others of a folder and import from its top: the one that starts the program, and the one that chooses a
+ * store.
+ */
+export const TOP_FILES = ['src/main.ts', 'store/open-store.ts'] as const;
+
+/** The folders that only `store/` itself knows: everybody else opens a store by `store/open-store.ts`. */
+export const STORES = ['embedded'] as const;
+
+/** The files that know the embedded store all the same: their commands work on its data folder while no program has it open. */
+export const OFFLINE_FILES = ['src/cli/check-command.ts', 'src/cli/backup/backup-folder.ts'] as const;

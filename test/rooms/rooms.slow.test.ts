@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Folder, folders, importRules, layersAbove } from './import-rules.ts';
 import { type Finding, lintFiles } from './lint-folder.ts';
-import { FOLDERS, INNER_FOLDERS, MAIN, MAY_IMPORT, MAY_USE } from './room-table.ts';
+import { FOLDERS, INNER_FOLDERS, MAY_IMPORT, MAY_USE, OFFLINE_FILES, STORES, TOP_FILES } from './room-table.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const RULES_FILE = join(CHECKOUT, 'test/rooms/biome.rooms.json');
@@ -74,7 +74,20 @@ const insideCases: readonly Case[] = Object.keys(MAY_IMPORT).map((room) => ({
   sentence: `${room}/ may import its own files`,
 }));
 
-const CASES = [...roomCases, ...packageCases, ...insideCases];
+/** Each room that uses stores, and a folder of it, does not know one; those files do. */
+const storeCases: readonly Case[] = STORES.flatMap((target) => [
+  ...['ingest', 'src'].flatMap((room) =>
+    [room, `${room}/${FOLDERS[room]?.at(-1)}`].map((folder) => storeCase(room, target, `${folder}/knows-${target}.ts`, false)),
+  ),
+  ...OFFLINE_FILES.map((file) => storeCase('src', target, file, true)),
+]);
+
+function storeCase(room: string, target: string, file: string, allowed: boolean): Case {
+  const text = `import '${posix.relative(posix.dirname(file), `store/${target}/concept.ts`)}';\n`;
+  return { room, target, file, text, allowed, sentence: `${file} ${allowed ? 'may' : 'must not'} import store/${target}/` };
+}
+
+const CASES = [...roomCases, ...packageCases, ...insideCases, ...storeCases];
 
 /** A file of each folder for each other folder of its order, and one that imports a file beside it. */
 function casesOf(folder: Folder) {
@@ -95,14 +108,12 @@ function casesOf(folder: Folder) {
   });
 }
 
-const mainCase = {
-  path: posix.dirname(MAIN),
-  file: MAIN,
-  text: "import './cli/concept.ts';\n",
-  allowed: true,
-  sentence: `${MAIN} may import cli/`,
-};
-const FOLDER_CASES = [...folders().flatMap(casesOf), mainCase];
+const topCases = TOP_FILES.map((file) => {
+  const path = posix.dirname(file);
+  const top = FOLDERS[path]?.[0] ?? '';
+  return { path, file, text: `import './${top}/concept.ts';\n`, allowed: true, sentence: `${file} may import ${top}/` };
+});
+const FOLDER_CASES = [...folders().flatMap(casesOf), ...topCases];
 
 let findings: ReadonlyMap<string, readonly Finding[]>;
 

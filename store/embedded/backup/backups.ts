@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
+import { copyDatabase } from '../../database-copy.ts';
 import { type BackupFile, type StoreBackup, StoreError, storeClosed } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
@@ -10,7 +11,6 @@ import type { AppendPipeline } from '../memtable/append-pipeline.ts';
 import type { Loader } from '../memtable/memtable-loader.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { type CatalogCopy, copyCatalog } from './catalog-copy.ts';
-import { copyDatabase } from './database-copy.ts';
 
 export interface BackupsOptions {
   readonly folder: DataFolder;

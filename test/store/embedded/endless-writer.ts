@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '../../../store/embedded/open-store.ts';
+import { openEmbeddedStore } from '../../../store/embedded/open-store.ts';
 import type { DeadLetter } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from './stored-events.ts';
@@ -18,7 +18,7 @@ const letter = (batch: number): DeadLetter => ({
 
 // Appends batch after batch of 100 events and a dead letter, tells its parent of each, flushes every third and merges every fifth, until it
 // is killed.
-const store = await openStore({ dataDir: process.argv[2] ?? '', memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
+const store = await openEmbeddedStore({ dataDir: process.argv[2] ?? '', memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
 for (let batch = Number((await store.sourceOffset('writer', 0)) ?? 0n); ; batch += 1) {
   const events = eventSeries('e', (batch + 1) * 100, NOW - 20 * HOUR, 60_000).slice(batch * 100);
   await store.append(

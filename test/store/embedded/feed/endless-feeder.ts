@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '../../../../store/embedded/open-store.ts';
+import { openEmbeddedStore } from '../../../../store/embedded/open-store.ts';
 import { CursorAhead } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from '../stored-events.ts';
@@ -8,7 +8,7 @@ import { fedEvent } from './whole-feed.ts';
 // Appends batches, each of which repeats the last events of the one before, and flushes and merges them. At the same time it reads its own
 // feed from the cursor in its arguments, and tells its parent of every page, until it is killed.
 const [, , dataDir = '', cursor = ''] = process.argv;
-const store = await openStore({ dataDir, memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
+const store = await openEmbeddedStore({ dataDir, memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
 
 async function write(): Promise<never> {
   for (let batch = Number((await store.sourceOffset('writer', 0)) ?? 0n); ; batch += 1) {
