@@ -10,6 +10,17 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
+/** The ranges in ascending order, those that overlap or touch joined. */
+export function joinedRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  const disjoint: AddressRange[] = [];
+  for (const range of ranges.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {
+    const before = disjoint.at(-1);
+    if (before === undefined || before.last + 1n < range.first) disjoint.push(range);
+    else if (before.last < range.last) disjoint[disjoint.length - 1] = { first: before.first, last: range.last };
+  }
+  return disjoint;
+}
+
 /** The 16-bit groups of an IPv6 address. */
 const GROUPS = 8;
 

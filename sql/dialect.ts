@@ -1,4 +1,18 @@
-import { renderSql, type SqlFragment, type SqlParam, type SqlStatement, sql, text } from './statement.ts';
+import type { AddressRange } from '../query/address.ts';
+import { foldText } from '../query/match/match-event.ts';
+import { anyOfRanges, manyRanges } from './address-sql.ts';
+import {
+  joinSql,
+  renderSql,
+  type SqlFragment,
+  type SqlParam,
+  type SqlStatement,
+  type SqlType,
+  sql,
+  text,
+  textList,
+  trusted,
+} from './statement.ts';
 
 /** The parts of a statement that engines write differently. Everything else is written once, in SQL that all engines understand. */
 export interface Dialect {
@@ -7,6 +21,10 @@ export interface Dialect {
   placeholder(param: SqlParam, index: number): string;
   /** Lower case, code point by code point, the same for column and needle. `foldText` of `query/match/match-event.ts` does the same. */
   fold(value: SqlFragment): SqlFragment;
+  /** A text in the same lower case. */
+  folded(value: string): SqlFragment;
+  /** True if the value, which is folded if `areFolded`, is one of the alternatives, at least one. */
+  isOneOf(value: SqlFragment, alternatives: readonly string[], areFolded: boolean): SqlFragment;
   /** True if `haystack` has `needle` somewhere; nothing in the needle is special. */
   contains(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
   startsWith(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
@@ -15,24 +33,31 @@ export interface Dialect {
   wildcard(value: SqlFragment, parts: readonly string[]): SqlFragment;
   /** Integer division of two non-negative integers, rounded down. */
   divide(dividend: SqlFragment, divisor: SqlFragment): SqlFragment;
-  /** An aggregate: the texts that are not NULL as the text of a JSON array, in no order; NULL if there are none. */
-  listOf(value: SqlFragment): SqlFragment;
+  /** True if the address of the event is in one of the ranges, at least one. */
+  addressIn(ranges: readonly AddressRange[]): SqlFragment;
 }
 
 export const duckdbDialect: Dialect = {
   name: 'duckdb',
   placeholder: (_param, index) => `$${index}`,
   fold,
+  folded: (value) => fold(sql`${text(value)}`),
+  isOneOf,
   contains: (haystack, needle) => sql`contains(${haystack}, ${needle})`,
   startsWith: (haystack, needle) => sql`starts_with(${haystack}, ${needle})`,
   endsWith: (haystack, needle) => sql`ends_with(${haystack}, ${needle})`,
   wildcard,
   divide: (dividend, divisor) => sql`${dividend} // ${divisor}`,
-  listOf: (value) => sql`to_json(list(${value}) FILTER (${value} IS NOT NULL))::VARCHAR`,
+  addressIn: anyOfRanges,
 };
 
 function fold(value: SqlFragment): SqlFragment {
   return sql`lower(${value})`;
+}
+
+function isOneOf(value: SqlFragment, alternatives: readonly string[], areFolded: boolean): SqlFragment {
+  const bound = alternatives.map((one) => (areFolded ? fold(sql`${text(one)}`) : sql`${text(one)}`));
+  return bound.length === 1 ? sql`${value} = ${bound[0] as SqlFragment}` : sql`${value} IN (${joinSql(bound)})`;
 }
 
 /** What a LIKE of DuckDB does not take as itself. A NUL is its escape character where the statement names none. */
@@ -53,4 +78,46 @@ function wildcard(folded: SqlFragment, parts: readonly string[]): SqlFragment {
 /** A statement that only the DuckDB store runs. */
 export function duckdbStatement(fragment: SqlFragment): SqlStatement {
   return renderSql(fragment, duckdbDialect);
+}
+
+const CLICKHOUSE_TYPES: Readonly<Record<SqlType, string>> = {
+  VARCHAR: 'String',
+  'VARCHAR[]': 'Array(String)',
+  INTEGER: 'Int32',
+  BIGINT: 'Int64',
+  UBIGINT: 'UInt64',
+};
+
+/** The function that folds texts on a ClickHouse server; `sql/clickhouse/fold-text.ts` makes it. */
+export const FOLD_TEXT = 'foldText';
+
+/** Folds what is bound before it is sent: a call of {@link FOLD_TEXT} is written out wherever it stands, with all letters that it knows. */
+export const clickhouseDialect: Dialect = {
+  name: 'clickhouse',
+  placeholder: ({ type }, index) => `{p${index}:${CLICKHOUSE_TYPES[type]}}`,
+  fold: (value) => sql`${trusted(FOLD_TEXT)}(${value})`,
+  folded: (value) => sql`${text(foldText(value))}`,
+  isOneOf: (value, alternatives, areFolded) => {
+    const [only = '', ...others] = areFolded ? alternatives.map(foldText) : alternatives;
+    return others.length === 0 ? sql`${value} = ${text(only)}` : sql`${value} IN ${textList([only, ...others])}`;
+  },
+  contains: (haystack, needle) => sql`position(${haystack}, ${needle}) > 0`,
+  startsWith: (haystack, needle) => sql`startsWith(${haystack}, ${needle})`,
+  endsWith: (haystack, needle) => sql`endsWith(${haystack}, ${needle})`,
+  wildcard: (folded, parts) => sql`${folded} LIKE ${text(parts.map((part) => likeText(foldText(part))).join('%'))}`,
+  divide: (dividend, divisor) => sql`intDiv(${dividend}, ${divisor})`,
+  addressIn: (ranges) => (ranges.length <= FEW_RANGES ? anyOfRanges(ranges) : manyRanges(ranges)),
+};
+
+/** So many ranges are compared one by one, which takes less time than a search among them. */
+const FEW_RANGES = 8;
+
+/** A text in which nothing is special to LIKE. */
+function likeText(literal: string): string {
+  return literal.replaceAll(/[\\%_]/g, String.raw`\$&`);
+}
+
+/** A statement that only the ClickHouse store runs. */
+export function clickhouseStatement(fragment: SqlFragment): SqlStatement {
+  return renderSql(fragment, clickhouseDialect);
 }

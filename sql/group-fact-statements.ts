@@ -141,6 +141,11 @@ export const MAX_FACTS = { rows: 20_000, textBytes: 1_024, listBytes: 16 * 1024 
 /** Stands for a text or a list that is too long. Texts begin with a dot, and lists with a bracket. */
 export const TOO_LONG = '-';
 
+/** An aggregate: the texts that are not NULL as the text of a JSON array, in no order; NULL if there are none. */
+function listOf(value: SqlFragment): SqlFragment {
+  return sql`to_json(list(${value}) FILTER (${value} IS NOT NULL))::VARCHAR`;
+}
+
 /** Counts the events by bucket, origin, action and rule, in one pass. */
 function factsSql({ output, matching }: FactsSource): SqlFragment {
   const [bucket, bucketSet] = output.buckets > 0 ? [sql`bucket, `, sql`, (place, bucket)`] : [NO_SQL, NO_SQL];
@@ -184,7 +189,7 @@ function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment
   const textOf = (value: SqlFragment) =>
     sql`CASE WHEN strlen(${value}) > ${int32(MAX_FACTS.textBytes)} THEN ${tooLong} ELSE ${markText(value)} END`;
   const list = sql`CASE WHEN sum(strlen(${column('ruleId')})) > ${int32(MAX_FACTS.listBytes)} THEN ${tooLong}
-      ELSE ${dialect.listOf(listed)} END`;
+      ELSE ${listOf(listed)} END`;
   return sql`SELECT ${place} AS place, absent, ${joinSql(values.map(textOf))}, events, "firstSeen", "lastSeen", NULL AS listed
     FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.action)})
     UNION ALL
@@ -229,7 +234,7 @@ function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFrag
       ? [
           ofKind(
             buckets,
-            dialect.listOf(trusted("bucket || ':' || events")),
+            listOf(trusted("bucket || ':' || events")),
             sql`SELECT ${place} AS place, bucket, events FROM facts WHERE absent = ${int32(buckets)}`,
           ),
         ]

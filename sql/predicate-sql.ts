@@ -1,9 +1,8 @@
-import type { AddressRange } from '../query/address.ts';
 import { lookCost, type SearchedField } from '../query/event-fields.ts';
 import type { Predicate, SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
 import { column } from './columns.ts';
 import type { Dialect } from './dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, text, trusted, uint64 } from './statement.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, trusted } from './statement.ts';
 
 /** The condition that an event of the plan's zones in `window` matches the plan's predicate. */
 export function matchSql(plan: SearchPlan, window: TimeWindow, dialect: Dialect): SqlFragment {
@@ -38,7 +37,7 @@ function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragment {
     case 'wildcard':
       return wildcardSql(predicate.column, predicate.parts, dialect);
     case 'addressIn':
-      return sql`(${joinSql(predicate.ranges.map(addressRangeSql), ' OR ')})`;
+      return dialect.addressIn(predicate.ranges);
     default:
       return predicate satisfies never;
   }
@@ -66,19 +65,17 @@ const HEAD_END = '?';
 
 /** The value of the column is one of the alternatives. */
 function equalsSql(name: SearchedField, alternatives: readonly string[], folded: boolean, dialect: Dialect): SqlFragment {
-  const side = (fragment: SqlFragment) => (folded ? dialect.fold(fragment) : fragment);
   const [only, ...others] = alternatives;
   if (name === 'url' && only !== undefined && others.length === 0) {
-    return urlEquals(only, side);
+    return urlEquals(only, folded, dialect);
   }
-  const bound = alternatives.map((alternative) => side(sql`${text(alternative)}`));
-  const value = side(column(name));
-  return bound.length === 1 ? sql`${value} = ${bound[0] as SqlFragment}` : sql`${value} IN (${joinSql(bound)})`;
+  const value = folded ? dialect.fold(column(name)) : column(name);
+  return dialect.isOneOf(value, alternatives, folded);
 }
 
 /** The folded column contains the folded needle. */
 function containsSql(name: SearchedField, needle: string, dialect: Dialect): SqlFragment {
-  const folded = dialect.fold(sql`${text(needle)}`);
+  const folded = dialect.folded(needle);
   if (name === 'ip') {
     return containsInMixedCase('ip', folded, dialect);
   }
@@ -100,10 +97,9 @@ function containsInMixedCase(name: 'ip' | 'urlTail', folded: SqlFragment, dialec
  */
 export function wildcardSql(name: SearchedField, parts: readonly string[], dialect: Dialect): SqlFragment {
   const folded = dialect.fold(column(name));
-  const needle = (part: string) => dialect.fold(sql`${text(part)}`);
   const [first = '', middle = '', last = ''] = parts;
   if (parts.length === 1) {
-    return name === 'url' ? urlEquals(first, dialect.fold) : sql`${folded} = ${needle(first)}`;
+    return name === 'url' ? urlEquals(first, true, dialect) : sql`${folded} = ${dialect.folded(first)}`;
   }
   if (parts.every((part) => part === '')) {
     return sql`${column(name)} IS NOT NULL`;
@@ -112,7 +108,7 @@ export function wildcardSql(name: SearchedField, parts: readonly string[], diale
     return startsWithSql(name, first, dialect);
   }
   if (parts.length === 2 && first === '') {
-    return dialect.endsWith(folded, needle(middle));
+    return dialect.endsWith(folded, dialect.folded(middle));
   }
   if (parts.length === 3 && first === '' && last === '') {
     return containsSql(name, middle, dialect);
@@ -123,7 +119,7 @@ export function wildcardSql(name: SearchedField, parts: readonly string[], diale
 
 function startsWithSql(name: SearchedField, prefix: string, dialect: Dialect): SqlFragment {
   const tested = name === 'url' && !prefix.includes(HEAD_END) ? 'urlHead' : name;
-  return dialect.startsWith(dialect.fold(column(tested)), dialect.fold(sql`${text(prefix)}`));
+  return dialect.startsWith(dialect.fold(column(tested)), dialect.folded(prefix));
 }
 
 /** Parts of a wildcard that are tested in the parts of a url. More make the statement longer, and the longest exclude the most urls. */
@@ -145,42 +141,10 @@ export function splitUrl(url: string): [head: string, tail: string] {
   return [url.slice(0, end), url.slice(end)];
 }
 
-function urlEquals(url: string, side: (fragment: SqlFragment) => SqlFragment): SqlFragment {
+function urlEquals(url: string, folded: boolean, dialect: Dialect): SqlFragment {
   const [head, tail] = splitUrl(url);
-  const same = (name: 'urlHead' | 'urlTail', part: string) => sql`${side(column(name))} = ${side(sql`${text(part)}`)}`;
+  const same = (name: 'urlHead' | 'urlTail', part: string) => {
+    return dialect.isOneOf(folded ? dialect.fold(column(name)) : column(name), [part], folded);
+  };
   return sql`(${same('urlHead', head)} AND ${same('urlTail', tail)})`;
-}
-
-const HALF_BITS = 64n;
-const LOW_BITS = (1n << HALF_BITS) - 1n;
-
-/**
- * Compares only the upper halves of addresses if the range has all lower halves of them. An upper half of which the range has a part, as
- * the range of `::/0` without IPv4 may at its start or end, gets a condition of its own.
- */
-function addressRangeSql({ first, last }: AddressRange): SqlFragment {
-  const [firstHigh, lastHigh] = [first >> HALF_BITS, last >> HALF_BITS];
-  const [firstLow, lastLow] = [first & LOW_BITS, last & LOW_BITS];
-  if (firstHigh === lastHigh) {
-    return oneUpperHalf(firstHigh, firstLow, lastLow);
-  }
-  const [isFirstWhole, isLastWhole] = [firstLow === 0n, lastLow === LOW_BITS];
-  const [from, to] = [isFirstWhole ? firstHigh : firstHigh + 1n, isLastWhole ? lastHigh : lastHigh - 1n];
-  const parts = [
-    ...(isFirstWhole ? [] : [oneUpperHalf(firstHigh, firstLow, LOW_BITS)]),
-    ...(from <= to ? [sql`${column('ipHigh')} BETWEEN ${uint64(from)} AND ${uint64(to)}`] : []),
-    ...(isLastWhole ? [] : [oneUpperHalf(lastHigh, 0n, lastLow)]),
-  ];
-  return joinSql(parts, ' OR ');
-}
-
-function oneUpperHalf(high: bigint, firstLow: bigint, lastLow: bigint): SqlFragment {
-  const isHigh = sql`${column('ipHigh')} = ${uint64(high)}`;
-  if (firstLow === 0n && lastLow === LOW_BITS) {
-    return isHigh;
-  }
-  const low = column('ipLow');
-  return firstLow === lastLow
-    ? sql`(${isHigh} AND ${low} = ${uint64(firstLow)})`
-    : sql`(${isHigh} AND ${low} BETWEEN ${uint64(firstLow)} AND ${uint64(lastLow)})`;
 }

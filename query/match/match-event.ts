@@ -1,4 +1,4 @@
-import { type AddressRange, parseAddress } from '../address.ts';
+import { type AddressRange, joinedRanges, parseAddress } from '../address.ts';
 import type { TextField } from '../event-fields.ts';
 import type { Predicate } from '../plan/search-plan.ts';
 import { textSearch } from './text-search.ts';
@@ -146,7 +146,7 @@ function equalsMatcher({ column, values, folded }: Extract<Predicate, { kind: 'e
 
 /** Finds the address by binary search, because a request may have thousands of ranges. */
 function addressMatcher(ranges: readonly AddressRange[]): Matcher {
-  const disjoint = disjointRanges(ranges);
+  const disjoint = joinedRanges(ranges);
   return (event) => {
     const address = event.address();
     if (address === null) return false;
@@ -159,17 +159,6 @@ function addressMatcher(ranges: readonly AddressRange[]): Matcher {
     const range = disjoint[low];
     return range !== undefined && range.first <= address;
   };
-}
-
-/** The ranges in ascending order, overlapping ones joined. */
-function disjointRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
-  const disjoint: AddressRange[] = [];
-  for (const range of ranges.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {
-    const before = disjoint.at(-1);
-    if (before === undefined || before.last < range.first) disjoint.push(range);
-    else if (before.last < range.last) disjoint[disjoint.length - 1] = { first: before.first, last: range.last };
-  }
-  return disjoint;
 }
 
 /**

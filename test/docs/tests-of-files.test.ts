@@ -16,9 +16,10 @@ const TESTS = TREE.filter((file) => file.startsWith('test/') && file.endsWith('.
 
 /** Which of the test files each script runs, by the end of their names and their folders. */
 const SCRIPTS: Readonly<Record<string, (file: string) => boolean>> = {
-  'test:unit': (file) => !/\.(process|slow|long|nightly)\.test\.ts$|^test\/(broker|browser|property|readme)\//.test(file),
+  'test:unit': (file) => !/\.(process|slow|long|nightly)\.test\.ts$|^test\/(broker|browser|clickhouse|property|readme)\//.test(file),
   'test:slow': (file) => file.endsWith('.slow.test.ts'),
   'test:long': (file) => file.endsWith('.long.test.ts'),
+  'test:clickhouse': (file) => file.startsWith('test/clickhouse/'),
   'test:property': (file) => /^test\/property\/(?!.*\.(slow|nightly)\.)/.test(file),
 };
 

@@ -34,7 +34,8 @@ export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   query: ['request', 'match', 'plan', '.'],
-  store: ['embedded', 'parquet', '.'],
+  sql: ['clickhouse', '.'],
+  store: ['embedded', 'clickhouse', 'parquet', '.'],
   'store/embedded': [
     '.',
     'backup',
