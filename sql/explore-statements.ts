@@ -2,11 +2,11 @@ import type { GroupDimension } from '../query/event-fields.ts';
 import type { FacetRequest, HistogramRequest, Selection } from '../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn } from './columns.ts';
-import { duckdbDialect, duckdbStatement } from './dialect.ts';
+import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
 import { bucketOf } from './group-fact-statements.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
-import { int32, int64, joinSql, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { int32, int64, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 import { groupedColumn, type ListLimits, listedValue, listedValues, setsOf } from './value-count-statements.ts';
 
 /** Statements of the explorer: what values the fields of a search's events have, and when the events were. */
@@ -172,9 +172,10 @@ function listsOf(list: 'first' | 'different', maxBytes: number): SqlFragment {
 }
 
 /** The zones with events of the search. Columns: zone, events, last time; by events descending, then by zone. */
-export function activeZonesStatement(plan: SearchPlan, events: SqlFragment): SqlStatement {
-  return duckdbStatement(
+export function activeZonesStatement(plan: SearchPlan, events: SqlFragment, dialect: Dialect): SqlStatement {
+  return renderSql(
     sql`SELECT ${column('shieldZoneId')} AS zone, count(*) AS events, max(${column('timestamp')}) AS last
-      FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)} GROUP BY zone ORDER BY events DESC, zone`,
+      FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)} GROUP BY zone ORDER BY events DESC, zone`,
+    dialect,
   );
 }

@@ -9,7 +9,7 @@ import { int32, int64, joinSql, NO_SQL, renderSql, type SqlFragment, type SqlSta
  * The order of rows in answers and exports: newest first, then by `logId`, then by zone. No two events share a place in it. The zone is
  * left out for a single one, because engines sort by two columns faster than by three.
  */
-function rowOrder({ zones }: SearchPlan): SqlFragment {
+export function rowOrder({ zones }: SearchPlan): SqlFragment {
   return trusted(zones !== 'all' && zones.length === 1 ? '"timestamp" DESC, "logId"' : '"timestamp" DESC, "logId", "shieldZoneId"');
 }
 
@@ -75,6 +75,12 @@ export interface RowSlice {
   readonly limit: number;
 }
 
+/** The further condition that an event up to the time of a row comes behind that. */
+export function isBehind({ timestamp, logId, zoneId }: RowKey): SqlFragment {
+  return sql` AND (${column('timestamp')} < ${int64(timestamp)} OR ${column('logId')} > ${text(logId)}
+        OR (${column('logId')} = ${text(logId)} AND ${column('shieldZoneId')} > ${int32(zoneId)}))`;
+}
+
 /**
  * A slice of the matching events of `window`, in their order. Columns: the JSON text of an array with `timestamp`, `logId`, `shieldZoneId`
  * and {@link TEXT_FIELDS}, each a text or null; logPlace. Node reads two values several times as fast as fourteen.
@@ -86,11 +92,7 @@ export function rowsStatement(
   { after, skip = 0, limit }: RowSlice,
 ): SqlStatement {
   const toMs = after === undefined ? window.toMs : Math.min(window.toMs, after.timestamp + 1);
-  const isAfter =
-    after === undefined
-      ? NO_SQL
-      : sql` AND (${column('timestamp')} < ${int64(after.timestamp)} OR ${column('logId')} > ${text(after.logId)}
-        OR (${column('logId')} = ${text(after.logId)} AND ${column('shieldZoneId')} > ${int32(after.zoneId)}))`;
+  const isAfter = after === undefined ? NO_SQL : isBehind(after);
   const skipped = skip === 0 ? NO_SQL : sql` OFFSET ${int64(skip)}`;
   const matching = sql`SELECT ${READ_COLUMNS} FROM ${events}
     WHERE ${matchSql(plan, { fromMs: window.fromMs, toMs }, duckdbDialect)}${isAfter} ORDER BY ${rowOrder(plan)}

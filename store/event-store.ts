@@ -99,6 +99,9 @@ export interface AppendReceipt {
   readonly deadLettersNotKept: readonly number[];
 }
 
+/** The most characters of the rows of a piece, with the bytes of their logs. A single row may have more. */
+export const PIECE_BYTES = 4 * 1024 * 1024;
+
 declare const position: unique symbol;
 
 /**

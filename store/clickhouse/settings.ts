@@ -15,3 +15,6 @@ export const STATEMENT_SETTINGS: Readonly<Record<string, string | number>> = {
   // Except for conditions on the sequence, which say what a statement sees.
   apply_prewhere_after_final: 0,
 };
+
+/** For statements whose rows before the limit are counted. */
+export const WITH_TOTAL = { exact_rows_before_limit: 1 } as const;

@@ -56,7 +56,9 @@ export class ChdbReader implements ClickhouseClient, Disposable {
         await this.run(`SET param_p${index + 1} = ${quoted(paramText(param))}`);
       }
       const changed = Object.entries(settings).map(([name, value]) => `${name} = ${quoted(String(value))}`);
-      return JSON.parse(await this.run(changed.length === 0 ? text : `${text} SETTINGS ${changed.join(', ')}`)) as Answer;
+      const answer = await this.run(changed.length === 0 ? text : `${text} SETTINGS ${changed.join(', ')}`);
+      // An INSERT has no rows.
+      return JSON.parse(answer === '' ? '{"data":[]}' : answer) as Answer;
     })();
     this.#underWay = reading;
     const { data, rows_before_limit_at_least: rowsBeforeLimit = data.length } = await reading;

@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SearchPlan } from '../../query/plan/search-plan.ts';
-import type { SearchResult } from '../../query/plan/search-result.ts';
-import { compileSearch } from '../../query/request/compile-search.ts';
 import { InvalidSearchError } from '../../query/request/request-errors.ts';
 import { duckdbStatement } from '../../sql/dialect.ts';
 import { eventsRelation } from '../../sql/events-relation.ts';
@@ -14,8 +11,8 @@ import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
 import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { batchFileOf } from '../../store/parquet/batch-file.ts';
-import { rowsOf } from '../fixtures/answered-rows.ts';
-import { GOLDEN_NOW, type GoldenCase, goldenThemes } from './golden-case.ts';
+import { expectAnswer, planOf } from './golden-answer.ts';
+import { GOLDEN_NOW, goldenThemes } from './golden-case.ts';
 import { batchOf, GOLDEN_RETENTION_MS, goldenLines } from './golden-events.ts';
 import { goldenText } from './golden-page.ts';
 import { goldenStatements } from './golden-statements.ts';
@@ -51,26 +48,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function compile({ request, zone }: GoldenCase): SearchPlan {
-  return compileSearch(Buffer.from(JSON.stringify(request)), { zoneId: zone, nowMs: GOLDEN_NOW });
-}
-
-async function expectAnswer(answer: SearchResult, expected: GoldenCase): Promise<void> {
-  expect(answer.total).toBe(expected.total);
-  if (answer.kind === 'rows') {
-    const answered = await rowsOf(answer);
-    expect(answered.map(({ logId }) => logId)).toEqual(expected.rows);
-    const rows = new Map(answered.map((row) => [row.logId, row]));
-    expect(Object.fromEntries(Object.keys(expected.fields).map((id) => [id, rows.get(id)?.fields]))).toEqual(expected.fields);
-    expect(Object.fromEntries(Object.keys(expected.logs).map((id) => [id, rows.get(id)?.logJson]))).toEqual(expected.logs);
-    return;
-  }
-  const groups = answer.groups.map(({ key, count, firstSeen, lastSeen, context, sparkline = null }) => {
-    return { key: Object.values(key), count, seen: [firstSeen, lastSeen], context, sparkline };
-  });
-  expect(groups).toMatchObject(expected.groups ?? []);
-}
-
 const themes = goldenThemes();
 const answered = themes.filter(({ cases }) => cases.some(({ errors }) => errors === undefined));
 const refused = themes.flatMap(({ cases }) => cases.filter(({ errors }) => errors !== undefined));
@@ -80,18 +57,18 @@ describe.each(answered)('$theme', ({ theme, cases }) => {
 
   it('compiles to the plans and the SQL that are on file', async () => {
     const texts = cases.map((golden) => {
-      const plan = compile(golden);
+      const plan = planOf(golden);
       return goldenText(golden, plan, goldenStatements(plan, golden));
     });
     await expect(`${texts.join('\n\n\n')}\n`).toMatchFileSnapshot(`plans/${theme}.txt`);
   });
 
   it.each(named)('%s: the store answers', async (_, golden) => {
-    await expectAnswer(await store.search(compile(golden)), golden);
+    await expectAnswer(await store.search(planOf(golden)), golden);
   });
 
   it.each(named)('%s: the SQL on file answers', async (_, golden) => {
-    const [first, second] = goldenStatements(compile(golden), golden);
+    const [first, second] = goldenStatements(planOf(golden), golden);
     const firstRows = first === undefined ? [] : await new StatementRunner(engine).run(first);
     const secondRows = second === undefined ? [] : await new StatementRunner(engine).run(second);
     if (golden.rows !== undefined) {
@@ -111,7 +88,7 @@ describe('refused', () => {
   it.each(refused.map((golden) => [golden.name, golden] as const))('%s', (_, golden) => {
     let refusal: unknown;
     try {
-      compile(golden);
+      planOf(golden);
     } catch (error) {
       refusal = error;
     }

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import type { StoreOptions, StoreTuning } from '../../store/embedded/store-options.ts';
+import type { EventBatch } from '../../store/event-store.ts';
 import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { arbitraryEvent } from './arbitrary-event.ts';
@@ -18,8 +19,8 @@ export function generateRawEvents(seed: number, count: number, nowMs = NOW_MS): 
   return fc.sample(arbitraryEvent(nowMs), { seed, numRuns: count });
 }
 
-/** Takes events in as an intake does. All of them are valid, so one that is refused is a defect. */
-export async function appendEvents(store: OpenStore, events: readonly RawEvent[], nowMs = NOW_MS): Promise<void> {
+/** Events as an intake takes them. All of them are valid, so one that is refused is a defect. */
+export function batchOfEvents(events: readonly RawEvent[], nowMs = NOW_MS): EventBatch {
   const builder = new BatchBuilder({ now: () => nowMs, retentionMs: RETENTION_MS });
   for (const event of events) {
     const verdict = builder.addEvent('http', Buffer.from(JSON.stringify(event)));
@@ -27,7 +28,11 @@ export async function appendEvents(store: OpenStore, events: readonly RawEvent[]
       throw new Error(`the intake took a valid event for ${JSON.stringify(verdict)}: ${JSON.stringify(event)}`);
     }
   }
-  await store.append(builder.take());
+  return builder.take();
+}
+
+export async function appendEvents(store: OpenStore, events: readonly RawEvent[], nowMs = NOW_MS): Promise<void> {
+  await store.append(batchOfEvents(events, nowMs));
 }
 
 export function openStoreIn(dataDir: string, options: Partial<StoreOptions> & StoreTuning = {}): Promise<OpenStore> {

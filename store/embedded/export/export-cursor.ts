@@ -1,7 +1,8 @@
 import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
+import { PIECE_BYTES } from '../../event-store.ts';
 import type { CountedRange } from '../search/page-location.ts';
 import { countBySlot } from '../search/page-location.ts';
-import { PIECE_BYTES, type ReadRows, RowCursor } from '../search/row-pieces.ts';
+import { type ReadRows, RowCursor } from '../search/row-pieces.ts';
 import { type ScopeSource, SearchScope } from '../search/search-scope.ts';
 
 /** The most rows of a piece. They keep a core busy for some tens of milliseconds. */

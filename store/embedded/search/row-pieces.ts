@@ -3,14 +3,11 @@ import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { EventRow, RowPiece } from '../../../query/plan/search-result.ts';
 import { type RowKey, type RowSlice, rowsStatement } from '../../../sql/row-statements.ts';
-import { StoreError } from '../../event-store.ts';
+import { PIECE_BYTES, StoreError } from '../../event-store.ts';
 import { unpackLog } from '../blob/unpacked-log.ts';
 import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import { readLogs } from './log-reader.ts';
 import type { SearchScope } from './search-scope.ts';
-
-/** The most characters of the rows of a piece, with the bytes of their logs. A single row may have more. */
-export const PIECE_BYTES = 4 * 1024 * 1024;
 
 /** The most characters of the rows alone, so that there is room for their logs. */
 const TEXT_CHARACTERS = PIECE_BYTES / 2;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RowPiece } from '../../../../query/plan/search-result.ts';
-import { PIECE_BYTES, RowPieces } from '../../../../store/embedded/search/row-pieces.ts';
+import { RowPieces } from '../../../../store/embedded/search/row-pieces.ts';
+import { PIECE_BYTES } from '../../../../store/event-store.ts';
 import { answered, rowsOf, withLogText } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';

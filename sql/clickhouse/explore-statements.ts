@@ -1,0 +1,109 @@
+import type { GroupDimension } from '../../query/event-fields.ts';
+import type { Selection } from '../../query/plan/explore-plan.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import { column, dimensionColumn } from '../columns.ts';
+import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
+import { matchSql } from '../predicate-sql.ts';
+import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, textList, trusted } from '../statement.ts';
+import { eventsByBucket } from './group-statements.ts';
+
+/** Statements of the explorer: what values the fields of a search's events have, and when the events were. */
+
+/** The condition that an event of the search is in the selection; it may be NULL, which is no. */
+function isSelected(plan: SearchPlan, selection: Selection | null): SqlFragment {
+  return selection === null
+    ? trusted('false')
+    : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, clickhouseDialect);
+}
+
+const value = (field: GroupDimension) => sql`ifNull(${column(dimensionColumn(field))}, '')`;
+
+/** One row: the number of events, of those in the selection and, if there are buckets, of those in each bucket. */
+export function totalsStatement(plan: SearchPlan, selection: Selection | null, buckets: number, events: SqlFragment): SqlStatement {
+  const histogram = buckets === 0 ? NO_SQL : sql`, ${eventsByBucket(plan, buckets)}`;
+  return clickhouseStatement(
+    sql`SELECT count(), countIf(${isSelected(plan, selection)})${histogram} FROM ${events}
+      WHERE ${matchSql(plan, plan.window, clickhouseDialect)}`,
+  );
+}
+
+/** What is wanted of the values of some fields. */
+export interface WantedFacets {
+  /** At least one, each once. */
+  readonly fields: readonly GroupDimension[];
+  readonly selection: Selection | null;
+  /** The fields whose first values by count are wanted, and how many. */
+  readonly byCount: FirstValues;
+  /** The fields whose first values by difference are wanted, and how many. */
+  readonly byDifference: FirstValues;
+  /** The numbers of the events of the search and of the selection, which differences are worked out of. */
+  readonly totals: { readonly total: number; readonly selected: number };
+}
+
+export interface FirstValues {
+  readonly fields: readonly GroupDimension[];
+  readonly max: number;
+}
+
+/**
+ * The values of some fields, in one pass over the events. A row for each field that has events. Columns: a number with a bit for each
+ * field, the highest for the first, of which only that of the field is 0; the number of its values; its first values by count, then those
+ * by difference, each a list of `[value, events, selected]`.
+ */
+export function facetValuesStatement(plan: SearchPlan, wanted: WantedFacets, events: SqlFragment): SqlStatement {
+  const { fields, selection, byCount, byDifference } = wanted;
+  const names = fields.map((_, index) => trusted(`value${index}`));
+  const values = fields.map((field, index) => sql`${value(field)} AS ${names[index] as SqlFragment}`);
+  const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection)} AS "isSelected" FROM ${events}
+    WHERE ${matchSql(plan, plan.window, clickhouseDialect)}`;
+  const sets = joinSql(names.map((name) => sql`(${name})`));
+  const counted = sql`SELECT grouping(${joinSql(names)}) AS field, coalesce(${joinSql(names)}, '') AS value, toInt64(count()) AS events,
+    toInt64(countIf("isSelected")) AS selected FROM (${found}) AS found GROUP BY GROUPING SETS (${sets})`;
+  const first = firstValues(byCount, fields, NO_SQL);
+  const different = firstValues(byDifference, fields, sql`-(${difference(wanted)}), `);
+  return clickhouseStatement(sql`SELECT field, count(), ${first}, ${different} FROM (${counted}) AS counted GROUP BY field`);
+}
+
+/** The number of the rows of a field, by the index of that. */
+export function fieldMask(index: number, fields: number): number {
+  return 2 ** fields - 1 - 2 ** (fields - 1 - index);
+}
+
+/** An aggregate: the first values in the order of `rank`, of events and of the value itself. */
+function firstValues({ fields, max }: FirstValues, all: readonly GroupDimension[], rank: SqlFragment): SqlFragment {
+  if (fields.length === 0) {
+    return trusted('[]');
+  }
+  const masks = joinSql(fields.map((field) => sql`${int32(fieldMask(all.indexOf(field), all.length))}`));
+  const sorted = sql`groupArraySortedIf(${trusted(String(max))})((${rank}-events, value, selected), field IN (${masks}))`;
+  const [events, text, selected] = [3, 2, 1].map((fromEnd) => trusted(`tupleElement(one, -${fromEnd})`)) as [
+    SqlFragment,
+    SqlFragment,
+    SqlFragment,
+  ];
+  return sql`arrayMap(one -> (${text}, -${events}, ${selected}), ${sorted})`;
+}
+
+/**
+ * How much larger a value's share of the selection is than its share of the rest, times both totals. The product is a whole number, so
+ * values compare exactly. The total of an empty side is 1, as all of its counts are 0.
+ */
+function difference({ totals: { total, selected } }: WantedFacets): SqlFragment {
+  const [inside, outside] = [Math.max(selected, 1), Math.max(total - selected, 1)];
+  return sql`toInt128(selected) * ${int64(outside)} - toInt128(events - selected) * ${int64(inside)}`;
+}
+
+/**
+ * The events of each bucket by the value of a field. Columns: `position`, the place of the value in `values`, from 1, or 0 for all others;
+ * the number of events in each bucket.
+ */
+export function seriesStatement(
+  plan: SearchPlan,
+  { by, values, buckets }: { readonly by: GroupDimension; readonly values: readonly string[]; readonly buckets: number },
+  events: SqlFragment,
+): SqlStatement {
+  return clickhouseStatement(
+    sql`SELECT indexOf(${textList(values)}, ${value(by)}) AS position, ${eventsByBucket(plan, buckets)} FROM ${events}
+      WHERE ${matchSql(plan, plan.window, clickhouseDialect)} GROUP BY position`,
+  );
+}

@@ -1,0 +1,110 @@
+import type { GroupDimension } from '../../query/event-fields.ts';
+import type { ExplorePlan, FacetOrder, HistogramRequest } from '../../query/plan/explore-plan.ts';
+import type { ExploreResult, Facet, FacetValue, Histogram, HistogramCounts } from '../../query/plan/search-result.ts';
+import { MAX_HISTOGRAM_SERIES } from '../../query/search-limits.ts';
+import { facetValuesStatement, fieldMask, seriesStatement, totalsStatement } from '../../sql/clickhouse/explore-statements.ts';
+import { EventReader, type EventSource } from './event-reader.ts';
+import { findPage } from './search.ts';
+
+/** Answers all of the plan as of one moment. Rejects with the reason of the signal. */
+export async function exploreEvents(plan: ExplorePlan, source: EventSource, signal: AbortSignal | undefined): Promise<ExploreResult> {
+  const reader = await EventReader.forSeveral(source, signal);
+  const [page, explored] = await Promise.all([findPage(plan.search, reader), explore(plan, reader)]);
+  return { page, ...explored };
+}
+
+async function explore(plan: ExplorePlan, reader: EventReader): Promise<Omit<ExploreResult, 'page'>> {
+  const { selection, histogram } = plan;
+  const totals = await findTotals(plan, reader);
+  const found = await findValues(plan, totals, reader);
+  const facets = plan.facets.map(({ field, limit, order }): Facet => {
+    const { distinct, first } = found.get(field) ?? NOTHING;
+    const values = first[order].slice(0, limit);
+    return { field, distinct, values: selection === null ? values.map((one) => ({ ...one, selected: null })) : values };
+  });
+  return {
+    histogram: histogram === null ? null : await findHistogram(plan, histogram, totals, found, reader),
+    facets: facets.length === 0 ? null : facets,
+    selectedTotal: selection === null ? null : totals.selected,
+  };
+}
+
+interface Totals {
+  readonly total: number;
+  readonly selected: number;
+  /** The number of events in each bucket of a histogram with one series. */
+  readonly counts: readonly number[];
+}
+
+/** Reads nothing where nothing of it is needed. */
+async function findTotals({ search, selection, histogram }: ExplorePlan, reader: EventReader): Promise<Totals> {
+  const buckets = histogram !== null && histogram.by === null ? histogram.buckets : 0;
+  if (selection === null && buckets === 0) {
+    return { total: 0, selected: 0, counts: [] };
+  }
+  const { rows } = await reader.rows(totalsStatement(search, selection, buckets, reader.events));
+  const [total, selected, counts = []] = rows[0] as readonly [string, string, (readonly string[])?];
+  return { total: Number(total), selected: Number(selected), counts: counts.map(Number) };
+}
+
+interface FoundValues {
+  readonly distinct: number;
+  readonly first: Readonly<Record<FacetOrder, readonly (FacetValue & { readonly selected: number })[]>>;
+}
+
+const NOTHING: FoundValues = { distinct: 0, first: { count: [], difference: [] } };
+
+/** The values of the fields of facets and of the one that has series. */
+async function findValues(
+  { search, selection, histogram, facets }: ExplorePlan,
+  totals: Totals,
+  reader: EventReader,
+): Promise<ReadonlyMap<GroupDimension, FoundValues>> {
+  const requests = facets.map(({ field, limit, order }) => ({ field, limit, order }));
+  if (histogram !== null && histogram.by !== null) {
+    requests.push({ field: histogram.by, limit: MAX_HISTOGRAM_SERIES, order: 'count' });
+  }
+  const fields = [...new Set(requests.map(({ field }) => field))];
+  if (fields.length === 0) {
+    return new Map();
+  }
+  const inOrder = (order: FacetOrder) => {
+    const some = requests.filter((request) => request.order === order);
+    return { fields: [...new Set(some.map(({ field }) => field))], max: Math.max(0, ...some.map(({ limit }) => limit)) };
+  };
+  const wanted = { fields, selection, byCount: inOrder('count'), byDifference: inOrder('difference'), totals };
+  const { rows } = await reader.rows(facetValuesStatement(search, wanted, reader.events));
+  const found = new Map(rows.map(([mask, ...row]) => [Number(mask), foundValues(row)]));
+  return new Map(fields.map((field, index) => [field, found.get(fieldMask(index, fields.length)) ?? NOTHING]));
+}
+
+type CountedValue = readonly [value: string, events: string, selected: string];
+
+function foundValues([distinct, byCount, byDifference]: readonly unknown[]): FoundValues {
+  const values = (counted: unknown) =>
+    (counted as readonly CountedValue[]).map(([value, count, selected]) => ({ value, count: Number(count), selected: Number(selected) }));
+  return { distinct: Number(distinct), first: { count: values(byCount), difference: values(byDifference) } };
+}
+
+async function findHistogram(
+  { search }: ExplorePlan,
+  { by, buckets }: HistogramRequest,
+  { counts: all }: Totals,
+  found: ReadonlyMap<GroupDimension, FoundValues>,
+  reader: EventReader,
+): Promise<Histogram> {
+  if (by === null) {
+    return { series: [{ value: null, ...withTotal(all) }], other: null };
+  }
+  const values = (found.get(by) ?? NOTHING).first.count.slice(0, MAX_HISTOGRAM_SERIES).map(({ value }) => value);
+  const { rows } = values.length === 0 ? { rows: [] } : await reader.rows(seriesStatement(search, { by, values, buckets }, reader.events));
+  const counts = new Map(rows.map(([position, events]) => [Number(position), withTotal((events as readonly string[]).map(Number))]));
+  return {
+    series: values.map((value, index) => ({ value, ...(counts.get(index + 1) as HistogramCounts) })),
+    other: counts.get(0) ?? null,
+  };
+}
+
+function withTotal(counts: readonly number[]): HistogramCounts {
+  return { total: counts.reduce((sum, events) => sum + events, 0), counts };
+}

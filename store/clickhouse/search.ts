@@ -1,0 +1,88 @@
+import type { GroupDimension } from '../../query/event-fields.ts';
+import type { GroupsOutput, SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { EventGroup, GroupsResult, SearchResult } from '../../query/plan/search-result.ts';
+import { totalsStatement } from '../../sql/clickhouse/explore-statements.ts';
+import { groupFactsStatement, groupKeysStatement } from '../../sql/clickhouse/group-statements.ts';
+import { type RowColumns, rowSliceStatement } from '../../sql/clickhouse/row-statements.ts';
+import { clickhouseDialect } from '../../sql/dialect.ts';
+import { activeZonesStatement } from '../../sql/explore-statements.ts';
+import { type ActiveZone, PIECE_BYTES } from '../event-store.ts';
+import { EventReader, type EventSource } from './event-reader.ts';
+import { piecesOf } from './read-rows.ts';
+import { WITH_TOTAL } from './settings.ts';
+
+/** Finds a page, and reads the first piece of its rows. Rejects with the reason of the signal. */
+export async function searchEvents(plan: SearchPlan, source: EventSource, signal: AbortSignal | undefined): Promise<SearchResult> {
+  const isOneStatement = plan.output.kind === 'rows';
+  return await findPage(plan, isOneStatement ? EventReader.forOne(source, signal) : await EventReader.forSeveral(source, signal));
+}
+
+/** The same, with what the reader sees. */
+export async function findPage(plan: SearchPlan, reader: EventReader): Promise<SearchResult> {
+  const { output } = plan;
+  return output.kind === 'rows' ? await findRows(plan, reader) : await findGroups(plan, output, reader);
+}
+
+async function findRows(plan: SearchPlan, reader: EventReader): Promise<SearchResult> {
+  const { index, size } = plan.page;
+  if (size === 0) {
+    const { rows } = await reader.rows(totalsStatement(plan, null, 0, reader.events));
+    return { kind: 'rows', total: Number(rows[0]?.[0]), rows: piecesOf(plan, reader, []) };
+  }
+  const slice = { skip: index * size, limit: size };
+  const { rows, rowsBeforeLimit } = await reader.rows(rowSliceStatement(plan, reader.events, plan.window, slice, PIECE_BYTES), WITH_TOTAL);
+  return { kind: 'rows', total: rowsBeforeLimit, rows: piecesOf(plan, reader, rows as unknown as readonly RowColumns[]) };
+}
+
+async function findGroups(plan: SearchPlan, output: GroupsOutput, reader: EventReader): Promise<GroupsResult> {
+  const page = await reader.rows(groupKeysStatement(plan, output, reader.events), WITH_TOTAL);
+  const total = page.rowsBeforeLimit;
+  const keys = page.rows.map((row) => row.slice(0, -1) as string[]);
+  if (keys.length === 0) {
+    return { kind: 'groups', groups: [], total };
+  }
+  const { rows } = await reader.rows(groupFactsStatement(plan, output, { keys, isWhole: keys.length === total }, reader.events));
+  const groups = new Map(rows.map((row) => [keyText(row.slice(0, output.by.length)), eventGroup(output, row)]));
+  return { kind: 'groups', groups: keys.map((key) => groups.get(keyText(key)) as EventGroup), total };
+}
+
+function keyText(key: readonly unknown[]): string {
+  return JSON.stringify(key);
+}
+
+function eventGroup({ by, buckets }: GroupsOutput, row: readonly unknown[]): EventGroup {
+  const key: Partial<Record<GroupDimension, string>> = {};
+  for (const [nth, dimension] of by.entries()) {
+    key[dimension] = row[nth] as string;
+  }
+  const [count, firstSeen, lastSeen, country, asn, blocked, challenged, logged, features, ruleIds, sparkline] = row.slice(by.length);
+  return {
+    key,
+    count: Number(count),
+    firstSeen: Number(firstSeen),
+    lastSeen: Number(lastSeen),
+    context: {
+      country: country as string,
+      asn: asn as string,
+      blocked: Number(blocked),
+      challenged: Number(challenged),
+      logged: Number(logged),
+      features: features as string,
+      ruleIds: ruleIds as string,
+    },
+    ...(buckets > 0 ? { sparkline: (sparkline as string[]).map(Number) } : {}),
+  };
+}
+
+/** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link searchEvents}. */
+export async function activeZonesOf(
+  window: TimeWindow,
+  zones: ZoneSelection,
+  source: EventSource,
+  signal: AbortSignal | undefined,
+): Promise<readonly ActiveZone[]> {
+  const reader = EventReader.forOne(source, signal);
+  const plan: SearchPlan = { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
+  const { rows } = await reader.rows(activeZonesStatement(plan, reader.events, clickhouseDialect));
+  return rows.map(([zoneId, events, lastMs]) => ({ zoneId: Number(zoneId), events: Number(events), lastMs: Number(lastMs) }));
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { searchEvents } from '../../store/clickhouse/search.ts';
+import { WITH_TOTAL } from '../../store/clickhouse/settings.ts';
+import { expectAnswer, planOf } from '../golden/golden-answer.ts';
+import { goldenThemes } from '../golden/golden-case.ts';
+import { batchOf, goldenLines } from '../golden/golden-events.ts';
+import { goldenText } from '../golden/golden-page.ts';
+import { EventTable } from './event-table.ts';
+import { goldenClickhouseStatements } from './golden-statements.ts';
+
+let table: EventTable;
+
+/** Every event has a later copy with another content, which is not merged away. */
+beforeAll(async () => {
+  table = await EventTable.open();
+  const lines = goldenLines();
+  await table.insert(batchOf(lines.filter((_, index) => index % 2 === 0)));
+  await table.insert(batchOf(lines.filter((_, index) => index % 2 === 1)));
+  await table.copyAll();
+});
+
+afterAll(() => table[Symbol.dispose]());
+
+const answered = goldenThemes()
+  .map(({ theme, cases }) => ({ theme, cases: cases.filter(({ errors }) => errors === undefined) }))
+  .filter(({ cases }) => cases.length > 0);
+
+describe.each(answered)('$theme', ({ theme, cases }) => {
+  const named = cases.map((golden) => [golden.name, golden] as const);
+
+  it('compiles to the SQL that is on file', async () => {
+    const texts = cases.map((golden) => {
+      const plan = planOf(golden);
+      return goldenText(golden, plan, goldenClickhouseStatements(plan, golden));
+    });
+    await expect(`${texts.join('\n\n\n')}\n`).toMatchFileSnapshot(`../golden/plans-clickhouse/${theme}.txt`);
+  });
+
+  it.each(named)('%s: the reader answers', async (_, golden) => {
+    await expectAnswer(await searchEvents(planOf(golden), table.source, undefined), golden);
+  });
+
+  it.each(named)('%s: the SQL on file answers', async (_, golden) => {
+    const [first, second] = goldenClickhouseStatements(planOf(golden), golden);
+    const { rows, rowsBeforeLimit } = await table.reader.read(first as never, { settings: WITH_TOTAL });
+    expect(rowsBeforeLimit).toBe(golden.total);
+    if (golden.rows !== undefined) {
+      expect(rows.map(([, logId]) => logId)).toEqual(golden.rows);
+      return;
+    }
+    const expected = golden.groups?.map(({ key, count }) => [...key, String(count)]) ?? [];
+    expect(rows).toEqual(expected);
+    const facts = second === undefined ? [] : (await table.reader.read(second, {})).rows;
+    const width = expected[0]?.length;
+    expect(facts.map((row) => row.slice(0, width)).sort()).toEqual(expected.toSorted());
+  });
+});
