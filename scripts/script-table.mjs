@@ -28,7 +28,6 @@ export const SCRIPTS = {
   // The engine of these tests is the one that the benchmark races against.
   'test:clickhouse': { ...tests('clickhouse'), packages: [...TEST_PACKAGES, 'bench'] },
   'test:property': tests('property'),
-  'test:clickhouse': tests('clickhouse'),
   'test:nightly': tests('nightly'),
   // The caller names the project.
   'test:alone': tests(),

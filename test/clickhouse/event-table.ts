@@ -7,8 +7,8 @@ import { createEventsTable, fromJournal, INSERTED_COLUMNS } from '../../sql/clic
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { int64, sql, text, textList, trusted } from '../../sql/statement.ts';
 import type { EventSource } from '../../store/clickhouse/event-reader.ts';
-import { batchFileOf } from '../../store/parquet/batch-file.ts';
 import type { EventBatch } from '../../store/event-store.ts';
+import { batchFileOf } from '../../store/parquet/batch-file.ts';
 import { ChdbReader } from './chdb-reader.ts';
 
 export const TABLE = 'events_local';
