@@ -17,6 +17,8 @@ export interface FrontProcess {
 
 /** A server that tests may break: it has a port, a clock, a list of running statements and faults of its own, over the shared engine. */
 export interface BreakableServer {
+  /** Its number at the control of the fronts. */
+  readonly front: number;
   readonly url: string;
   readonly user: string;
   readonly password: string;
@@ -74,6 +76,7 @@ export async function breakableServer(user = 'default', password = ''): Promise<
   };
   onTestFinished(close);
   return {
+    front,
     url,
     user,
     password,
@@ -90,6 +93,12 @@ export async function breakableServer(user = 'default', password = ''): Promise<
 /** A client that tells its errors to who asks, and not to standard error. */
 export function quietClient(options: Parameters<typeof createClient>[0]): ClickHouseClient {
   return createClient({ ...options, log: { level: ClickHouseLogLevel.OFF } });
+}
+
+/** Makes a cluster of these servers, which `clusterAllReplicas('name', view(…))` asks on each of them. They all have the same data. */
+export async function makeCluster(name: string, [first, ...others]: readonly BreakableServer[]): Promise<void> {
+  if (first === undefined) throw new Error('A cluster has one server or more');
+  await control({ do: 'cluster', front: first.front, name, others: others.map(({ front }) => front) });
 }
 
 /** Makes an empty database on the server of the run, or on a breakable one. The caller drops it. */

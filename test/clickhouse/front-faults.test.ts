@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type BreakableServer, breakableServer, quietClient, testDatabase } from './engine.ts';
+import { type BreakableServer, breakableServer, makeCluster, quietClient, testDatabase } from './engine.ts';
 
 interface Broken {
   readonly server: BreakableServer;
@@ -193,5 +193,37 @@ describe('a server', () => {
     expect([await ask(lateClient, running), await ask(client, running)]).toEqual([[[1]], [[0]]]);
     await late.mend();
     await asked;
+  });
+
+  test('is asked with the others of its cluster, as long as all of them are there', async () => {
+    const { server: first, client, database } = await brokenServer();
+    const second = await breakableServer();
+    await makeCluster('shieldlog', [first, second]);
+    await second.moveClock(-3_600_000);
+    const other = quietClient({ url: second.url, database });
+    onTestFinished(() => other.close());
+    const fault = await second.break({ kind: 'hold', at: 'inside', matching: '^INSERT' });
+    const asked = insert(other, 1);
+    await second.held(fault);
+    const ask = async (settings: Record<string, number> = {}): Promise<unknown> => {
+      const node = `SELECT now64(6) AS clock, countIf(query_kind = 'Insert') AS inserts FROM system.processes`;
+      const nodes = `clusterAllReplicas('shieldlog', view(${node}))`;
+      const query = `SELECT toInt32(inserts), clock < now64(6) - INTERVAL 59 MINUTE FROM ${nodes} ORDER BY clock`;
+      return (await (await client.query({ query, format: 'JSONCompact', clickhouse_settings: settings })).json<unknown[]>()).data;
+    };
+    expect(await ask()).toEqual([
+      [1, 1],
+      [0, 0],
+    ]);
+    await second.mend();
+    await asked;
+    await second.goAway();
+    await expect(ask()).rejects.toMatchObject({ code: '279', type: 'ALL_CONNECTION_TRIES_FAILED' });
+    expect(await ask({ skip_unavailable_shards: 1 })).toEqual([[0, 0]]);
+    await second.comeBack();
+    expect(await ask()).toEqual([
+      [0, 1],
+      [0, 0],
+    ]);
   });
 });

@@ -86,7 +86,9 @@ describe('parameters', () => {
 
   test('may be no longer than a server takes them', async () => {
     const { client } = await testDatabase();
-    expect(await rows(client, 'SELECT length({t:String})', { params: { t: 'x'.repeat(131_072) } })).toEqual([[131_072]]);
+    const longest = 'x'.repeat(131_072);
+    const query = 'SELECT length({t:String}), length({u:String}), length({v:String})';
+    expect(await rows(client, query, { params: { t: longest, u: longest, v: longest } })).toEqual([[131_072, 131_072, 131_072]]);
     await expect(rows(client, 'SELECT length({t:String})', { params: { t: 'x'.repeat(131_073) } })).rejects.toThrow('Field value too long');
   });
 
@@ -184,7 +186,11 @@ describe('an error', () => {
   ])('of $query comes as from a server', async ({ query, code, type, status }) => {
     const { client, url, name } = await testDatabase();
     expect(await refusal(rows(client, query))).toMatchObject({ code, type });
-    const response = await fetch(`${url}/?database=${name}`, { method: 'POST', body: query });
+    // A request has its user and password in a header.
+    const { origin, username, password } = new URL(url);
+    const headers: Record<string, string> =
+      username === '' ? {} : { 'x-clickhouse-user': username, 'x-clickhouse-key': decodeURIComponent(password) };
+    const response = await fetch(`${origin}/?database=${name}`, { method: 'POST', body: query, headers });
     expect([response.status, response.headers.get('x-clickhouse-exception-code')]).toEqual([status, code]);
     expect(await response.text()).toMatch(
       new RegExp(`^Code: ${code}\\. DB::Exception: [\\s\\S]* \\(version [\\d.]+ \\(official build\\)\\)\n$`),

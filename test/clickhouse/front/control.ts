@@ -14,6 +14,8 @@ export type ControlOrder =
   | { readonly do: 'release'; readonly front: number; readonly fault?: number }
   | { readonly do: 'away'; readonly front: number }
   | { readonly do: 'back'; readonly front: number }
+  /** Makes a cluster of fronts, which each of them knows by this name. */
+  | { readonly do: 'cluster'; readonly front: number; readonly name: string; readonly others: readonly number[] }
   | { readonly do: 'clock'; readonly front: number; readonly offsetMs: number };
 
 export interface ControlAnswer {
@@ -60,8 +62,7 @@ export class Control {
       this.#fronts.set(number, front);
       return { number, url: front.url };
     }
-    const front = this.#fronts.get(order.front);
-    if (front === undefined) throw new Error(`There is no front ${order.front}`);
+    const front = this.#front(order.front);
     switch (order.do) {
       case 'close':
         this.#fronts.delete(order.front);
@@ -83,6 +84,17 @@ export class Control {
       case 'clock':
         front.clockOffsetMs = order.offsetMs;
         return {};
+      case 'cluster': {
+        const nodes = [front, ...order.others.map((number) => this.#front(number))];
+        for (const node of nodes) node.clusters.set(order.name, nodes);
+        return {};
+      }
     }
+  }
+
+  #front(number: number): Front {
+    const front = this.#fronts.get(number);
+    if (front === undefined) throw new Error(`There is no front ${number}`);
+    return front;
   }
 }

@@ -40,6 +40,8 @@ const MAX_HEADER_BYTES = 1_048_576 + 65_536;
  */
 export class Front {
   readonly faults = new FaultList();
+  /** The fronts of each cluster that this one belongs to. */
+  readonly clusters = new Map<string, readonly Front[]>();
   clockOffsetMs = 0;
   readonly #engine: ClickhouseEngine;
   readonly #id: number;
@@ -202,7 +204,7 @@ export class Front {
     const where = fault?.fault.kind === 'store-part' ? fault.fault.where : undefined;
     const readable = dataFile === undefined ? statement : insertFromFile(statement, source?.path ?? dataFile, facts.format ?? '', where);
     const ran = this.#engine.run({
-      statement: asSeenBy(this.#view(), readable),
+      statement: asSeenBy(this.#view(parts.settings.get('skip_unavailable_shards') === '1'), readable),
       database: parts.database,
       params: parts.params,
       settings: new Map([
@@ -233,12 +235,21 @@ export class Front {
     return `${this.#id}:${queryId}${SEPARATOR}`;
   }
 
-  #view(): ServerView {
+  #view(skipsAway: boolean): ServerView {
     return {
+      hostName: `front-${this.#id}`,
       processes: `shieldlog_front.processes_${this.#id}`,
       queryId: this.#queryId(),
       clockOffsetMs: this.clockOffsetMs,
+      cluster: (name) => this.#nodes(name, skipsAway)?.map((node) => node.#view(skipsAway)),
     };
+  }
+
+  #nodes(cluster: string, skipsAway: boolean): readonly Front[] | undefined {
+    const nodes = this.clusters.get(cluster);
+    const present = nodes?.filter((node) => node === this || node.#server !== undefined);
+    if (present?.length !== nodes?.length && !skipsAway) throw serverError(serverAway(), this.#engine.version);
+    return present;
   }
 
   /** The query id of a row of system.processes, which the engine makes itself; empty for the statements of others. */
@@ -301,6 +312,10 @@ function wrongPassword(user: string) {
 
 function alreadyRunning(queryId: string) {
   return { code: 216, name: 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', message: `Query with id = ${queryId} is already running` };
+}
+
+function serverAway() {
+  return { code: 279, name: 'ALL_CONNECTION_TRIES_FAILED', message: 'All connection tries failed' };
 }
 
 function severalStatements() {

@@ -1,7 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { asSeenBy, insertFromFile, quoted, type ServerView, statementFacts } from './statement-text.ts';
 
-const VIEW: ServerView = { processes: 'f.processes_1', queryId: 'idOf(x)', clockOffsetMs: 0 };
+const OTHER: ServerView = {
+  hostName: 'front-2',
+  processes: 'f.processes_2',
+  queryId: 'idOf(x)',
+  clockOffsetMs: 7,
+  cluster: () => undefined,
+};
+const VIEW: ServerView = {
+  hostName: 'front-1',
+  processes: 'f.processes_1',
+  queryId: 'idOf(x)',
+  clockOffsetMs: 0,
+  cluster: (name) => (name === 'all' ? [VIEW, OTHER] : undefined),
+};
 
 describe('a statement', () => {
   test.each([
@@ -61,6 +74,18 @@ describe('a server sees', () => {
       seen: "SELECT 'system.processes', query_id FROM f.processes_1",
     },
     { statement: "KILL QUERY WHERE query_id = 'query_id' SYNC", seen: "KILL QUERY WHERE idOf(x) = 'query_id' ASYNC" },
+    {
+      statement: "SELECT a FROM clusterAllReplicas('all', system.processes) AS p",
+      seen: 'SELECT a FROM (SELECT * FROM (SELECT * FROM f.processes_1) UNION ALL SELECT * FROM (SELECT * FROM f.processes_2)) AS p',
+    },
+    {
+      statement: "SELECT h FROM clusterAllReplicas('all', view(SELECT hostName() AS h, now64(6) AS n))",
+      seen: [
+        "SELECT h FROM (SELECT * FROM (SELECT 'front-1' AS h, now64(6) AS n)",
+        " UNION ALL SELECT * FROM (SELECT 'front-2' AS h, (now64(6) + toIntervalMillisecond(7)) AS n))",
+      ].join(''),
+    },
+    { statement: "SELECT a FROM clusterAllReplicas('some', t)", seen: "SELECT a FROM clusterAllReplicas('some', t)" },
     { statement: 'SELECT processes, now64(6) FROM t', seen: 'SELECT processes, now64(6) FROM t' },
   ])('$statement as its own', ({ statement, seen }) => {
     expect(asSeenBy(VIEW, statement)).toBe(seen);

@@ -45,14 +45,24 @@ export interface StatementFacts {
   readonly isSeveral: boolean;
 }
 
-/** How the front answers for a server: its own list of running statements, and its own clock. */
+/** What a server has of its own, though it shares the engine with others. */
 export interface ServerView {
+  readonly hostName: string;
   /** The view that stands for system.processes. */
   readonly processes: string;
   /** An expression that makes the query id of a row of the engine's system.processes. */
   readonly queryId: string;
   /** Milliseconds by which the clock is ahead of the engine's. */
   readonly clockOffsetMs: number;
+  /** The servers of a cluster, undefined for a name that none has. Throws where one of them cannot be asked. */
+  cluster(name: string): readonly ServerView[] | undefined;
+}
+
+/** What stands for some tokens of a statement. */
+interface Replacement {
+  readonly text: string;
+  /** The last token that it stands for. */
+  readonly last: number;
 }
 
 export function statementFacts(statement: string): StatementFacts {
@@ -94,27 +104,21 @@ export function insertFromFile(statement: string, path: string, format: string, 
   ].join('');
 }
 
-/** The statement as the engine has to run it, so that it sees what a server with this view would see. */
+/**
+ * The statement as the engine has to run it, so that it sees what a server with this view would see: running statements, the time that
+ * now64 gives, the name of the host, and the same of each server by `clusterAllReplicas('…', view(…))`.
+ */
 export function asSeenBy(view: ServerView, statement: string): string {
-  if (!/processes|kill|now/i.test(statement)) return statement;
+  if (!/processes|kill|now64|hostName|clusterAllReplicas/i.test(statement)) return statement;
   const tokens = tokensOf(statement);
-  const significant = tokens.filter(({ kind }) => kind !== 'blank');
-  const isKill = significant[0]?.text.toUpperCase() === 'KILL';
-  const rewritten = tokens.map((token, at): string => {
-    if (token.kind !== 'word') return token.text;
-    if (isKill) {
-      // KILL … SYNC never returns in this engine.
-      if (/^sync$/i.test(token.text)) return 'ASYNC';
-      return token.text === 'query_id' ? view.queryId : token.text;
-    }
-    if (token.text === 'processes' && isOfSystem(tokens, at)) return view.processes;
-    if (token.text === 'system' && tokens[at + 1]?.text === '.' && tokens[at + 2]?.text === 'processes') return '';
-    return token.text;
-  });
-  for (const [at, text] of rewritten.entries()) {
-    if (text === '' && tokens[at]?.text === 'system') rewritten[at + 1] = '';
+  if (tokens.find(({ kind }) => kind !== 'blank')?.text.toUpperCase() === 'KILL') return killAsSeenBy(view, tokens);
+  const parts: string[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    const replacement = replacementAt(view, tokens, at);
+    parts.push(replacement?.text ?? tokens[at]?.text ?? '');
+    at = replacement?.last ?? at;
   }
-  return view.clockOffsetMs === 0 ? rewritten.join('') : withMovedClock(tokensOf(rewritten.join('')), view.clockOffsetMs);
+  return parts.join('');
 }
 
 /** A text as a literal of a statement. */
@@ -127,24 +131,34 @@ function inQuotes(quote: string): string {
   return String.raw`${quote}[^${quote}\\]*(?:(?:\\[\s\S]|${quote}${quote})[^${quote}\\]*)*${quote}`;
 }
 
-function isOfSystem(tokens: readonly Token[], at: number): boolean {
-  return tokens[at - 1]?.text === '.' && tokens[at - 2]?.text === 'system';
+/** KILL reads the engine's own list. With SYNC it never returns in this engine. */
+function killAsSeenBy(view: ServerView, tokens: readonly Token[]): string {
+  return tokens
+    .map(({ kind, text }) => (kind !== 'word' ? text : /^sync$/i.test(text) ? 'ASYNC' : text === 'query_id' ? view.queryId : text))
+    .join('');
 }
 
-/** Each call of now64 as a sum with the offset. */
-function withMovedClock(tokens: readonly Token[], offsetMs: number): string {
-  const parts: string[] = [];
-  for (let at = 0; at < tokens.length; at++) {
-    const { kind, text } = tokens[at] ?? { kind: 'sign', text: '' };
-    const close = kind === 'word' && text === 'now64' && tokens[at + 1]?.text === '(' ? closingOf(tokens, at + 1) : undefined;
-    if (close === undefined) {
-      parts.push(text);
-    } else {
-      parts.push(`(${textOf(tokens.slice(at, close + 1))} + toIntervalMillisecond(${offsetMs}))`);
-      at = close;
-    }
+function replacementAt(view: ServerView, tokens: readonly Token[], at: number): Replacement | undefined {
+  const { kind, text } = tokens[at] ?? { kind: 'sign', text: '' };
+  if (kind !== 'word') return undefined;
+  if (text === 'system' && textOf(tokens.slice(at, at + 3)) === 'system.processes') return { text: view.processes, last: at + 2 };
+  const last = tokens[at + 1]?.text === '(' ? closingOf(tokens, at + 1) : undefined;
+  if (last === undefined) return undefined;
+  if (text === 'hostName') return { text: quoted(view.hostName), last };
+  if (text === 'now64' && view.clockOffsetMs !== 0) {
+    return { text: `(${textOf(tokens.slice(at, last + 1))} + toIntervalMillisecond(${view.clockOffsetMs}))`, last };
   }
-  return parts.join('');
+  const nodes = text === 'clusterAllReplicas' ? ofAllServers(view, textOf(tokens.slice(at + 2, last))) : undefined;
+  return nodes === undefined ? undefined : { text: nodes, last };
+}
+
+/** The rows that all servers of a cluster answer, undefined for what the front does not know. */
+function ofAllServers(view: ServerView, args: string): string | undefined {
+  const [, name, source = ''] = /^\s*'([^']*)'\s*,\s*([\s\S]*?)\s*$/.exec(args) ?? [];
+  const servers = name === undefined ? undefined : view.cluster(name);
+  const inner = source === 'system.processes' ? `SELECT * FROM ${source}` : /^view\s*\(([\s\S]*)\)$/i.exec(source)?.[1];
+  if (servers === undefined || inner === undefined) return undefined;
+  return `(${servers.map((server) => `SELECT * FROM (${asSeenBy(server, inner)})`).join(' UNION ALL ')})`;
 }
 
 function closingOf(tokens: readonly Token[], open: number): number | undefined {
