@@ -73,6 +73,23 @@ describe('a statement is', () => {
     expect(read.length).toBeLessThanOrEqual(3);
   });
 
+  test('answered with an error in the form that newer servers have', async () => {
+    const { server } = await brokenServer();
+    await server.break({ kind: 'fail-answer', afterBytes: 4, code: 241, name: 'MEMORY_LIMIT_EXCEEDED', message: 'é' });
+    const response = await fetch(`${server.url}/?query=SELECT+number+FROM+numbers(9)`);
+    const tag = response.headers.get('x-clickhouse-exception-tag');
+    const pieces: Uint8Array[] = [];
+    const read = async (): Promise<void> => {
+      for await (const piece of response.body ?? []) pieces.push(piece);
+    };
+    await expect(read()).rejects.toThrow('terminated');
+    const body = Buffer.concat(pieces).toString();
+    const [, message = ''] = /(Code: .*)\n/.exec(body) ?? [];
+    expect(message).toMatch(/^Code: 241\. DB::Exception: é\. \(MEMORY_LIMIT_EXCEEDED\) \(version .*\)$/);
+    const bytes = Buffer.byteLength(message) + 1;
+    expect(body).toBe(`0\n1\n\r\n__exception__\r\n${tag}\r\n${message}\n${bytes} ${tag}\r\n__exception__\r\n`);
+  });
+
   test('held before it runs, and run although its client has hung up', async () => {
     const { server, client } = await brokenServer();
     const fault = await server.break({ kind: 'hold', at: 'before', matching: '^INSERT' });
