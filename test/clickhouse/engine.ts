@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
@@ -58,7 +59,10 @@ export async function startFronts(folder: string): Promise<FrontProcess> {
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const [url, controlUrl] = [(await lines.next()).value, (await lines.next()).value];
-  if (url === undefined || controlUrl === undefined) throw new Error('The front of chdb did not start: its error stands above');
+  if (url === undefined || controlUrl === undefined) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error('The front of chdb did not start: its error stands above');
+  }
   return { url, controlUrl, stop: () => stopped(child) };
 }
 
