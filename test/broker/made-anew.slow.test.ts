@@ -69,7 +69,7 @@ it('a topic that was made anew and has grown past the stored offset is read from
   // What a kill leaves before the flush, and what is there after it.
   const killed = temporaryFolder();
   cpSync(dataDir, killed, { recursive: true });
-  await store.flushNow();
+  await store.settle('flush');
   await store.close();
   await sendEvents(await ownProducer(), topic, ['later']);
   for (const folder of [killed, dataDir]) {

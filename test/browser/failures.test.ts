@@ -221,11 +221,11 @@ describe('events that the program cannot read', () => {
     const damaged = await startApp();
     url = damaged.url;
     await ingest(damaged, eventLine({ logId: 'whole' }));
-    await damaged.store.flushNow();
+    await damaged.store.settle('flush');
     const segments = () => readdirSync(join(damaged.dataDir, 'segments')).filter((name) => !name.includes('-log'));
     const whole = segments();
     await ingest(damaged, `${eventLine({ logId: 'lost', shieldZoneId: 9 })}${eventLine({ logId: 'lost, too', shieldZoneId: 9 })}`);
-    await damaged.store.flushNow();
+    await damaged.store.settle('flush');
     for (const name of segments().filter((one) => !whole.includes(one))) rmSync(join(damaged.dataDir, 'segments', name));
     const { page } = await openPage('columns=logId');
     await expect.poll(() => ids(page)).toEqual(['whole']);

@@ -9,8 +9,8 @@ import { eventsRelation } from '../../sql/events-relation.ts';
 import { sql, unmarkText } from '../../sql/statement.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
-import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { batchFileOf } from '../../store/parquet/batch-file.ts';
+import { openTestStore, type TestStore } from '../fixtures/test-store.ts';
 import { expectAnswer, planOf } from './golden-answer.ts';
 import { GOLDEN_NOW, goldenThemes } from './golden-case.ts';
 import { batchOf, GOLDEN_RETENTION_MS, goldenLines } from './golden-events.ts';
@@ -18,12 +18,12 @@ import { goldenText } from './golden-page.ts';
 import { goldenStatements } from './golden-statements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'shieldlog-golden-'));
-let store: OpenStore;
+let store: TestStore;
 let engine: DuckDBConnection;
 
 /** Every second event lies in segments, the others in a memtable, so that each block of events is in both. */
 beforeAll(async () => {
-  store = await openEmbeddedStore({
+  store = await openTestStore({
     dataDir: join(folder, 'data'),
     memoryLimitMb: 256,
     retentionMs: GOLDEN_RETENTION_MS,
@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   const lines = goldenLines();
   await store.append(batchOf(lines.filter((_, index) => index % 2 === 0)));
-  await store.flushNow();
+  await store.settle('flush');
   await store.append(batchOf(lines.filter((_, index) => index % 2 === 1)));
 
   const path = join(folder, 'events.parquet');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
 import { compileConditions, compileSearch } from '../../query/request/compile-search.ts';
-import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
+import type { TestStore } from '../fixtures/test-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
@@ -33,13 +33,13 @@ function rawEvents(dataSeed: number): readonly RawEvent[] {
   }));
 }
 
-async function withEvents(raw: readonly RawEvent[], work: (store: OpenStore) => Promise<void>): Promise<void> {
+async function withEvents(raw: readonly RawEvent[], work: (store: TestStore) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
     const store = await openStoreIn(folder);
     try {
       for (const start of [0, 60, 120]) {
         await appendEvents(store, raw.slice(start, start + 60));
-        await store.flushNow();
+        await store.settle('flush');
       }
       await search(store, []);
       await appendEvents(store, raw.slice(180));
@@ -52,7 +52,7 @@ async function withEvents(raw: readonly RawEvent[], work: (store: OpenStore) => 
 
 const body = (conditions: object) => Buffer.from(JSON.stringify(conditions));
 
-async function search(store: OpenStore, filters: readonly object[]): Promise<readonly string[]> {
+async function search(store: TestStore, filters: readonly object[]): Promise<readonly string[]> {
   const result = await store.search(compileSearch(body({ ...WINDOW, filters }), { zoneId: ZONE, nowMs: NOW_MS }));
   return (await rowsOf(result)).map(({ logId }) => logId).toSorted();
 }

@@ -238,8 +238,8 @@ describe.each(LIMITS)('while events are stored, flushed and merged, with $limits
 
 async function store(program: ExploredProgram, batch: number): Promise<void> {
   await program.append(BATCHES[batch % BATCHES.length] as number);
-  if (batch % 2 === 0) await program.app.store.flushNow();
-  if (batch % 3 === 2) await program.app.store.compactNow();
+  if (batch % 2 === 0) await program.app.store.settle('flush');
+  if (batch % 3 === 2) await program.app.store.settle('merge');
 }
 
 async function askEach(program: ExploredProgram, asked: readonly Poll[], batch: number): Promise<void> {

@@ -126,16 +126,16 @@ export async function inEachState(
   await ExploredProgram.with(raw, options, async (program) => {
     await program.append(part);
     await work(program, 'in the memtable');
-    await program.app.store.flushNow();
+    await program.app.store.settle('flush');
     await program.append(part);
-    await program.app.store.flushNow();
+    await program.app.store.settle('flush');
     await program.append(part);
     await work(program, 'in two flushes and the memtable');
     await program.restart({ ...options, ...TWO_PHASES });
     await work(program, 'restarted, with groups in two phases');
     await program.restart({ ...options, ...FINGERPRINTS });
-    await program.app.store.flushNow();
-    await program.app.store.compactNow();
+    await program.app.store.settle('flush');
+    await program.app.store.settle('merge');
     await program.append(part);
     await work(program, 'merged, with the memtable on top and groups by fingerprints');
   });

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
-import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
-import type { StoreOptions, StoreTuning } from '../../store/embedded/store-options.ts';
-import type { EventBatch } from '../../store/event-store.ts';
-import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
+import type { EventBatch, EventStore } from '../../store/event-store.ts';
+import { settingsOf } from '../fixtures/temporary-store.ts';
+import { openTestStore, type TestStore, type TestStoreOptions } from '../fixtures/test-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { arbitraryEvent } from './arbitrary-event.ts';
 
@@ -31,13 +30,12 @@ export function batchOfEvents(events: readonly RawEvent[], nowMs = NOW_MS): Even
   return builder.take();
 }
 
-export async function appendEvents(store: OpenStore, events: readonly RawEvent[], nowMs = NOW_MS): Promise<void> {
+export async function appendEvents(store: EventStore, events: readonly RawEvent[], nowMs = NOW_MS): Promise<void> {
   await store.append(batchOfEvents(events, nowMs));
 }
 
-export function openStoreIn(dataDir: string, options: Partial<StoreOptions> & StoreTuning = {}): Promise<OpenStore> {
-  const settings = { dataDir, memoryLimitMb: 512, retentionMs: RETENTION_MS, now: () => NOW_MS, ...options };
-  return openEmbeddedStore(settings, { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, ...options });
+export function openStoreIn(dataDir: string, options: Partial<TestStoreOptions> = {}): Promise<TestStore> {
+  return openTestStore(settingsOf(dataDir, { now: () => NOW_MS, ...options }));
 }
 
 /** Runs `work` with a folder of its own that is gone afterwards. */

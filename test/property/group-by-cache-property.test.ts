@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import { wholeAnswer } from '../../src/http/answer-writer.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
-import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
+import type { TestStore } from '../fixtures/test-store.ts';
 import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { type OracleRequest, searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, dataSets } from '../random/assert-property.ts';
@@ -20,7 +20,7 @@ const ROUNDS = 12;
 const TIMES = 3;
 const NEWEST_MS = NOW_MS + 60_000;
 
-async function answer(store: OpenStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
+async function answer(store: TestStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
   return JSON.parse((await wholeAnswer(searchResponse(await store.search(plan), plan.page))).toString());
 }
@@ -52,10 +52,10 @@ async function poll(raw: readonly RawEvent[], polls: readonly ZoneRequest[], ord
       await appendEvents(store, raw.slice(stored, stored + 60));
       stored = Math.min(raw.length, stored + 60);
     };
-    const change = { append, flush: () => store.flushNow(), merge: () => store.compactNow() };
+    const change = { append, flush: () => store.settle('flush'), merge: () => store.settle('merge') };
     try {
       await append();
-      await store.flushNow();
+      await store.settle('flush');
       for (const step of order) {
         await change[step as keyof typeof change]();
         const events = oracleEvents(raw.slice(0, stored));

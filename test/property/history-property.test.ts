@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
+import type { TestStore } from '../fixtures/test-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
 import { propertyRuns } from '../random/property-runs.ts';
@@ -32,9 +32,9 @@ class Life {
   readonly accepted: RawEvent[] = [];
   readonly #supply: readonly RawEvent[];
   readonly #folder: string;
-  #store: OpenStore;
+  #store: TestStore;
 
-  private constructor(supply: readonly RawEvent[], folder: string, store: OpenStore) {
+  private constructor(supply: readonly RawEvent[], folder: string, store: TestStore) {
     this.#supply = supply;
     this.#folder = folder;
     this.#store = store;
@@ -51,9 +51,9 @@ class Life {
       case 'repeat':
         return await appendEvents(this.#store, this.accepted.slice(-step.count));
       case 'flush':
-        return await this.#store.flushNow();
+        return await this.#store.settle('flush');
       case 'compact':
-        return await this.#store.compactNow();
+        return await this.#store.settle('merge');
       case 'restart':
         await this.#store.close();
         this.#store = await openStoreIn(this.#folder);

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { largestVectors } from '../fixtures/largest-vectors.ts';
+import type { TestStore } from '../fixtures/test-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
@@ -63,7 +63,7 @@ async function expectBounds(folder: string): Promise<number> {
   return files.length;
 }
 
-async function expectAnswers(store: OpenStore, raw: readonly RawEvent[]): Promise<void> {
+async function expectAnswers(store: TestStore, raw: readonly RawEvent[]): Promise<void> {
   const events = oracleEvents(raw);
   const window = { from: NOW_MS - 12 * HOUR_MS, to: NOW_MS };
   const whole = raw.map(({ ua }) => String(ua)).sort((a, b) => b.length - a.length);
@@ -90,13 +90,13 @@ test('no vector has more than 2 MiB of a column after intake, flush and merge, a
           await appendEvents(store, events);
           all.push(...events);
           files += await expectBounds(folder);
-          if (number % 2 === 1) await store.flushNow();
+          if (number % 2 === 1) await store.settle('flush');
         }
         await expectAnswers(store, all);
-        await store.flushNow();
+        await store.settle('flush');
         await expectAnswers(store, all);
         files += await expectBounds(folder);
-        await store.compactNow();
+        await store.settle('merge');
         await expectAnswers(store, all);
         files += await expectBounds(folder);
       } finally {

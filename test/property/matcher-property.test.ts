@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
 import { compileConditions, compileExport } from '../../query/request/compile-search.ts';
-import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
+import type { TestStore } from '../fixtures/test-store.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
 import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { matchingEvents } from '../oracle/search-oracle.ts';
@@ -49,7 +49,7 @@ const LONG: readonly RawEvent[] = ['x', 'É', '€', '🦆'].flatMap((letter, in
 });
 
 type Stored = {
-  readonly store: OpenStore;
+  readonly store: TestStore;
   /** As a feed reads them. */
   readonly fed: readonly FedEvent[];
   /** As the oracle knows them. */
@@ -62,7 +62,7 @@ async function withEvents(raw: readonly RawEvent[], work: (stored: Stored) => Pr
     const store = await openStoreIn(folder);
     try {
       await appendEvents(store, raw.slice(0, EVENTS / 2));
-      await store.flushNow();
+      await store.settle('flush');
       await appendEvents(store, raw.slice(EVENTS / 2));
       await work({ store, fed: await wholeFeed(store, { zones: [ZONE], limit: EVENTS }), events: oracleEvents(raw) });
     } finally {

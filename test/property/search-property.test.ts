@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OpenStore } from '../../store/embedded/open-store.ts';
 import type { StoreTuning } from '../../store/embedded/store-options.ts';
+import type { TestStore } from '../fixtures/test-store.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
@@ -23,7 +23,7 @@ const REQUESTS = 100;
 async function withFilledStore(
   dataSeed: number,
   options: StoreTuning,
-  work: (store: OpenStore, events: readonly OracleEvent[]) => Promise<void>,
+  work: (store: TestStore, events: readonly OracleEvent[]) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (folder) => {
     const raw = generateRawEvents(dataSeed, EVENTS);
@@ -32,17 +32,17 @@ async function withFilledStore(
     try {
       await append(0, 150);
       await append(150, 200);
-      await store.flushNow();
+      await store.settle('flush');
       await append(200, 350);
-      await store.flushNow();
-      await store.compactNow();
+      await store.settle('flush');
+      await store.settle('merge');
       await append(350, 450);
-      await store.flushNow();
+      await store.settle('flush');
       await append(450, 500);
       await append(500, 600);
       await work(store, oracleEvents(raw.slice(0, 600)));
-      await store.flushNow();
-      await store.compactNow();
+      await store.settle('flush');
+      await store.settle('merge');
       await append(600, EVENTS);
       await work(store, oracleEvents(raw));
     } finally {
@@ -51,7 +51,7 @@ async function withFilledStore(
   });
 }
 
-async function checkRequests(store: OpenStore, events: readonly OracleEvent[], data: DataSet): Promise<void> {
+async function checkRequests(store: TestStore, events: readonly OracleEvent[], data: DataSet): Promise<void> {
   const property = fc.asyncProperty(arbitraryRequest(events, NOW_MS), async (request) => {
     expect(await answer(store, request, NOW_MS)).toEqual(JSON.parse(JSON.stringify(searchOracle(events, request.body, request.zoneId))));
   });

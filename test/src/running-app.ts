@@ -6,13 +6,12 @@ import { pino } from 'pino';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { type AppOptions, buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
-import type { StoreOptions, StoreTuning } from '../../store/embedded/store-options.ts';
+import { openTestStore, type TestStore, type TestStoreOptions } from '../fixtures/test-store.ts';
 
 /** The real app over a real store, listening on a free port of 127.0.0.1. */
 export interface RunningApp {
   readonly app: FastifyInstance;
-  readonly store: OpenStore;
+  readonly store: TestStore;
   readonly dataDir: string;
   /** Without a slash at its end. */
   readonly url: string;
@@ -31,7 +30,7 @@ interface RunningAppOptions {
   readonly dataDir?: string;
   /** Unix ms UTC. */
   readonly now?: () => number;
-  readonly storeOptions?: Partial<StoreOptions> & StoreTuning;
+  readonly storeOptions?: Partial<TestStoreOptions>;
 }
 
 export async function startApp(options: RunningAppOptions = {}): Promise<RunningApp> {
@@ -47,7 +46,7 @@ export async function startApp(options: RunningAppOptions = {}): Promise<Running
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line)) });
   const { memoryLimitMb, retentionMs } = config;
-  const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs, now, logger, ...storeOptions }, storeOptions);
+  const store = await openTestStore({ dataDir, memoryLimitMb, retentionMs, now, logger, ...storeOptions });
   const app = await buildApp({ store, config, now, logger, kafka: kafka ?? null, ...timing });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });

@@ -5,9 +5,9 @@ import { DIMENSIONS, type Dimension } from '../../../query/event-fields.ts';
 import type { Selection } from '../../../query/plan/explore-plan.ts';
 import type { TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { FacetValue } from '../../../query/plan/search-result.ts';
-import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { silentLogger } from '../../../store/event-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import type { TestStore } from '../../fixtures/test-store.ts';
 import { HOUR, NOW } from '../event/raw-events.ts';
 import { stretchesOf, tracesOf } from './attack-traces.ts';
 
@@ -15,7 +15,7 @@ const DAY: TimeWindow = { fromMs: NOW - 24 * HOUR, toMs: NOW };
 const EVENTS_PER_DAY = 20_000;
 const VALUES = 20;
 
-async function dayOfDemo(): Promise<OpenStore> {
+async function dayOfDemo(): Promise<TestStore> {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
   const feed = startDemoFeed({ store, now: () => NOW, retentionMs: 24 * HOUR, logger: silentLogger, eventsPerDay: EVENTS_PER_DAY });
   await feed.filled;
@@ -30,7 +30,7 @@ interface Differences {
 }
 
 /** What an explorer sees who marks the selection and sorts each field by difference. */
-async function differences(store: OpenStore, zones: ZoneSelection, selection: Selection): Promise<Differences> {
+async function differences(store: TestStore, zones: ZoneSelection, selection: Selection): Promise<Differences> {
   const search = { zones, window: DAY, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } } as const;
   const facets = DIMENSIONS.map((field) => ({ field, limit: VALUES, order: 'difference' }) as const);
   const answer = await store.explore({ search, histogram: null, facets, selection });

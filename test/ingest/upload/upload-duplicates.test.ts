@@ -7,9 +7,10 @@ import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { sequenceOf } from '../../../store/embedded/feed/feed-positions.ts';
 import type { OpenStore } from '../../../store/embedded/open-store.ts';
-import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { RETENTION_MS, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { assertAsyncProperty } from '../../random/assert-property.ts';
 import { propertyRuns } from '../../random/property-runs.ts';
+import { embeddedStoreIn } from '../../store/embedded/embedded-store-in.ts';
 import { NOW, storedIds } from '../../store/embedded/stored-events.ts';
 
 /*
@@ -83,7 +84,7 @@ class Life {
 
   static async begin(maxDedupEvents: number): Promise<Life> {
     const folder = temporaryFolder();
-    return new Life(folder, await storeIn(folder, { maxDedupEvents }), maxDedupEvents);
+    return new Life(folder, await embeddedStoreIn(folder, { maxDedupEvents }), maxDedupEvents);
   }
 
   async take(step: Step): Promise<void> {
@@ -123,7 +124,7 @@ class Life {
 
   async #openAgain(): Promise<void> {
     const last = sequenceOf(await this.#store.positions.newest());
-    this.#store = await storeIn(this.#folder, { maxDedupEvents: this.#maxDedupEvents });
+    this.#store = await embeddedStoreIn(this.#folder, { maxDedupEvents: this.#maxDedupEvents });
     // A reader of the feed may have got as far as that: no later event may stand before it.
     expect(sequenceOf(await this.#store.positions.newest())).toBe(last);
   }
@@ -217,7 +218,7 @@ test.each(STATES)('an event that is %s counts as a duplicate', async (_, before,
 });
 
 test('uploads of duplicates alone are flushed by what their logs take in memory, as others are', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const log = { padding: 'x'.repeat(900_000) };
   const text = line({ logId: 'large', shieldZoneId: 7, timestamp: NOW - 60_000, log });
   const upload = (): Promise<IntakeReport> =>
@@ -231,7 +232,7 @@ test('uploads of duplicates alone are flushed by what their logs take in memory,
 
 test('a store with hundreds of journals without files opens again, and each is looked up by its number', async () => {
   const folder = temporaryFolder();
-  const store = await storeIn(folder);
+  const store = await embeddedStoreIn(folder);
   const text = line({ logId: 'a', shieldZoneId: 7, timestamp: NOW - 60_000 });
   const upload = (): Promise<IntakeReport> =>
     takeInEvents(inParts(text), { store, source: 'http', now: () => NOW, retentionMs: RETENTION_MS });
@@ -240,7 +241,7 @@ test('a store with hundreds of journals without files opens again, and each is l
   const copy = temporaryFolder();
   await cp(folder, copy, { recursive: true });
   await store.close();
-  const again = await storeIn(copy);
+  const again = await embeddedStoreIn(copy);
   expect(sequenceOf(await again.positions.newest())).toBe(last);
   expect(await again.stats()).toMatchObject({ events: 1, duplicateEvents: 399 });
 });

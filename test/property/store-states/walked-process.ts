@@ -47,9 +47,9 @@ async function answer(call: WalkedCall): Promise<unknown> {
     case 'append':
       return await appendEvents(running().store, call.events);
     case 'flush':
-      return await running().store.flushNow();
+      return await running().store.settle('flush');
     case 'compact':
-      return await running().store.compactNow();
+      return await running().store.settle('merge');
     case 'stats':
       return await running().store.stats();
     case 'stop':

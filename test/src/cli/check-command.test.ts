@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { CLOSED_PORT_URL } from '../../edge/upstreams.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../../store/embedded/embedded-store-in.ts';
 import { eventSeries, NOW, storedIds } from '../../store/embedded/stored-events.ts';
 import { startWhole } from '../management/running-program.ts';
 import { runHere } from './command-run.ts';
@@ -11,7 +12,7 @@ import { runHere } from './command-run.ts';
 /** Five events in a segment. */
 async function filledFolder(): Promise<string> {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch(eventSeries('e', 5, NOW, 1)));
   await store.flushNow();
   await store.close();
@@ -72,7 +73,7 @@ it('a check asks the program that has the folder open', async () => {
 
 it('a folder is repaired once its program has ended, and one line says why not before', async () => {
   const dataDir = await filledFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const refused = await runHere(['check', '--repair', dataDir]);
   const inUse = /^shieldlog: DATA_DIR: another shieldlog process is using ".*catalog\.sqlite"; stop it or choose another folder\n$/;
   expect(refused).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(inUse) });
@@ -92,5 +93,5 @@ it('a folder is repaired once its program has ended, and one line says why not b
     '',
   ]);
   expect(statSync(join(dataDir, 'catalog.sqlite')).mode & 0o077).toBe(0);
-  expect(await storedIds(await storeIn(dataDir))).toHaveLength(5);
+  expect(await storedIds(await embeddedStoreIn(dataDir))).toHaveLength(5);
 });

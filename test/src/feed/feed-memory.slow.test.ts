@@ -3,16 +3,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { access } from '../../../src/auth/access.ts';
 import { createMetrics } from '../../../src/http/metric-registry.ts';
 import { feedRoutes } from '../../../src/routes/feed.ts';
-import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import type { TestStore } from '../../fixtures/test-store.ts';
 import { seededBytes } from '../../random/run-seed.ts';
 import { event, HOUR, NOW } from '../../store/embedded/stored-events.ts';
 import { type Answer, ask } from '../running-app.ts';
 
 /** The routes of the feed over a store, on a free port. */
-async function servedFeed(store: OpenStore): Promise<string> {
+async function servedFeed(store: TestStore): Promise<string> {
   const app = fastify();
   onTestFinished(() => app.close());
   await app.register(access, { keys: [] });
@@ -65,10 +65,10 @@ function spread(count: number, logBytes: (index: number) => number): CanonicalEv
   );
 }
 
-async function storeWith(events: readonly CanonicalEvent[], memoryLimitMb: number): Promise<OpenStore> {
+async function storeWith(events: readonly CanonicalEvent[], memoryLimitMb: number): Promise<TestStore> {
   const store = await storeIn(temporaryFolder(), { memoryLimitMb });
   for (let from = 0; from < events.length; from += 10_000) await store.append(canonicalBatch(events.slice(from, from + 10_000)));
-  await store.flushNow();
+  await store.settle('flush');
   return store;
 }
 
@@ -99,9 +99,9 @@ test('what there is no memory for is refused before the first byte, and ends an 
   const filled = await storeIn(dataDir);
   for (const events of [small, wide.slice(0, 1_000), wide.slice(1_000)]) {
     await filled.append(canonicalBatch(events));
-    if (events === small) await filled.flushNow();
+    if (events === small) await filled.settle('flush');
   }
-  await filled.flushNow();
+  await filled.settle('flush');
   await filled.close();
   const tight = await storeIn(dataDir, { memoryLimitMb: 32 });
   const url = await servedFeed(tight);

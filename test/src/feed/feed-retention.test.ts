@@ -33,7 +33,7 @@ test('a reader who has missed events is told so with the cursor that goes on; on
   const before = await open();
   const { last: start } = await feed(before.url, 'all');
   await before.store.append(canonicalBatch([event('kept-1', 1, 7), event('gone-2', 70, 7), event('kept-3', 2, 8), event('kept-4', 3, 7)]));
-  await before.store.flushNow();
+  await before.store.settle('flush');
   const { last: afterOne } = await feed(before.url, '7', start.cursor, 1);
   const { last: afterThree } = await feed(before.url, 'all', start.cursor, 3);
   await before.store.close();

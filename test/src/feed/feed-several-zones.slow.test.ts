@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (let from = 0; from < EVENTS; from += 6_000) {
     expect((await ingest(app, lines.slice(from, from + 6_000).join(''))).body.accepted).toBe(6_000);
   }
-  await app.store.flushNow();
+  await app.store.settle('flush');
 });
 
 afterAll(() => app.stop());

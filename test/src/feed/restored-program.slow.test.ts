@@ -33,7 +33,7 @@ const delivered = () => idsIn(readFileSync(join(folder, 'out'), 'utf8'));
 /** Two events are in a copy of the folder, and two more are only delivered. Then a program runs on the copy, and takes others in. */
 async function restore(...logIds: readonly string[]): Promise<void> {
   await take('a', 'b');
-  await app.store.flushNow();
+  await app.store.settle('flush');
   cpSync(app.dataDir, join(folder, 'copy'), { recursive: true });
   await take('lost-1', 'lost-2');
   expect((await feedOnce()).status).toBe(0);

@@ -15,8 +15,8 @@ export async function startForgetfulSite(): Promise<ForgetfulSite> {
   const { text } = await send(site, { method: 'GET', path: '/shield/event-logs/7/feed' });
   const { cursor } = JSON.parse(text) as { readonly cursor: string };
   await ingest(site, eventLine({ timestamp: Date.now() - 71 * HOUR_MS }));
-  await site.store.flushNow();
+  await site.store.settle('flush');
   aheadMs = 2 * HOUR_MS;
-  await site.store.dropExpiredNow();
+  await site.store.expire();
   return { ...site, expiredCursor: cursor };
 }

@@ -10,14 +10,14 @@ import { loadConfig } from '../../../src/config/config.ts';
 import { type Edge, startEdge } from '../../../src/management/local-plane.ts';
 import { FairQueue } from '../../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
-import { type OpenStore, openEmbeddedStore } from '../../../store/embedded/open-store.ts';
+import { openTestStore, type TestStore } from '../../fixtures/test-store.ts';
 import { waitingSource } from '../waiting-source.ts';
 import { type Addressed, type Call, type DrivenAnswer, send } from './driven-answer.ts';
 
 /** The real app over a real store and a real local control plane. */
 export interface Site extends Addressed {
   readonly app: FastifyInstance;
-  readonly store: OpenStore;
+  readonly store: TestStore;
   readonly edge: Edge;
   readonly kafka: KafkaSource;
   readonly queue: FairQueue;
@@ -48,7 +48,7 @@ async function listening(app: FastifyInstance): Promise<string> {
 export async function startSite(env: Readonly<Record<string, string>> = {}, now: () => number = Date.now): Promise<Site> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-site-'));
   const config = loadConfig({ MEMORY_LIMIT_MB: '256', ...env, DATA_DIR: dataDir });
-  const store = await openEmbeddedStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now, logger });
+  const store = await openTestStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now, logger });
   const edge = await startEdge({ store, config, now: Date.now, logger });
   const kafka = waitingSource();
   const queue = new FairQueue();

@@ -111,7 +111,7 @@ describe('an export under way', () => {
   test('ends when its client goes away, and gives everything back', async () => {
     app = await startApp();
     await fill();
-    await app.store.flushNow();
+    await app.store.settle('flush');
     const { socket } = await stalled();
     expect(await metric('shieldlog_exports_under_way')).toBe(1);
     socket.destroy();

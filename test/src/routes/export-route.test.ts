@@ -112,7 +112,7 @@ describe('an export', () => {
       eventLine({ logId: `e${index}`, ip: `10.0.0.${index % 9}`, log: { n: index } }),
     );
     await ingest(app, events.slice(0, 400).join(''));
-    await app.store.flushNow();
+    await app.store.settle('flush');
     await ingest(app, events.slice(400).join(''));
     const conditions = { query: 'e 10.0.0', filters: [{ field: 'ip', op: 'cidr', value: ['10.0.0.4/30'] }] };
     for (const rest of [{}, { ...conditions, query: null }, { filters: [{ field: 'ip', op: 'eq', value: ['10.0.0.8'] }] }]) {
@@ -194,7 +194,7 @@ describe('an export', () => {
       { logId: 'd', country: 'FR', ua: 'curl' },
     ];
     await ingest(app, events.slice(0, 2).map(eventLine).join(''));
-    await app.store.flushNow();
+    await app.store.settle('flush');
     await ingest(app, events.slice(2).map(eventLine).join(''));
     const exclude = [
       { field: 'country', op: 'in', value: ['de', 'it'] },

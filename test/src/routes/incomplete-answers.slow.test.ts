@@ -10,11 +10,11 @@ let app: RunningApp;
 beforeAll(async () => {
   app = await startApp();
   await ingest(app, ['a', 'b'].map((logId) => eventLine({ logId, country: 'NL' })).join(''));
-  await app.store.flushNow();
+  await app.store.settle('flush');
   const segments = () => readdirSync(join(app.dataDir, 'segments')).filter((name) => !name.includes('-log'));
   const whole = segments();
   await ingest(app, ['c', 'd', 'e'].map((logId) => eventLine({ logId, shieldZoneId: 8 })).join(''));
-  await app.store.flushNow();
+  await app.store.settle('flush');
   for (const name of segments().filter((one) => !whole.includes(one))) {
     const path = join(app.dataDir, 'segments', name);
     writeFileSync(path, readFileSync(path).fill(0xff));

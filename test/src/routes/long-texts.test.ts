@@ -39,7 +39,7 @@ async function found(rest: Readonly<Record<string, unknown>>): Promise<string[]>
 
 describe.each(['unflushed', 'flushed'])('texts that are longer than 64 KiB, %s', (state) => {
   beforeAll(async () => {
-    if (state === 'flushed') await app.store.flushNow();
+    if (state === 'flushed') await app.store.settle('flush');
   });
 
   test('are answered by their first bytes in fields, and whole in the log', async () => {

@@ -10,7 +10,7 @@ test.each([
   const app = await startApp();
   onTestFinished(() => app.stop());
   await ingest(app, Array.from({ length: 7 }, (_, index) => eventLine({ logId: `e${index}`, ua: 'agent' })).join(''));
-  if (state === 'flushed') await app.store.flushNow();
+  if (state === 'flushed') await app.store.settle('flush');
   for (const [what, pageSize] of [
     ['search', 2],
     ['explore', 2],

@@ -42,7 +42,7 @@ async function appWithEvents(storeOptions: StoreTuning): Promise<RunningApp> {
     eventLine({ logId: `e${index}`, timestamp: TO - index, ip: `192.0.2.${index % 90}`, url: `/${Math.max(index, 5)}` }),
   );
   await ingest(app, lines.join(''));
-  await app.store.flushNow();
+  await app.store.settle('flush');
   return app;
 }
 

@@ -14,7 +14,7 @@ async function appWithLargeEvents(): Promise<RunningApp> {
     const lines = Array.from({ length: 10 }, (_, index) => eventLine({ logId: `e${part}-${index}`, log: { body } }));
     expect((await ingest(app, lines.join(''))).status).toBe(202);
   }
-  await app.store.flushNow();
+  await app.store.settle('flush');
   return app;
 }
 

@@ -85,7 +85,7 @@ describe('a live tail', () => {
     await take(app, { logId: 'a' }, { logId: 'b' });
     await eventually('both', () => first.rows.length === 2);
     await take(app, { logId: 'c' });
-    await app.store.flushNow();
+    await app.store.settle('flush');
     await take(app, { logId: 'd' });
     const byQuery = await openTail(app, { lastEventId: first.ids[0] ?? '' });
     const byHeader = await openRaw(app, tailPath({ lastEventId: first.ids[0] ?? '' }), `Last-Event-ID: ${first.ids[1]}\r\n`);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { rowsOf } from '../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from './embedded-store-in.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
 
 /** Nothing can be written into the folder until the returned function is called. */
@@ -18,7 +19,7 @@ function takeAway(folder: string): () => void {
 
 test('flushed events are there once when their journals cannot be removed', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
   const journal = join(dataDir, 'journal', '000000000001.parquet');
   rmSync(journal);
@@ -33,7 +34,7 @@ test('flushed events are there once when their journals cannot be removed', asyn
 
 test('while nothing can be flushed events stay searchable, the store says why, and appends are refused before memory is full', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const giveBack = takeAway(join(dataDir, 'segments'));
   const flushes: Promise<void>[] = [];
   for (const id of ['a', 'b', 'c']) {
@@ -55,7 +56,7 @@ test('while nothing can be flushed events stay searchable, the store says why, a
 test('while the logs of a flush cannot be written, the flush behind it is not published either, and leaves nothing', async () => {
   const dataDir = temporaryFolder();
   const segments = join(dataDir, 'segments');
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const inTheWay = join(segments, `j1-${NOW.toString(36)}-log.parquet.tmp`);
   mkdirSync(inTheWay);
   const flushes: Promise<void>[] = [];
@@ -76,7 +77,7 @@ test('while the logs of a flush cannot be written, the flush behind it is not pu
 
 test('a store that cannot flush can be closed, and has everything again at the next start', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const giveBack = takeAway(join(dataDir, 'segments'));
   for (const id of ['a', 'b']) {
     await store.append(canonicalBatch([event(id, NOW)]));
@@ -85,13 +86,13 @@ test('a store that cannot flush can be closed, and has everything again at the n
   await expect.poll(() => store.reasonsNotReady()).toHaveLength(1);
   await store.close();
   giveBack();
-  expect(await storedIds(await storeIn(dataDir))).toEqual(['a', 'b']);
+  expect(await storedIds(await embeddedStoreIn(dataDir))).toEqual(['a', 'b']);
 });
 
 test('large batches count their duplicates, and are the same after a restart and a flush', async () => {
   const dataDir = temporaryFolder();
   const events = eventSeries('e', 15_000, NOW - 5 * HOUR, 1_000);
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch(events.slice(0, 6_000)));
   await store.append(canonicalBatch(events.slice(3_000, 9_000)));
   await store.append(canonicalBatch([...events.slice(9_000), ...events.slice(9_000, 9_100)]));
@@ -99,7 +100,7 @@ test('large batches count their duplicates, and are the same after a restart and
   const expected = inAnswerOrder(events);
   expect(await storedIds(store)).toEqual(expected);
   await store.close();
-  const again = await storeIn(dataDir);
+  const again = await embeddedStoreIn(dataDir);
   expect(await storedIds(again)).toEqual(expected);
   await again.flushNow();
   expect(await storedIds(again)).toEqual(expected);

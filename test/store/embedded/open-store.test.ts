@@ -4,11 +4,12 @@ import { expect, test } from 'vitest';
 import { silentLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { openFilesIn } from '../../fixtures/open-files.ts';
-import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from './embedded-store-in.ts';
 import { eventSeries, HOUR, NOW, storedIds } from './stored-events.ts';
 
 interface Trouble {
-  readonly options?: Parameters<typeof storeIn>[1];
+  readonly options?: Parameters<typeof embeddedStoreIn>[1];
   /** Makes the folder unusable; returns what makes it usable again. */
   readonly damage?: (dataDir: string) => () => void;
   readonly message: RegExp;
@@ -52,16 +53,16 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
 test.each(Object.entries(TROUBLES))('an opening that fails when %s closes what is open, and the next one succeeds', async (_, trouble) => {
   const dataDir = temporaryFolder();
   const events = eventSeries('e', 20, NOW - HOUR, 1_000);
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch(events.slice(0, 10)));
   await store.flushNow();
   await store.append(canonicalBatch(events.slice(10)));
   await store.close();
   const repair = trouble.damage?.(dataDir);
-  await expect(storeIn(dataDir, trouble.options)).rejects.toThrow(trouble.message);
+  await expect(embeddedStoreIn(dataDir, trouble.options)).rejects.toThrow(trouble.message);
   expect(openFilesIn(dataDir)).toEqual([]);
   repair?.();
-  const again = await storeIn(dataDir);
+  const again = await embeddedStoreIn(dataDir);
   expect(openFilesIn(dataDir)).not.toEqual([]);
   expect((await storedIds(again)).toSorted()).toEqual(events.map(({ logId }) => logId).toSorted());
   await again.close();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from './embedded-store-in.ts';
 import { storedIds } from './stored-events.ts';
 import { killedWhile } from './writer-process.ts';
 
@@ -8,7 +9,7 @@ test('a process killed while it appends, flushes and merges loses nothing that i
   let acknowledged = 0;
   for (const afterBatches of [3, 1, 8, 5, 12]) {
     acknowledged = await killedWhile(dataDir, acknowledged + afterBatches);
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     const sourceOffset = Number(await store.sourceOffset('writer', 0));
     expect(sourceOffset).toBeGreaterThanOrEqual(acknowledged);
     const ids = await storedIds(store);

@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { seededBytes } from '../../../random/run-seed.ts';
+import { embeddedStoreIn } from '../../../store/embedded/embedded-store-in.ts';
 import { wholeFeed } from '../../../store/embedded/feed/whole-feed.ts';
 import { startWhole } from '../../management/running-program.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
@@ -29,7 +30,7 @@ const backUp = (dir = folder, url = app.url) => runHere(['backup', dir, '--url',
 async function idsIn(backup: string): Promise<string[]> {
   const dataDir = join(temporaryFolder(), 'data');
   cpSync(backup, dataDir, { recursive: true });
-  const store = await storeIn(dataDir, { now: Date.now });
+  const store = await embeddedStoreIn(dataDir, { now: Date.now });
   const events = await wholeFeed(store);
   await store.close();
   return events.map(({ logId }) => logId);
@@ -37,7 +38,7 @@ async function idsIn(backup: string): Promise<string[]> {
 
 test('a backup holds what was acknowledged, each event once, and the next one copies only what is new', async () => {
   await take('a', 'b');
-  await app.store.flushNow();
+  await app.store.settle('flush');
   await take('c');
   const first = await backUp();
   expect(first).toMatchObject({ status: 0, stdout: '' });
@@ -55,10 +56,10 @@ test('a backup holds what was acknowledged, each event once, and the next one co
   const later = Array.from({ length: 8 }, (_, index) => `e${index}`);
   for (const logId of later) {
     await take(logId);
-    await app.store.flushNow();
+    await app.store.settle('flush');
   }
   expect((await backUp()).stderr).toMatch(/^17 files .*; 6 files were there already, and 0 of earlier backups/);
-  await app.store.compactNow();
+  await app.store.settle('merge');
   // The eleven segments are one, whose logs stay where they are.
   expect((await backUp()).stderr).toMatch(/^2 files .*; 11 files were there already, and 11 of earlier backups are removed/);
   expect(await idsIn(folder)).toEqual(['a', 'b', 'c', 'd', ...later]);
@@ -128,7 +129,7 @@ describe('is refused:', () => {
   test('a backup that a program was started on', async () => {
     await take('a');
     await backUp();
-    await (await storeIn(folder, { now: Date.now })).close();
+    await (await embeddedStoreIn(folder, { now: Date.now })).close();
     const { status, stderr } = await backUp();
     expect([status, stderr]).toEqual([1, expect.stringContaining('or a backup that a program was started on')]);
   });

@@ -4,7 +4,8 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { programEnv } from '../../../fixtures/program-env.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../../../store/embedded/embedded-store-in.ts';
 import { wholeFeed } from '../../../store/embedded/feed/whole-feed.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { runHere } from '../command-run.ts';
@@ -22,14 +23,14 @@ afterEach(() => app.stop());
 
 async function take(...logIds: readonly string[]): Promise<void> {
   await ingest(app, logIds.map((logId) => eventLine({ logId })).join('') + (logIds[0] === 'a' ? '' : '{"wrong":true}\n'));
-  await app.store.flushNow();
+  await app.store.settle('flush');
 }
 
 /** The events of a copy of a backup, and its number of dead letters. */
 async function restored(backup: string) {
   const dataDir = join(temporaryFolder(), 'data');
   cpSync(backup, dataDir, { recursive: true });
-  const store = await storeIn(dataDir, { now: Date.now });
+  const store = await embeddedStoreIn(dataDir, { now: Date.now });
   const events = await wholeFeed(store);
   const { deadLetters } = await store.stats();
   await store.close();
@@ -51,7 +52,7 @@ test('a backup that is killed at any of its operations leaves the one before, or
   await take('c', 'd');
   const later = Array.from({ length: 8 }, (_, index) => `e${index}`);
   for (const logId of later) await take(logId);
-  await app.store.compactNow();
+  await app.store.settle('merge');
   await take('f');
   const ids = ['a', 'b', 'c', 'd', ...later, 'f'];
   const [before, after] = [

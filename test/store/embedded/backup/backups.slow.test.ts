@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { CursorAhead, type FeedPosition, type StoreBackup } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
 import { event, eventSeries, HOUR, idsOf, NOW } from '../stored-events.ts';
 
@@ -45,7 +46,7 @@ async function write(store: OpenStore, isDone: () => boolean, acknowledged: (bat
 }
 
 test('backups under intake, flushes and merges hold exactly the events of their moment, with their dead letters', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   let [isDone, batches] = [false, 0];
   const writing = write(
     store,
@@ -68,7 +69,7 @@ test('backups under intake, flushes and merges hold exactly the events of their 
   isDone = true;
   await writing;
   for (const { dataDir, stored, by } of moments) {
-    const restored = await storeIn(dataDir);
+    const restored = await embeddedStoreIn(dataDir);
     const offset = Number(await restored.sourceOffset(TOPIC, 0));
     expect(offset).toBeGreaterThanOrEqual(stored);
     expect(offset).toBeLessThanOrEqual(by);
@@ -82,13 +83,13 @@ test('backups under intake, flushes and merges hold exactly the events of their 
 });
 
 test('a reader of the feed goes on after a restore, from the end of the backup', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW)]));
   const early = store.positions.encode(await store.positions.newest());
   await using backup = await store.beginBackup();
   await store.append(canonicalBatch([event('lost-1', NOW), event('lost-2', NOW)]));
   const late = store.positions.encode(await store.positions.newest());
-  const restored = await storeIn(copied(backup));
+  const restored = await embeddedStoreIn(copied(backup));
   await restored.append(canonicalBatch(['c', 'd', 'e', 'f'].map((logId) => event(logId, NOW))));
   const rest = async (after: FeedPosition) => (await wholeFeed(restored, { after })).map(({ logId }) => logId);
   expect(await rest((await restored.positions.decode(early)) as FeedPosition)).toEqual(['c', 'd', 'e', 'f']);
@@ -99,7 +100,7 @@ test('a reader of the feed goes on after a restore, from the end of the backup',
 
 test('while nothing can be flushed no backup is made, which says why, and one is made as soon as it can', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch([event('a', NOW)]));
   rmSync(join(dataDir, 'segments'), { recursive: true });
   await expect(store.beginBackup()).rejects.toMatchObject({
@@ -113,7 +114,7 @@ test('while nothing can be flushed no backup is made, which says why, and one is
 });
 
 test('one backup is made at a time, and none after the store is closed', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const first = await store.beginBackup();
   await expect(store.beginBackup()).rejects.toMatchObject({ code: 'backup_failed', message: expect.stringContaining('another backup') });
   await first[Symbol.asyncDispose]();

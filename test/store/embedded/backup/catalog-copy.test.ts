@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { copyCatalog } from '../../../../store/embedded/backup/catalog-copy.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { sequenceOf } from '../../../../store/embedded/feed/feed-positions.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 
 const PROGRESS = { flushedJournal: 3, nextSequence: 11n, sourceOffsets: [], expiredEvents: 0, duplicateEvents: 0 };
 
@@ -37,7 +38,7 @@ test('the copy of a catalog has no journals, also none without an event, and a s
   catalog.emptyJournals.add({ number: 5, firstSequence: 20n, eventCount: 3, expiredCount: 0, ingestedAtMs: 0 });
   const dataDir = newFolder();
   expect(await copyCatalog(catalog, join(dataDir, 'catalog.sqlite'))).toEqual({ files: [], events: 0 });
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   expect(sequenceOf(await store.positions.newest())).toBe(10n);
 });
 

@@ -7,8 +7,9 @@ import type { EventStore } from '../../../../store/event-store.ts';
 import { type AnsweredRow, exportedRows, rowsOf } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { assertAsyncProperty } from '../../../random/assert-property.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
 import { event, idsOf, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
@@ -77,7 +78,7 @@ async function expectSameFlushed(events: readonly CanonicalEvent[]): Promise<voi
 }
 
 async function opened(dataDir: string) {
-  const store = await storeIn(dataDir, { now: () => NOW });
+  const store = await embeddedStoreIn(dataDir, { now: () => NOW });
   return { store, [Symbol.asyncDispose]: () => store.close() };
 }
 
@@ -108,7 +109,7 @@ test('what a log repeats of its event takes no room in the file of logs', async 
   const sizes: number[] = [];
   for (const repeats of [true, false]) {
     const dataDir = temporaryFolder();
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     const events = Array.from({ length: 2_000 }, (_, index) => {
       const url = `https://shop.example/${createHash('sha256').update(String(index)).digest('hex')}`;
       return event(`e${index}`, NOW - index, { url, log: repeats ? { Url: url, n: index } : { n: index } });
@@ -153,7 +154,7 @@ test('an id comes out as it went in, whatever its form', async () => {
 });
 
 test('an event that is flushed already is not stored again, whatever the form of its id', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const events = LOG_IDS.map((logId) => event(logId, NOW));
   await store.append(canonicalBatch(events));
   await store.flushNow();

@@ -6,7 +6,8 @@ import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { StoreOptions, StoreTuning } from '../../../../store/embedded/store-options.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { RETENTION_MS, storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { RETENTION_MS, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
 const ACTIONS = ['blocked', 'logged', 'challenged'];
@@ -43,7 +44,7 @@ function groupsPlan(
 }
 
 async function flushedStore(dataDir: string, events: number, options: Partial<StoreOptions> & StoreTuning = {}): Promise<OpenStore> {
-  const store = await storeIn(dataDir, options);
+  const store = await embeddedStoreIn(dataDir, options);
   await store.append(canonicalBatch(minutes(0, events)));
   await store.flushNow();
   return store;
@@ -187,7 +188,7 @@ test('windows of several lengths and positions in turn are answered from the seg
 });
 
 test('searches at the same time, of more than finds room, see every event once while all is flushed and merged', async () => {
-  const store = await storeIn(temporaryFolder(), { groupByCacheLimits: { budgetBytes: 60_000, maxGroups: 100 } });
+  const store = await embeddedStoreIn(temporaryFolder(), { groupByCacheLimits: { budgetBytes: 60_000, maxGroups: 100 } });
   const plans = [groupsPlan(['ip'], 10, -60, 3_000), groupsPlan(['ip', 'action'], 10, -60, 3_000), groupsPlan(['asn'], 0, -60, 3_000)];
   const answers = await Promise.all(plans.map((plan) => readAnew(1_000, plan)));
   const parts = Array.from({ length: 10 }, (_, part) => canonicalBatch(minutes(part * 100, 100)));
@@ -216,7 +217,7 @@ test('searches at the same time, of more than finds room, see every event once w
 
 test('what was in a segment that has expired is in no answer any more', async () => {
   let now = NOW;
-  const store = await storeIn(temporaryFolder(), { now: () => now });
+  const store = await embeddedStoreIn(temporaryFolder(), { now: () => now });
   await store.append(canonicalBatch([...minutes(0, 100), event('young', NOW, { ip: '192.0.2.1' })]));
   await store.flushNow();
   const plan = groupsPlan(['ip'], 10, -60, 9_000);

@@ -11,8 +11,9 @@ import { type RunnerConnection, StatementRunner } from '../../../../store/embedd
 import { SearchScope } from '../../../../store/embedded/search/search-scope.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { eventSeries, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
@@ -22,7 +23,7 @@ const by = (...dimensions: Dimension[]): GroupsOutput => ({ kind: 'groups', by: 
 /** The segments of a store, an engine to read them, and a cache whose tables are dropped when a test waits for that. */
 async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly maxGroups: number }) {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const events = eventSeries('e', EVENTS, NOW - 40 * HOUR, 60_000).map((one, index) => ({
     ...one,
     ip: `ip ${index % 50}`,

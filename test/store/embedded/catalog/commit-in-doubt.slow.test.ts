@@ -5,7 +5,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { CommitInDoubtError } from '../../../../store/embedded/runtime/sqlite-transaction.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { eventSeries, HOUR, idsOf, NOW, storedIds } from '../stored-events.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -36,7 +37,7 @@ const CHANGES: Readonly<Record<string, { readonly flushes: number; readonly chan
 
 async function filled(dataDir: string, flushes: number, onFatal: (error: Error) => void) {
   const clock = { now: NOW };
-  const store = await storeIn(dataDir, { now: () => clock.now, onFatal });
+  const store = await embeddedStoreIn(dataDir, { now: () => clock.now, onFatal });
   for (let batch = 0; batch < 3; batch += 1) {
     await store.append(canonicalBatch(OLD.slice(10 * batch, 10 * batch + 10)));
     if (batch < flushes) await store.flushNow();
@@ -68,7 +69,7 @@ describe.each(Object.entries(CHANGES))('where the commit of %s fails with an I/O
     // The program ends here; what another one finds is in the copy.
     const copy = temporaryFolder();
     cpSync(dataDir, copy, { recursive: true });
-    const next = await storeIn(copy, { now: () => NOW });
+    const next = await embeddedStoreIn(copy, { now: () => NOW });
     const isGone = what === 'the retention' && isCarriedOut;
     expect((await storedIds(next)).sort()).toEqual(isGone ? [] : idsOf(OLD).sort());
     expect(onFatal).toHaveBeenCalledTimes(1);

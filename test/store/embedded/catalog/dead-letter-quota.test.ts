@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { type DeadLetter, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 
 const ALL = { zones: 'all', limit: 10_000 } as const;
 const QUOTA = { deadLetterQuotaBytes: 100_000 };
@@ -37,7 +38,7 @@ async function kept(store: OpenStore): Promise<Readonly<Record<string, number>>>
 
 describe('where the quota is used up', () => {
   test('letters of another zone take the room of the oldest of the zone that has most, whose own new ones are not kept', async () => {
-    const store = await storeIn(temporaryFolder(), QUOTA);
+    const store = await embeddedStoreIn(temporaryFolder(), QUOTA);
     expect(await add(store, ...letters(1, 11, 10_000))).toEqual([10]);
     const before = (await store.listDeadLetters(ALL)).map(({ id }) => id);
     expect(await add(store, ...letters(2, 2, 10_000))).toEqual([]);
@@ -53,13 +54,13 @@ describe('where the quota is used up', () => {
     ['zones of all signs', [-2_147_483_648, 0, 2_147_483_647], { 'zone -2147483648': 3, 'zone 0': 3, 'zone 2147483647': 4 }],
     ['five zones', [1, 2, 3, 4, 5], { 'zone 1': 2, 'zone 2': 2, 'zone 3': 2, 'zone 4': 2, 'zone 5': 2 }],
   ])('%s that send without end have equal shares', async (_name, zones, shares) => {
-    const store = await storeIn(temporaryFolder(), QUOTA);
+    const store = await embeddedStoreIn(temporaryFolder(), QUOTA);
     for (const zone of zones) await add(store, ...letters(zone, 30, 10_000));
     expect(await kept(store)).toEqual(shares);
   });
 
   test('nothing gives way to a letter that has no room even so', async () => {
-    const store = await storeIn(temporaryFolder(), QUOTA);
+    const store = await embeddedStoreIn(temporaryFolder(), QUOTA);
     await add(store, ...letters(1, 6, 10_000), ...letters(2, 4, 10_000));
     for (const [zone, size] of [
       [3, 100_001],
@@ -72,14 +73,14 @@ describe('where the quota is used up', () => {
   });
 
   test('many small letters give way to a large one', async () => {
-    const store = await storeIn(temporaryFolder(), QUOTA);
+    const store = await embeddedStoreIn(temporaryFolder(), QUOTA);
     await add(store, ...letters(1, 200, 500));
     expect(await add(store, ...letters(2, 1, 40_000))).toEqual([]);
     expect(await kept(store)).toEqual({ 'zone 1': 120, 'zone 2': 1 });
   });
 
   test('a letter from Kafka that gives way leaves a record, as one does that is not kept', async () => {
-    const store = await storeIn(temporaryFolder(), QUOTA);
+    const store = await embeddedStoreIn(temporaryFolder(), QUOTA);
     await add(store, ...[0n, 1n, 2n, 3n, 4n, 5n].flatMap((offset) => letters(1, 1, 20_000, { ...fromKafka, offset })));
     expect(await kept(store)).toEqual({ 'zone 1': 5, records: 1 });
     expect(await add(store, ...letters(2, 2, 20_000))).toEqual([]);
@@ -94,7 +95,7 @@ describe('where the quota is used up', () => {
   });
 
   test('the records of one zone push no records of another one out', async () => {
-    const store = await storeIn(temporaryFolder(), QUOTA);
+    const store = await embeddedStoreIn(temporaryFolder(), QUOTA);
     const records = (zone: number, count: number, from: number) =>
       Array.from({ length: count }, (_, index) => letters(zone, 1, 100_001, { ...fromKafka, offset: BigInt(from + index) })).flat();
     await add(store, ...records(1, 2, 0));
@@ -105,7 +106,7 @@ describe('where the quota is used up', () => {
   });
 
   test('an upload is told of a letter that gave way to a later one of its own, and so is one that is stored with it', async () => {
-    const store = await storeIn(temporaryFolder(), QUOTA);
+    const store = await embeddedStoreIn(temporaryFolder(), QUOTA);
     expect(await add(store, ...letters(1, 10, 10_000), ...letters(2, 3, 10_000))).toEqual([0, 1, 2]);
     expect(await add(store, ...letters(3, 600, 500))).toEqual(Array.from({ length: 600 - 80 }, (_, index) => 80 + index));
     const first = store.append(canonicalBatch([], { deadLetters: letters(4, 1, 600) }));
@@ -118,7 +119,7 @@ describe('where the quota is used up', () => {
   test('what gave way is logged', async () => {
     const warnings: unknown[] = [];
     const logger = { ...silentLogger, warn: (...line: unknown[]) => warnings.push(line) };
-    const store = await storeIn(temporaryFolder(), { ...QUOTA, logger });
+    const store = await embeddedStoreIn(temporaryFolder(), { ...QUOTA, logger });
     await add(store, ...letters(1, 10, 10_000));
     expect(warnings).toEqual([]);
     await add(store, ...letters(2, 3, 10_000));
@@ -134,17 +135,17 @@ test('shares are right in a file of an earlier version, after a start, and where
     database.exec(sql);
     database.close();
   };
-  const first = await storeIn(folder, QUOTA);
+  const first = await embeddedStoreIn(folder, QUOTA);
   await add(first, ...letters(1, 8, 10_000), ...letters(2, 1, 10_000));
   await first.close();
   change(`DROP TRIGGER dead_letter_added; DROP TRIGGER dead_letter_changed; DROP TRIGGER dead_letter_removed;
     DROP TABLE dead_letter_shares; DROP INDEX dead_letters_by_share`);
-  const second = await storeIn(folder, QUOTA);
+  const second = await embeddedStoreIn(folder, QUOTA);
   expect(await add(second, ...letters(2, 2, 10_000))).toEqual([]);
   expect(await kept(second)).toEqual({ 'zone 1': 7, 'zone 2': 3 });
   await second.close();
   change('DELETE FROM dead_letters WHERE zone_id = 1');
-  const third = await storeIn(folder, QUOTA);
+  const third = await embeddedStoreIn(folder, QUOTA);
   expect(await add(third, ...letters(2, 7, 10_000), ...letters(3, 1, 10_000), ...letters(2, 1, 10_000))).toEqual([8]);
   expect(await kept(third)).toEqual({ 'zone 2': 9, 'zone 3': 1 });
   await third.removeDeadLetters({ zones: [2], limit: 8 });

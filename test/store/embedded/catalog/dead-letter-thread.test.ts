@@ -8,7 +8,8 @@ import { type DeadLetter, silentLogger } from '../../../../store/event-store.ts'
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { backToVersion6 } from '../../../fixtures/earlier-folder.ts';
 import { openFilesIn } from '../../../fixtures/open-files.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, storedIds } from '../stored-events.ts';
 
 const DAY = 24 * HOUR;
@@ -36,7 +37,7 @@ const batchOf = (...deadLetters: DeadLetter[]) => canonicalBatch([], { deadLette
 test('past the quota an upload is told which letters are not kept, a Kafka message leaves a record, and room is used again', async () => {
   const folder = temporaryFolder();
   const options = { deadLetterQuotaBytes: 4_000 };
-  const store = await storeIn(folder, options);
+  const store = await embeddedStoreIn(folder, options);
   const first = uploaded(`1${'x'.repeat(2_500)}`);
   const second = uploaded(`2${'x'.repeat(2_500)}`);
   const message = fromKafka(`3${'x'.repeat(2_500)}`, 8);
@@ -48,7 +49,7 @@ test('past the quota an upload is told which letters are not kept, a Kafka messa
   ]);
   expect(letters[1]).toMatchObject({ topic: 'shield', partition: 3, offset: 8n, reason: 'no event', bytes: new Uint8Array(0) });
   await store.close();
-  const again = await storeIn(folder, options);
+  const again = await embeddedStoreIn(folder, options);
   expect((await again.stats()).deadLetters).toBe(2);
   expect((await again.append(batchOf(second))).deadLettersNotKept).toEqual([0]);
   expect((await again.append(batchOf(first))).deadLettersNotKept).toEqual([]);
@@ -57,7 +58,7 @@ test('past the quota an upload is told which letters are not kept, a Kafka messa
 });
 
 test('appends that are stored together are each told of their own letters', async () => {
-  const store = await storeIn(temporaryFolder(), { deadLetterQuotaBytes: 2_000 });
+  const store = await embeddedStoreIn(temporaryFolder(), { deadLetterQuotaBytes: 2_000 });
   const receipts = await Promise.all(
     ['a', 'b', 'c'].map((text) => store.append(batchOf(uploaded(text), uploaded(text.repeat(3_000)), uploaded(`${text}!`)))),
   );
@@ -65,7 +66,7 @@ test('appends that are stored together are each told of their own letters', asyn
 });
 
 test('the records of Kafka messages past the quota are bounded too: the oldest give way', async () => {
-  const store = await storeIn(temporaryFolder(), { deadLetterQuotaBytes: 64_000 });
+  const store = await embeddedStoreIn(temporaryFolder(), { deadLetterQuotaBytes: 64_000 });
   const large = Array.from({ length: 200 }, (_, offset) => fromKafka('x'.repeat(70_000), offset));
   await store.append(batchOf(...large));
   const offsets = (await store.listDeadLetters(ALL)).map(({ offset }) => Number(offset));
@@ -78,7 +79,7 @@ test('letters are removed when their time is over, with the retention and at a s
   const folder = temporaryFolder();
   let now = NOW;
   const options = { now: () => now, deadLetterRetentionMs: 7 * DAY };
-  const store = await storeIn(folder, options);
+  const store = await embeddedStoreIn(folder, options);
   await store.append(batchOf(...Array.from({ length: 250 }, (_, number) => uploaded(`old ${number}`))));
   now += 4 * DAY;
   await store.append(batchOf(uploaded('newer')));
@@ -90,7 +91,7 @@ test('letters are removed when their time is over, with the retention and at a s
   expect((await store.listDeadLetters(ALL)).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['newer']);
   await store.close();
   now = NOW + 11 * DAY + 1;
-  const again = await storeIn(folder, { ...options, backgroundJobsEveryMs: 20, retentionHoldMs: 0 });
+  const again = await embeddedStoreIn(folder, { ...options, backgroundJobsEveryMs: 20, retentionHoldMs: 0 });
   await expect.poll(async () => (await again.stats()).deadLetters).toBe(0);
 });
 
@@ -100,7 +101,7 @@ test('a trouble of the letters that are removed is logged and keeps no events fr
   const errors: unknown[] = [];
   const logger = { ...silentLogger, error: (...line: unknown[]) => errors.push(line) };
   const options = { now: () => now, deadLetterRetentionMs: 1_000, backgroundJobsEveryMs: 20, retentionHoldMs: 0, logger };
-  const store = await storeIn(folder, options);
+  const store = await embeddedStoreIn(folder, options);
   await store.append(canonicalBatch([event('a', NOW)], { deadLetters: [uploaded('old')] }));
   const file = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
   file.exec("CREATE TRIGGER trouble BEFORE DELETE ON dead_letters BEGIN SELECT raise(ABORT, 'no more letters go'); END");
@@ -113,13 +114,13 @@ test('a trouble of the letters that are removed is logged and keeps no events fr
 
 test('a letter of a batch of messages is kept whole and not replayable, also in a file of an earlier version', async () => {
   const folder = temporaryFolder();
-  const store = await storeIn(folder);
+  const store = await embeddedStoreIn(folder);
   await store.append(batchOf(fromKafka('message', 1)));
   await store.close();
   const file = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
   file.exec('ALTER TABLE dead_letters DROP COLUMN is_batch');
   file.close();
-  const again = await storeIn(folder);
+  const again = await embeddedStoreIn(folder);
   await again.append(batchOf({ ...fromKafka('batch', 2), isBatch: true }));
   const letters = await again.listDeadLetters(ALL);
   expect(letters.map(({ bytes, sizeBytes, isWhole }) => [Buffer.from(bytes).toString(), sizeBytes, isWhole])).toEqual([
@@ -136,7 +137,7 @@ test.each([
   ['while letters are added', LATER_PAGES],
 ])('a file of letters that is found damaged %s is set aside, and a new one begun, which is told', async (_, from) => {
   const folder = temporaryFolder();
-  const store = await storeIn(folder);
+  const store = await embeddedStoreIn(folder);
   for (const letter of Array.from({ length: 40 }, (_letter, number) => uploaded(`${number} ${'x'.repeat(2_000)}`))) {
     await store.append(batchOf(letter));
   }
@@ -144,7 +145,7 @@ test.each([
   const file = join(folder, 'dead-letters.sqlite');
   writeFileSync(file, readFileSync(file).fill('DAMAGE', from));
   const error = vi.fn();
-  const again = await storeIn(folder, { logger: { ...silentLogger, error } });
+  const again = await embeddedStoreIn(folder, { logger: { ...silentLogger, error } });
   await again.append({ ...canonicalBatch([event('a', NOW)]), deadLetters: [uploaded('new')] });
   expect((await again.listDeadLetters(ALL)).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['new']);
   expect(await storedIds(again)).toEqual(['a']);
@@ -164,7 +165,7 @@ test('a table that cannot be opened leaves its file closed, without waiting for 
 
 test('letters wait for another process that holds the lock of their file', async () => {
   const folder = temporaryFolder();
-  const [store, other] = [await storeIn(folder), await storeIn(temporaryFolder())];
+  const [store, other] = [await embeddedStoreIn(folder), await embeddedStoreIn(temporaryFolder())];
   await Promise.all([store.append(batchOf(uploaded('1'))), other.append(batchOf(uploaded('1')))]);
   const lock = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
   lock.exec('BEGIN IMMEDIATE');
@@ -182,7 +183,7 @@ test('letters wait for another process that holds the lock of their file', async
 test('what is kept is counted as it is after letters and records have come and gone', async () => {
   const folder = temporaryFolder();
   const options = { deadLetterQuotaBytes: 32_000 };
-  const store = await storeIn(folder, options);
+  const store = await embeddedStoreIn(folder, options);
   const ofNumber = (number: number) => fromKafka(`${number}${'x'.repeat(4_000)}`, number);
   await store.append(batchOf(...Array.from({ length: 20 }, (_, number) => ofNumber(number))));
   const ids = (await store.listDeadLetters(ALL)).map(({ id }) => id);
@@ -192,13 +193,13 @@ test('what is kept is counted as it is after letters and records have come and g
   const { length } = await store.listDeadLetters(ALL);
   expect((await store.stats()).deadLetters).toBe(length);
   await store.close();
-  const again = await storeIn(folder, options);
+  const again = await embeddedStoreIn(folder, options);
   expect((await again.stats()).deadLetters).toBe(length);
   expect((await again.append(batchOf(ofNumber(40)))).deadLettersNotKept).toEqual([0]);
 });
 
 test('letters that are on their way count with all the memory they take', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const stored = store.append(batchOf(...Array.from({ length: 1_000 }, (_, number) => uploaded(`${number}`))));
   expect(store.pendingBytes()).toBeGreaterThan(300_000);
   await stored;
@@ -206,7 +207,7 @@ test('letters that are on their way count with all the memory they take', async 
 });
 
 test('the letters of some zones are found among those of others, by ascending id and page by page', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const zoneAt = (number: number) => [7, 8, 9, null][number % 4] ?? null;
   await store.append(batchOf(...Array.from({ length: 40 }, (_, number) => uploaded(`${number}`, zoneAt(number)))));
   const textsOf = async (selection: Parameters<typeof store.listDeadLetters>[0]) =>
@@ -240,26 +241,26 @@ function keepInCatalog(folder: string, letters: readonly (DeadLetter & { readonl
 
 test('letters that an earlier version kept in the catalog move under their ids, for keys of all zones, whatever the quota', async () => {
   const folder = temporaryFolder();
-  await (await storeIn(folder)).close();
+  await (await embeddedStoreIn(folder)).close();
   const offset = 2n ** 60n;
   keepInCatalog(folder, [
     { ...uploaded('{"shieldZoneId":7}'), id: 4, reason: 'timestamp is missing' },
     { ...fromKafka('x'.repeat(2_000_000), 0), id: 9, partition: 1, offset },
   ]);
-  const moved = await storeIn(folder, { deadLetterQuotaBytes: 1_000 });
+  const moved = await embeddedStoreIn(folder, { deadLetterQuotaBytes: 1_000 });
   expect(await moved.listDeadLetters({ zones: [7], limit: 9 })).toEqual([]);
   expect(await moved.listDeadLetters(ALL)).toMatchObject([
     { id: 4, reason: 'timestamp is missing', source: 'http', zoneId: null, isWhole: true },
     { id: 9, topic: 'shield', partition: 1, offset: 2n ** 60n, sizeBytes: 2_000_000, isWhole: true },
   ]);
   await moved.close();
-  const again = await storeIn(folder);
+  const again = await embeddedStoreIn(folder);
   expect((await again.stats()).deadLetters).toBe(2);
 });
 
 test('letters that an earlier version kept after this one did are moved under new numbers where theirs are taken', async () => {
   const folder = temporaryFolder();
-  const first = await storeIn(folder);
+  const first = await embeddedStoreIn(folder);
   await first.append(batchOf(uploaded('first'), uploaded('second')));
   await first.close();
   keepInCatalog(folder, [
@@ -267,7 +268,7 @@ test('letters that an earlier version kept after this one did are moved under ne
     { ...uploaded('fourth'), id: 7 },
     { ...uploaded('first'), id: 9 },
   ]);
-  const again = await storeIn(folder);
+  const again = await embeddedStoreIn(folder);
   const letters = await again.listDeadLetters(ALL);
   expect(letters.map(({ id, bytes }) => [id, Buffer.from(bytes).toString()])).toEqual([
     [1, 'first'],
@@ -279,12 +280,12 @@ test('letters that an earlier version kept after this one did are moved under ne
 
 test('many letters that an earlier version kept are all moved, some at a time', async () => {
   const folder = temporaryFolder();
-  await (await storeIn(folder)).close();
+  await (await embeddedStoreIn(folder)).close();
   keepInCatalog(
     folder,
     Array.from({ length: 1_201 }, (_, number) => ({ ...uploaded(`${number}`.padEnd(number < 20 ? 500_000 : 1)), id: number + 1 })),
   );
-  const store = await storeIn(folder);
+  const store = await embeddedStoreIn(folder);
   expect((await store.stats()).deadLetters).toBe(1_201);
   const ids = (await store.listDeadLetters({ zones: 'all', afterId: 1_100, limit: 200 })).map(({ id }) => id);
   expect(ids).toEqual(Array.from({ length: 101 }, (_, index) => 1_101 + index));
@@ -296,11 +297,11 @@ test('many letters that an earlier version kept are all moved, some at a time', 
 
 test('most letters stay for an hour by a clock that nobody sets, as those that came under a clock that was behind', async () => {
   const folder = temporaryFolder();
-  const behind = await storeIn(folder, { now: () => 1_000 });
+  const behind = await embeddedStoreIn(folder, { now: () => 1_000 });
   await behind.append(batchOf(uploaded('under a wrong clock'), uploaded('another one')));
   await behind.close();
   const warn = vi.fn();
-  const again = await storeIn(folder, { backgroundJobsEveryMs: 20, logger: { ...silentLogger, warn } });
+  const again = await embeddedStoreIn(folder, { backgroundJobsEveryMs: 20, logger: { ...silentLogger, warn } });
   await again.append(batchOf(uploaded('new')));
   await expect
     .poll(() => warn.mock.calls.map(([, message]) => message))
@@ -309,7 +310,7 @@ test('most letters stay for an hour by a clock that nobody sets, as those that c
     ]);
   expect(await again.listDeadLetters(ALL)).toHaveLength(3);
   await again.close();
-  const later = await storeIn(folder, { backgroundJobsEveryMs: 20, retentionHoldMs: 0 });
+  const later = await embeddedStoreIn(folder, { backgroundJobsEveryMs: 20, retentionHoldMs: 0 });
   await expect.poll(async () => (await later.stats()).deadLetters).toBe(1);
 });
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { ANSWERS_OF_VERSION_6, folderOfVersion6 } from '../../../fixtures/earlier-folder.ts';
 import { folderAnswers } from '../../../fixtures/folder-answers.ts';
-import { storeIn } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 
 const SCRIPT = fileURLToPath(new URL('./killed-opening.ts', import.meta.url));
 
@@ -22,7 +22,7 @@ test('a program that is killed before any statement of a migration gives the sam
     const dataDir = folderOfVersion6();
     if (!(await killedBefore(dataDir, statement))) break;
     kills += 1;
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     expect(await folderAnswers(store), `killed before statement ${statement}`).toEqual(ANSWERS_OF_VERSION_6);
     await store.close();
   }
@@ -33,6 +33,6 @@ test('a program that is killed before any statement of a migration gives the sam
 test('a program that is killed at every start, each time a little later, gives the same answers in the end', async () => {
   const dataDir = folderOfVersion6();
   for (let statement = 1; await killedBefore(dataDir, statement); statement += 1);
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   expect(await folderAnswers(store)).toEqual(ANSWERS_OF_VERSION_6);
 });

@@ -8,7 +8,8 @@ import { cursorText } from '../../../../store/embedded/feed/feed-positions.ts';
 import type { FeedPosition } from '../../../../store/event-store.ts';
 import { ANSWERS_OF_VERSION_6, fileOfVersion6, folderOfVersion6 } from '../../../fixtures/earlier-folder.ts';
 import { FIRST_EPOCH, folderAnswers } from '../../../fixtures/folder-answers.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 
 const catalogFile = (dataDir: string) => join(dataDir, 'catalog.sqlite');
 
@@ -22,7 +23,7 @@ function alterCatalog(dataDir: string, statements: string): void {
 test('a folder of version 6 gives the same answers after its migration and after a restart, and its cursors stay valid', async () => {
   const dataDir = folderOfVersion6();
   for (let start = 0; start < 2; start += 1) {
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     expect(await folderAnswers(store)).toEqual(ANSWERS_OF_VERSION_6);
     for (const cursor of [...ANSWERS_OF_VERSION_6.cursors, ANSWERS_OF_VERSION_6.newestCursor]) {
       const position = (await store.positions.decode(cursor)) as FeedPosition;
@@ -80,7 +81,7 @@ test.each([
   const dataDir = folderOfVersion6();
   alterCatalog(dataDir, `PRAGMA user_version = ${version}`);
   const content = readFileSync(catalogFile(dataDir));
-  await expect(storeIn(dataDir)).rejects.toMatchObject({
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({
     name: 'StoreError',
     code: 'folder_unusable',
     message: `DATA_DIR: ${JSON.stringify(dataDir)} ${message}`,
@@ -91,10 +92,10 @@ test.each([
 
 test('a folder with event fields that this program does not know is refused', async () => {
   const dataDir = temporaryFolder();
-  await (await storeIn(dataDir)).close();
+  await (await embeddedStoreIn(dataDir)).close();
   alterCatalog(dataDir, "UPDATE progress SET value = 99 WHERE name = 'event_fields_version'");
   const message = /^DATA_DIR: ".*" has the event fields of version 99; this program has version \d+, and would lose fields of events; open/;
-  await expect(storeIn(dataDir)).rejects.toMatchObject({
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({
     code: 'folder_unusable',
     message: expect.stringMatching(message),
   });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { type EventStore, type SourceOffset, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from '../stored-events.ts';
 import { startWriter } from '../writer-process.ts';
 
@@ -11,7 +12,7 @@ const journalFile = (dataDir: string, number: number) => join(dataDir, 'journal'
 const logsFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.logs`);
 
 test('an empty folder is made ready, missing parents included', async () => {
-  const store = await storeIn(join(temporaryFolder(), 'a', 'b'));
+  const store = await embeddedStoreIn(join(temporaryFolder(), 'a', 'b'));
   expect(await storedIds(store)).toEqual([]);
   expect(await store.stats()).toMatchObject({ events: 0, segments: 0 });
 });
@@ -19,7 +20,7 @@ test('an empty folder is made ready, missing parents included', async () => {
 test('events, source offsets, sequences and counters are there again after a restart, flushed or not', async () => {
   const dataDir = temporaryFolder();
   const events = eventSeries('e', 40, NOW - 10 * HOUR, HOUR / 2);
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const sourceOffsets = (nextOffset: bigint) => [{ topic: 't', partition: 0, nextOffset }];
   await store.append(canonicalBatch(events.slice(0, 20), { sourceOffsets: sourceOffsets(20n), expiredCount: 2 }));
   await store.flushNow();
@@ -27,7 +28,7 @@ test('events, source offsets, sequences and counters are there again after a res
   const before = await store.stats();
   await store.close();
 
-  const again = await storeIn(dataDir);
+  const again = await embeddedStoreIn(dataDir);
   expect(await storedIds(again)).toEqual(inAnswerOrder(events));
   expect(await again.sourceOffset('t', 0)).toBe(40n);
   expect(await again.stats()).toEqual(before);
@@ -47,7 +48,7 @@ test('source offsets have the ids of their topics again after a restart, flushed
       [0, 1, 2, 3].map(async (partition) => [await store.sourceOffset('t', partition), await store.sourceTopicId('t', partition)]),
     );
 
-  const first = await storeIn(dataDir);
+  const first = await embeddedStoreIn(dataDir);
   await append(first, at(0, 5n, 'old'), at(1, 6n, 'old'), at(2, 7n));
   await first.flushNow();
   await append(first, at(1, 2n, 'new'), at(2, 8n, 'new'));
@@ -60,12 +61,12 @@ test('source offsets have the ids of their topics again after a restart, flushed
   expect(await found(first)).toEqual(before);
   await first.close();
 
-  const second = await storeIn(dataDir);
+  const second = await embeddedStoreIn(dataDir);
   expect(await found(second)).toEqual(before);
   await append(second, at(0, 6n));
   await second.flushNow();
   await second.close();
-  expect(await found(await storeIn(dataDir))).toEqual([[6n, undefined], ...before.slice(1)]);
+  expect(await found(await embeddedStoreIn(dataDir))).toEqual([[6n, undefined], ...before.slice(1)]);
 });
 
 /** The files of a journal that was set aside at `NOW`. */
@@ -73,7 +74,7 @@ const setAside = (number: number) => ['logs', 'parquet'].map((kind) => `damaged-
 
 test('a last journal that is not whole is set aside: its batch was not acknowledged, or was damaged later', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 1n }] }));
   await store.append(canonicalBatch([event('b', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 2n }] }));
   await store.close();
@@ -83,7 +84,7 @@ test('a last journal that is not whole is set aside: its batch was not acknowled
     cpSync(dataDir, copy, { recursive: true });
     truncateSync(journalFile(copy, 2), length);
     const warn = vi.fn();
-    const again = await storeIn(copy, { logger: { ...silentLogger, warn } });
+    const again = await embeddedStoreIn(copy, { logger: { ...silentLogger, warn } });
     expect(await storedIds(again)).toEqual(['a']);
     expect(await again.sourceOffset('t', 0)).toBe(1n);
     const details = { journal: 2, folder: join(copy, 'journal'), files: setAside(2).toReversed() };
@@ -107,7 +108,7 @@ describe('a journal that was being written over an older one', () => {
   async function writtenOver() {
     const dataDir = temporaryFolder();
     const folder = join(dataDir, 'journal');
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     await store.append(canonicalBatch(large(10_000)));
     const files = readdirSync(folder).map((name) => ({
       inode: statSync(join(folder, name)).ino,
@@ -126,7 +127,7 @@ describe('a journal that was being written over an older one', () => {
 
   test('is one of few: while nothing comes in, files that are not needed do not stay', async () => {
     const dataDir = temporaryFolder();
-    const store = await storeIn(dataDir, { backgroundJobsEveryMs: 3_000 });
+    const store = await embeddedStoreIn(dataDir, { backgroundJobsEveryMs: 3_000 });
     await store.append(canonicalBatch(large(10_000)));
     await store.flushNow();
     const names = () => readdirSync(join(dataDir, 'journal'));
@@ -138,7 +139,7 @@ describe('a journal that was being written over an older one', () => {
 
   test('is one of none once everything was merged on demand', async () => {
     const dataDir = temporaryFolder();
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     await store.append(canonicalBatch(large(10_000)));
     await store.flushNow();
     await store.compactNow();
@@ -148,7 +149,7 @@ describe('a journal that was being written over an older one', () => {
   test('has its files, and is whole', async () => {
     const { dataDir, pairs } = await writtenOver();
     expect(pairs.map(({ old }) => old.length > 1_000_000)).toEqual([true, true]);
-    const again = await storeIn(dataDir);
+    const again = await embeddedStoreIn(dataDir);
     expect(await again.stats()).toMatchObject({ events: 8_000, unflushedEvents: 4_000 });
     expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000002.logs', '000000000002.parquet']);
   });
@@ -167,7 +168,7 @@ describe('a journal that was being written over an older one', () => {
       const copy = temporaryFolder();
       cpSync(dataDir, copy, { recursive: true });
       writeFileSync(join(copy, 'journal', name), left(content, old));
-      const again = await storeIn(copy);
+      const again = await embeddedStoreIn(copy);
       expect(await again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0 });
       expect(readdirSync(join(copy, 'journal'))).toEqual(setAside(2));
     }
@@ -178,7 +179,7 @@ describe('a journal that was being written over an older one', () => {
     for (const { name, old } of pairs) {
       writeFileSync(join(dataDir, 'journal', name), old);
     }
-    const again = await storeIn(dataDir);
+    const again = await embeddedStoreIn(dataDir);
     expect(await again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0, duplicateEvents: 0 });
     expect(readdirSync(join(dataDir, 'journal'))).toEqual(setAside(2));
   });
@@ -196,14 +197,14 @@ describe('a folder that lost something is refused with what it lost, and nothing
     ],
   ])('%s', async (_, damage, message) => {
     const dataDir = temporaryFolder();
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     for (const id of ['a', 'b', 'c']) {
       await store.append(canonicalBatch([event(id, NOW)]));
     }
     await store.close();
     damage(dataDir);
     const left = readdirSync(join(dataDir, 'journal'));
-    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
+    await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
     expect(readdirSync(join(dataDir, 'journal'))).toEqual(left);
   });
 });
@@ -211,7 +212,7 @@ describe('a folder that lost something is refused with what it lost, and nothing
 test('a folder that another process uses is refused with a clear line', async () => {
   const dataDir = temporaryFolder();
   await startWriter(dataDir);
-  await expect(storeIn(dataDir)).rejects.toMatchObject({
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({
     code: 'folder_in_use',
     message: expect.stringMatching(/^DATA_DIR: another shieldlog process is using ".*catalog\.sqlite"; stop it or choose another folder$/),
   });

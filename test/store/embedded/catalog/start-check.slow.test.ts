@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
 import { StoreError, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { eventSeries, HOUR, idsOf, NOW, storedIds } from '../stored-events.ts';
 
 const CATALOG = 'catalog.sqlite';
@@ -52,7 +53,7 @@ type End = 'stopped' | 'killed';
 async function lifeOfFolder(end: End = 'stopped'): Promise<Life> {
   const dataDir = temporaryFolder();
   const after = async (...steps: readonly ('append' | 'flush' | 'merge')[]): Promise<string> => {
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     for (const step of steps) {
       if (step === 'append') {
         const { events } = await store.stats();
@@ -165,13 +166,13 @@ describe.each<End>(['stopped', 'killed'])('after the program was %s a start is r
     const life = await lifeOfFolder(end);
     const { whole, dataDir } = damage(life);
     const before = contentOf(dataDir);
-    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
+    await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
     expect(contentOf(dataDir)).toEqual(before);
     // Nothing was lost: with what it had the folder has every event once.
     cpSync(whole, dataDir, { recursive: true });
-    const ids = (await storedIds(await storeIn(dataDir))).sort();
+    const ids = (await storedIds(await embeddedStoreIn(dataDir))).sort();
     expect(ids).toEqual(ALL_IDS.slice(0, ids.length));
-    expect(ids).toEqual((await storedIds(await storeIn(copyOf(whole)))).sort());
+    expect(ids).toEqual((await storedIds(await embeddedStoreIn(copyOf(whole)))).sort());
   });
 });
 
@@ -183,7 +184,7 @@ describe('files that the catalog does not name', () => {
     cpSync(join(flushedAgain, 'segments'), join(dataDir, 'segments'), { recursive: true });
     writeFileSync(join(dataDir, 'segments', 'j2-x-1.parquet.tmp'), 'half');
     writeFileSync(join(dataDir, 'spill', 'duckdb_temp_block-1.block'), 'spilled');
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     expect(partsOf(dataDir, 'segments')).toEqual(published);
     expect(readdirSync(join(dataDir, 'spill'))).toEqual([]);
     expect((await storedIds(store)).sort()).toEqual(ALL_IDS.slice(0, 20));
@@ -193,7 +194,7 @@ describe('files that the catalog does not name', () => {
     const { flushedThrice, merged } = await lifeOfFolder();
     const dataDir = copyOf(merged);
     cpSync(join(flushedThrice, 'segments'), join(dataDir, 'segments'), { recursive: true });
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     expect(partsOf(dataDir, 'segments')).toEqual(partsOf(merged, 'segments'));
     expect((await storedIds(store)).sort()).toEqual(ALL_IDS.slice(0, 30));
   });
@@ -204,14 +205,14 @@ describe('files that the catalog does not name', () => {
     writeFileSync(join(dataDir, 'segments', 'j1-x-0.parquet'), 'of an earlier attempt');
     rmSync(join(dataDir, 'segments', partsOf(flushedAgain, 'segments')[0] ?? ''));
     const before = contentOf(dataDir);
-    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({ code: 'corrupt' });
     expect(contentOf(dataDir)).toEqual(before);
   });
 
   test('stay where they are not of the store', async () => {
     const { full } = await lifeOfFolder();
     writeFileSync(join(full, 'segments', 'notes.parquet'), 'of somebody');
-    await storeIn(full);
+    await embeddedStoreIn(full);
     expect(partsOf(full, 'segments')).toContain('notes.parquet');
   });
 });
@@ -224,7 +225,7 @@ describe('a journal that is set aside', () => {
     const content = readFileSync(path);
     content[100] = (content[100] as number) ^ 1;
     writeFileSync(path, content);
-    await (await storeIn(full)).close();
+    await (await embeddedStoreIn(full)).close();
     return full;
   }
 
@@ -232,11 +233,11 @@ describe('a journal that is set aside', () => {
     const dataDir = await withTornJournal();
     const names = partsOf(dataDir, 'journal');
     expect(names.map((name) => name.replace(/^damaged-\d+-/, ''))).toEqual(['000000000005.logs', '000000000005.parquet']);
-    const later = await storeIn(dataDir, { now: () => NOW + 71 * HOUR });
+    const later = await embeddedStoreIn(dataDir, { now: () => NOW + 71 * HOUR });
     await later.dropExpiredNow();
     expect(partsOf(dataDir, 'journal')).toEqual(names);
     await later.close();
-    const muchLater = await storeIn(dataDir, { now: () => NOW + 73 * HOUR });
+    const muchLater = await embeddedStoreIn(dataDir, { now: () => NOW + 73 * HOUR });
     await muchLater.dropExpiredNow();
     expect(partsOf(dataDir, 'journal')).toEqual([]);
   });
@@ -244,11 +245,11 @@ describe('a journal that is set aside', () => {
   test('takes no number: the next batch has it, and both are kept', async () => {
     const dataDir = await withTornJournal();
     const warn = vi.fn();
-    const store = await storeIn(dataDir, { logger: { ...silentLogger, warn } });
+    const store = await embeddedStoreIn(dataDir, { logger: { ...silentLogger, warn } });
     await store.append(canonicalBatch(ALL.slice(40)));
     expect((await storedIds(store)).sort()).toEqual(ALL_IDS);
     await store.close();
-    expect((await storedIds(await storeIn(dataDir))).sort()).toEqual(ALL_IDS);
+    expect((await storedIds(await embeddedStoreIn(dataDir))).sort()).toEqual(ALL_IDS);
     expect(partsOf(dataDir, 'journal')).toHaveLength(4);
     expect(warn).not.toHaveBeenCalled();
   });
@@ -257,7 +258,7 @@ describe('a journal that is set aside', () => {
 /** The ids in a folder, or the code of the error with which its start is refused. */
 async function idsOrRefusal(dataDir: string): Promise<readonly string[] | string> {
   try {
-    return (await storedIds(await storeIn(dataDir))).sort();
+    return (await storedIds(await embeddedStoreIn(dataDir))).sort();
   } catch (error) {
     if (error instanceof StoreError) return error.code;
     throw error;
@@ -267,12 +268,12 @@ async function idsOrRefusal(dataDir: string): Promise<readonly string[] | string
 describe('a catalog whose parts are of different times is refused, or loses nothing', () => {
   test('where it was put back beside a later write-ahead log', async () => {
     const dataDir = temporaryFolder();
-    const before = await storeIn(dataDir);
+    const before = await embeddedStoreIn(dataDir);
     await before.append(canonicalBatch(ALL.slice(0, 10)));
     await before.flushNow();
     await before.close();
     const older = copyOf(dataDir);
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     const killed: string[] = [];
     for (const from of [10, 20, 30]) {
       await store.append(canonicalBatch(ALL.slice(from, from + 10)));
@@ -284,7 +285,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
     }
     await store.close();
     for (const folder of killed) {
-      const stored = (await storedIds(await storeIn(copyOf(folder)))).sort();
+      const stored = (await storedIds(await embeddedStoreIn(copyOf(folder)))).sort();
       cpSync(join(older, CATALOG), join(folder, CATALOG));
       expect([stored, 'corrupt']).toContainEqual(await idsOrRefusal(folder));
     }
@@ -293,7 +294,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
   test('where a bit of its write-ahead log is flipped', async () => {
     const { full } = await lifeOfFolder('killed');
     const wal = readFileSync(join(full, `${CATALOG}-wal`));
-    const stored = (await storedIds(await storeIn(copyOf(full)))).sort();
+    const stored = (await storedIds(await embeddedStoreIn(copyOf(full)))).sort();
     for (let at = 5; at < wal.length; at += 2_500) {
       const copy = copyOf(full);
       const changed = Buffer.from(wal);
@@ -309,7 +310,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
   test('where a bit of the catalog is flipped', async () => {
     const { full } = await lifeOfFolder();
     const catalog = readFileSync(join(full, CATALOG));
-    const stored = (await storedIds(await storeIn(copyOf(full)))).sort();
+    const stored = (await storedIds(await embeddedStoreIn(copyOf(full)))).sort();
     // A prime, so that all parts of pages come.
     for (let at = 11; at < catalog.length; at += 1_609) {
       const copy = copyOf(full);
@@ -340,7 +341,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
     database.exec(statement);
     database.close();
     const before = contentOf(full);
-    await expect(storeIn(full)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('is damaged') });
+    await expect(embeddedStoreIn(full)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('is damaged') });
     expect(contentOf(full)).toEqual(before);
   });
 
@@ -353,7 +354,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
     database.exec(`UPDATE progress SET value = value + ${by} WHERE name = 'flushed_journal'`);
     database.close();
     const before = contentOf(full);
-    await expect(storeIn(full)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(embeddedStoreIn(full)).rejects.toMatchObject({ code: 'corrupt' });
     expect(contentOf(full)).toEqual(before);
   });
 });
@@ -368,12 +369,12 @@ test('on a full disk a start goes on, and what a crash left is removed later', a
     throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
   });
   const warn = vi.fn();
-  const store = await storeIn(appended, { logger: { ...silentLogger, warn } });
+  const store = await embeddedStoreIn(appended, { logger: { ...silentLogger, warn } });
   full.mockRestore();
   expect((await storedIds(store)).sort()).toEqual(ALL_IDS.slice(0, 20));
   expect(partsOf(appended, 'segments')).toEqual(expect.arrayContaining(left));
   expect(warn.mock.calls.map(([, message]) => message)).toEqual(['the disk is full: what a crash left is removed at a later start']);
   await store.close();
-  await storeIn(appended);
+  await embeddedStoreIn(appended);
   expect(partsOf(appended, 'segments')).not.toEqual(expect.arrayContaining(left));
 });

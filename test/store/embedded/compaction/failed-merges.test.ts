@@ -5,7 +5,8 @@ import { FailedMerges } from '../../../../store/embedded/compaction/failed-merge
 import type { Segment } from '../../../../store/embedded/segment/segment.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { eventSeries, HOUR, NOW, storedIds } from '../stored-events.ts';
 
 const SECOND = 1_000;
@@ -31,7 +32,7 @@ test('segments whose merge failed are left alone, twice as long after each failu
 
 test('a segment that is damaged is left out of merges, and of the store until it is whole again', async () => {
   const folder = temporaryFolder();
-  const old = await storeIn(folder);
+  const old = await embeddedStoreIn(folder);
   const series = [30, 15].flatMap((hours) => [0, 1].map((part) => eventSeries(`${hours}-${part}-`, 10, NOW - hours * HOUR, 1)));
   for (const events of series) {
     await old.append(canonicalBatch(events));
@@ -47,14 +48,14 @@ test('a segment that is damaged is left out of merges, and of the store until it
 
   const errors: object[] = [];
   const logger = { ...silentLogger, error: (details: object) => void errors.push(details) };
-  const store = await storeIn(folder, { backgroundJobsEveryMs: 20, logger });
+  const store = await embeddedStoreIn(folder, { backgroundJobsEveryMs: 20, logger });
   await expect.poll(async () => (await store.stats()).segments).toBe(series.length - 2);
   expect(errors).toEqual([expect.objectContaining({ segment: file, events: 10 })]);
   expect(await store.stats()).toMatchObject({ unreadableEvents: 10 });
   await store.close();
 
   writeFileSync(file, bytes);
-  const mended = await storeIn(folder, { backgroundJobsEveryMs: 20 });
+  const mended = await embeddedStoreIn(folder, { backgroundJobsEveryMs: 20 });
   await expect.poll(async () => (await mended.stats()).segments).toBe(series.length - 2);
   expect((await storedIds(mended)).toSorted()).toEqual(series.flatMap((events) => events.map(({ logId }) => logId)).toSorted());
 });

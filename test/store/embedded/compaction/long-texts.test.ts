@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { largestVectors } from '../../../fixtures/largest-vectors.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, storedIds } from '../stored-events.ts';
 
 /** So many segments of some old events, of which `long` in each have a text of 64 KiB. */
 async function compactedSegments(segments: number, long: number): Promise<{ readonly files: number; readonly largest: number }> {
   const folder = temporaryFolder();
-  const store = await storeIn(folder);
+  const store = await embeddedStoreIn(folder);
   for (let segment = 0; segment < segments; segment += 1) {
     const events = Array.from({ length: 20 }, (_, index) =>
       event(`${segment}-${index}`, NOW - 20 * HOUR + index, { ua: (index < long ? 'x' : '').repeat(65_536) }),

@@ -6,9 +6,10 @@ import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { type MergeTask, MergeWriter } from '../../../../store/embedded/compaction/merge.ts';
 import type { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { nicenessOfThreads, threadsHavePriorities } from '../../niceness-of-threads.ts';
 import { countingRunner } from '../counting-runner.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { eventSeries, NOW } from '../stored-events.ts';
 
 const EVENTS = 24_000;
@@ -16,7 +17,7 @@ const EVENTS = 24_000;
 /** Three segments of one hour to merge into one. */
 async function threeSegments(): Promise<MergeTask> {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const events = eventSeries('e', EVENTS, NOW, 10);
   for (let part = 0; part < 3; part += 1) {
     await store.append(canonicalBatch(events.slice((part * EVENTS) / 3, ((part + 1) * EVENTS) / 3)));

@@ -8,15 +8,16 @@ import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts'
 import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { eventSeries, NOW } from '../stored-events.ts';
 
 /** Two published segments of one hour, and the parts of a store that a merge needs, without a store around them. */
 export async function twoSegments() {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   for (const prefix of ['a', 'b']) {
     await store.append(canonicalBatch(eventSeries(prefix, 10, NOW, 1)));
     await store.flushNow();

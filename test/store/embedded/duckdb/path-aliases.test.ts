@@ -6,7 +6,8 @@ import { rememberFooters } from '../../../../store/embedded/duckdb/duckdb-engine
 import { PathAliases } from '../../../../store/embedded/duckdb/path-aliases.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
 const BY_COUNTRY = rowsPlan({ output: { kind: 'groups', by: ['country'], buckets: 0 } });
@@ -188,7 +189,7 @@ test('a store has aliases for what was read and is still there, and after a rest
       .map((name) => statSync(join(dataDir, folder, name)).ino)
       .toSorted();
   // No footers are read meanwhile.
-  const store = await storeIn(dataDir, { cachesCounts: false, backgroundJobsEveryMs: HOUR });
+  const store = await embeddedStoreIn(dataDir, { cachesCounts: false, backgroundJobsEveryMs: HOUR });
   const events = eventSeries('e', 48_000, NOW - HOUR, 10);
   for (let first = 0; first < 42_000; first += 6_000) {
     await store.append(canonicalBatch(events.slice(first, first + 6_000)));
@@ -208,13 +209,13 @@ test('a store has aliases for what was read and is still there, and after a rest
   expect(await storedIds(store, rowsPlan({ page: { index: 0, size: 5_000 } }))).toEqual(inAnswerOrder(events));
   expect(inodesIn('links')).toEqual(inodesIn('segments'));
   await store.close();
-  await storeIn(dataDir);
+  await embeddedStoreIn(dataDir);
   expect(inodesIn('links')).toEqual(inodesIn('segments'));
 });
 
 test('the link to a small journal, whose events are copied, is gone when it is loaded', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const events = eventSeries('e', 30, NOW - HOUR, 10);
   for (const event of events) {
     await store.append(canonicalBatch([event]));

@@ -7,7 +7,8 @@ import { PIECE_BYTES } from '../../../../store/event-store.ts';
 import { HOSTILE_STRINGS } from '../../../corpus/hostile-strings.ts';
 import { type AnsweredRow, exportedRows, rowsOf, withLogText } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, idsOf, inAnswerOrder, NOW, rowsPlan } from '../stored-events.ts';
 
 const exported = (store: EventStore, plan: SearchPlan = rowsPlan()) => exportedRows(store, plan);
@@ -44,7 +45,7 @@ const PLANS: readonly (readonly [what: string, plan: SearchPlan])[] = [
 ];
 
 test('an export has the pages of the search put together, from memtables, from segments, and from both', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const crowd = Array.from({ length: 300 }, (_, index) => event(`same${index}`, NOW - 3 * HOUR));
   const events = withLog([...crowd, ...eventSeries('e', 700, NOW - 40 * HOUR, HOUR / 20), event('foreign', NOW, { shieldZoneId: 8 })]);
   const same = async (): Promise<void> => {
@@ -62,7 +63,7 @@ test('an export has the pages of the search put together, from memtables, from s
 });
 
 test('many pieces follow each other without a gap, and so do those of a millisecond that holds more than one', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const crowd = Array.from({ length: 12_000 }, (_, index) => event(`c${(index * 7919) % 12_000}`, NOW - HOUR));
   const dense = eventSeries('d', 6_000, NOW - HOUR + 1, 1);
   const sparse = eventSeries('s', 3_000, NOW - 70 * HOUR, 70_000);
@@ -76,7 +77,7 @@ test('many pieces follow each other without a gap, and so do those of a millisec
 });
 
 test('events of very different size come whole, in pieces that stay small', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const large = Array.from({ length: 40 }, (_, index) =>
     event(`l${index}`, NOW - HOUR - index, { url: `/${'u'.repeat(20_000)}${index}`, log: { body: 'x'.repeat(900_000), index } }),
   );
@@ -99,7 +100,7 @@ test('events of very different size come whole, in pieces that stay small', asyn
 });
 
 test('hostile texts come out as they went in, as ids, fields and logs, unflushed and flushed', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const hostile = HOSTILE_STRINGS.filter(({ text }) => text !== '' && text.length < 500);
   const events = hostile.map(({ text }, index) =>
     event(text, NOW - (index % 3), { ua: text, url: `${text}?${text}`, ruleName: '', ip: `\ufeff${text}`, log: { text, [text]: index } }),
@@ -122,7 +123,7 @@ test('hostile texts come out as they went in, as ids, fields and logs, unflushed
 });
 
 test('digits of a log are not lost', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
   await store.append({ ...canonicalBatch([{ logId: 'a', shieldZoneId: 7, timestamp: NOW }]), logs: [Buffer.from(`${log}\n`)] });
   expect(await exported(store)).toEqual([{ zoneId: 7, logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
@@ -133,7 +134,7 @@ test('digits of a log are not lost', async () => {
 test('what is flushed, merged, dropped or taken in meanwhile changes nothing of an export under way', async () => {
   let now = NOW;
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir, { now: () => now });
+  const store = await embeddedStoreIn(dataDir, { now: () => now });
   const events = withLog(eventSeries('e', 15_000, NOW - 30 * HOUR, 2_000));
   for (let first = 0; first < events.length; first += 5_000) {
     await store.append(canonicalBatch(events.slice(first, first + 5_000)));
@@ -167,7 +168,7 @@ test('what is flushed, merged, dropped or taken in meanwhile changes nothing of 
 /** An export whose first rows were read, and a count of the files of segments that were merged since, which only the export holds. */
 async function holdingExport(signal?: AbortSignal) {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const events = withLog(eventSeries('e', 8_000, NOW - 30 * HOUR, 1_000));
   for (let part = 0; part < 4; part += 1) {
     await store.append(canonicalBatch(events.filter((_, index) => index % 4 === part)));
@@ -204,14 +205,14 @@ test('a store closes under an export that nobody reads on, and the export ends a
 });
 
 test('an export that is aborted before it is asked for reads nothing', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const reason = new Error('too late');
   const iterator = store.readAll(rowsPlan(), { signal: AbortSignal.abort(reason) })[Symbol.asyncIterator]();
   await expect(iterator.next()).rejects.toBe(reason);
 });
 
 test('many exports that nobody reads keep no search waiting', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch(withLog(eventSeries('e', 20_000, NOW - 30 * HOUR, 1_000))));
   const iterators = Array.from({ length: 12 }, () => store.readAll(rowsPlan())[Symbol.asyncIterator]());
   onTestFinished(async () => {

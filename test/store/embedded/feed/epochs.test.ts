@@ -8,7 +8,8 @@ import { feedPosition } from '../../../../store/embedded/feed/feed-positions.ts'
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { CursorAhead, type FeedPosition } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW } from '../stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
 
@@ -39,7 +40,7 @@ function copyOf(dataDir: string): string {
 /** A folder in which two events came in one start, and a cursor behind them. */
 async function folderWithEvents(isFlushed: boolean) {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await append(store, 'a', 'b');
   if (isFlushed) await store.flushNow();
   const cursor = await newestCursor(store);
@@ -51,7 +52,7 @@ test.each([true, false])('a cursor goes on over restarts, with events between th
   const { dataDir, cursor } = await folderWithEvents(isFlushed);
   const cursors = [cursor];
   for (const logIds of [[], ['c'], [], []]) {
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     for (const one of cursors) expect(await store.positions.decode(one)).toBeTypeOf('object');
     for (const logId of logIds) await append(store, logId);
     for (const one of cursors) expect(await goneOn(store, one)).toMatchObject({ isAhead: false });
@@ -59,20 +60,20 @@ test.each([true, false])('a cursor goes on over restarts, with events between th
     await store.close();
   }
   expect(new Set(cursors.map((one) => one.slice(0, 6))).size).toBe(cursors.length);
-  const last = await storeIn(dataDir);
+  const last = await embeddedStoreIn(dataDir);
   expect(await goneOn(last, cursor)).toEqual({ isAhead: false, ids: ['c'] });
   expect(await goneOn(last, cursors.at(-1) ?? '')).toEqual({ isAhead: false, ids: [] });
 });
 
 test('after the loss of the last events a reader of them is told the end, and skips none that come in their place', async () => {
   const { dataDir, cursor } = await folderWithEvents(true);
-  const lost = await storeIn(dataDir);
+  const lost = await embeddedStoreIn(dataDir);
   const copy = copyOf(dataDir);
   await append(lost, 'lost-1', 'lost-2', 'lost-3');
   const ahead = await newestCursor(lost);
   await lost.close();
   // The catalog of the copy has the start in which the events were lost, as a backup of a running program has.
-  const restored = await storeIn(copy);
+  const restored = await embeddedStoreIn(copy);
   await append(restored, 'c', 'd', 'e', 'f', 'g');
   expect(await goneOn(restored, ahead)).toEqual({ isAhead: true, ids: ['c', 'd', 'e', 'f', 'g'] });
   expect(await goneOn(restored, cursor)).toEqual({ isAhead: false, ids: ['c', 'd', 'e', 'f', 'g'] });
@@ -82,11 +83,11 @@ test('after the loss of the last events a reader of them is told the end, and sk
 test('a reader of a start that came after the copy begins with the oldest event of the copy', async () => {
   const { dataDir } = await folderWithEvents(true);
   const copy = copyOf(dataDir);
-  const later = await storeIn(dataDir);
+  const later = await embeddedStoreIn(dataDir);
   await append(later, 'lost-1');
   const cursor = await newestCursor(later);
   await later.close();
-  const restored = await storeIn(copy);
+  const restored = await embeddedStoreIn(copy);
   await append(restored, 'c', 'd');
   expect(await goneOn(restored, cursor)).toEqual({ isAhead: true, ids: ['a', 'b', 'c', 'd'] });
 });
@@ -94,7 +95,7 @@ test('a reader of a start that came after the copy begins with the oldest event 
 test('of two copies that are started, none takes a cursor of the other one for its own', async () => {
   const { dataDir, cursor } = await folderWithEvents(false);
   const copy = copyOf(dataDir);
-  const [here, there] = [await storeIn(dataDir), await storeIn(copy)];
+  const [here, there] = [await embeddedStoreIn(dataDir), await embeddedStoreIn(copy)];
   await append(here, 'here-1', 'here-2', 'here-3');
   await append(there, 'there-1');
   expect(await goneOn(there, await newestCursor(here))).toEqual({ isAhead: true, ids: ['a', 'b', 'there-1'] });
@@ -104,13 +105,13 @@ test('of two copies that are started, none takes a cursor of the other one for i
 
 test('a reader of some zones is told the end, too, also where none of its events is lost', async () => {
   const { dataDir } = await folderWithEvents(true);
-  const lost = await storeIn(dataDir);
+  const lost = await embeddedStoreIn(dataDir);
   const copy = copyOf(dataDir);
   await append(lost, 'lost');
   // It has no event of zone 8, and goes past those of the others.
   const { end } = await lost.readFeed({ zones: [8], after: await lost.positions.oldest(), limit: 10 });
   const cursor = lost.positions.encode(end);
-  const restored = await storeIn(copy);
+  const restored = await embeddedStoreIn(copy);
   const decoded = (await restored.positions.decode(cursor)) as CursorAhead;
   await restored.append(canonicalBatch([event('of-8', NOW, { shieldZoneId: 8 })]));
   const { lines } = await restored.readFeed({ zones: [8], after: decoded.goesOnAfter, limit: 10 });
@@ -121,7 +122,7 @@ test('what the retention removes after a restore is told, although it had remove
   const dataDir = temporaryFolder();
   let now = NOW;
   const options = { now: () => now };
-  const original = await storeIn(dataDir, options);
+  const original = await embeddedStoreIn(dataDir, options);
   for (const hoursAgo of [70, 40, 10]) {
     await original.append(canonicalBatch([event(`${hoursAgo} hours ago`, NOW - hoursAgo * HOUR)]));
     await original.flushNow();
@@ -138,7 +139,7 @@ test('what the retention removes after a restore is told, although it had remove
   const cursor = original.positions.encode(told as FeedPosition);
   await original.close();
   now += 40 * HOUR;
-  const restored = await storeIn(copy, options);
+  const restored = await embeddedStoreIn(copy, options);
   await restored.dropExpiredNow();
   const position = (await restored.positions.decode(cursor)) as FeedPosition;
   expect(await restored.positions.afterExpiry('all', position)).toBeDefined();
@@ -164,7 +165,7 @@ const epochOf = (cursor: string) => cursor.slice(0, 6);
 test('a start on a full disk gives the cursors of the start before, and one of its own before it takes an event in', async () => {
   const { dataDir } = await folderWithEvents(true);
   const disk = fullDisk();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const early = await newestCursor(store);
   const copy = copyOf(dataDir);
   await expect(append(store, 'refused')).rejects.toMatchObject({ code: 'append_failed' });
@@ -181,10 +182,10 @@ test('a start on a full disk gives the cursors of the start before, and one of i
   expect(epochOf(late)).not.toBe(epochOf(early));
   for (const cursor of [early, late]) expect(await goneOn(store, cursor)).toMatchObject({ isAhead: false });
   await store.close();
-  const again = await storeIn(dataDir);
+  const again = await embeddedStoreIn(dataDir);
   for (const cursor of [early, late]) expect(await goneOn(again, cursor)).toMatchObject({ isAhead: false });
   // Both have the early cursor's epoch, and the copy does not take the late one for it.
-  const restored = await storeIn(copy);
+  const restored = await embeddedStoreIn(copy);
   await append(restored, 'c');
   expect(await goneOn(restored, early)).toEqual({ isAhead: false, ids: ['c'] });
   expect(await goneOn(restored, late)).toEqual({ isAhead: true, ids: ['a', 'b', 'c'] });
@@ -194,7 +195,7 @@ test('a start on a full disk has an epoch of its own before the retention remove
   const { dataDir } = await folderWithEvents(true);
   const disk = fullDisk();
   let now = NOW;
-  const store = await storeIn(dataDir, { now: () => now });
+  const store = await embeddedStoreIn(dataDir, { now: () => now });
   const early = await newestCursor(store);
   now += 80 * HOUR;
   await expect(store.dropExpiredNow()).rejects.toThrow('disk is full');

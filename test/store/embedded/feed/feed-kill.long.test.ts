@@ -2,7 +2,8 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FeedPosition } from '../../../../store/event-store.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import type { FeederPage } from './endless-feeder.ts';
 import { wholeFeed } from './whole-feed.ts';
 
@@ -39,7 +40,7 @@ test('a reader sees every event exactly once, in order, while events come in and
   for (const events of [150, 900, 1_000, 1_700, 3_100]) {
     await readUntilKilled(dataDir, reader, events);
   }
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const after = (await store.positions.decode(reader.cursor)) as FeedPosition;
   const rest = await wholeFeed(store, { after, limit: 1_000 });
   const ids = [...reader.ids, ...rest.map(({ logId }) => logId)];

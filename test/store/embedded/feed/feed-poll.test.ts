@@ -5,8 +5,9 @@ import { FeedPages } from '../../../../store/embedded/feed/feed-pages.ts';
 import { feedPosition, sequenceOf } from '../../../../store/embedded/feed/feed-positions.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { event, NOW } from '../stored-events.ts';
 
@@ -43,7 +44,7 @@ test('a poll with nothing new for its zones needs no DuckDB, and moves on behind
 });
 
 test('who listens is told soon after events are visible, until it stops', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const heard: bigint[] = [];
   const stop = store.onEvents(() => void store.positions.newest().then((position) => heard.push(sequenceOf(position))));
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW)]));
@@ -58,10 +59,10 @@ test('who listens is told soon after events are visible, until it stops', async 
 
 test('a store says who it is, for as long as its folder lives', async () => {
   const [dataDir, other] = [temporaryFolder(), temporaryFolder()];
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch([event('a', NOW)]));
   const cursor = store.positions.encode(await store.positions.newest());
   await store.close();
-  expect(await (await storeIn(dataDir)).positions.decode(cursor)).toEqual(feedPosition(1n));
-  expect(await (await storeIn(other)).positions.decode(cursor)).toBe('is a cursor of another store: it means nothing here');
+  expect(await (await embeddedStoreIn(dataDir)).positions.decode(cursor)).toEqual(feedPosition(1n));
+  expect(await (await embeddedStoreIn(other)).positions.decode(cursor)).toBe('is a cursor of another store: it means nothing here');
 });

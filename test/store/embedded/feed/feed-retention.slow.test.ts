@@ -4,8 +4,9 @@ import { sequenceOf } from '../../../../store/embedded/feed/feed-positions.ts';
 import type { FeedPosition, FeedRequest } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { assertAsyncProperty } from '../../../random/assert-property.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW } from '../stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
 
@@ -29,7 +30,7 @@ test('a store tells exactly those readers that have missed events, and whoever s
     fc.asyncProperty(anyLife, async (life) => {
       const dataDir = temporaryFolder();
       let now = NOW;
-      let store = await storeIn(dataDir, { now: () => now });
+      let store = await embeddedStoreIn(dataDir, { now: () => now });
       const everKept = new Map<bigint, { readonly zone: number; readonly droppedIn: number }>();
       const readers: Reader[] = [];
       for (const [round, { events, steps }] of life.entries()) {
@@ -46,7 +47,7 @@ test('a store tells exactly those readers that have missed events, and whoever s
         const before = await wholeFeed(store, { limit: 100 });
         await store.close();
         now += steps * STEP;
-        store = await storeIn(dataDir, { now: () => now });
+        store = await embeddedStoreIn(dataDir, { now: () => now });
         const kept = new Set((await wholeFeed(store, { limit: 100 })).map(({ sequence }) => sequence));
         for (const { sequence, zoneId } of before) {
           if (!kept.has(sequence)) everKept.set(sequence, { zone: zoneId, droppedIn: round });

@@ -3,7 +3,8 @@ import { feedPosition } from '../../../../store/embedded/feed/feed-positions.ts'
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { FeedRequest } from '../../../../store/event-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, NOW } from '../stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
 
@@ -56,7 +57,7 @@ async function expectEachOnce(
 }
 
 test('a feed of any zones has each event once, in order, however many half days a flush holds, and also after merges', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const events: CanonicalEvent[] = [];
   const flush = async (): Promise<void> => {
     const more = spread(events.length);

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { sequenceOf } from '../../../../store/embedded/feed/feed-positions.ts';
 import { HOSTILE_STRINGS } from '../../../corpus/hostile-strings.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, idsOf, NOW } from '../stored-events.ts';
 import { fedEvent, wholeFeed } from './whole-feed.ts';
 
@@ -14,7 +15,7 @@ function shuffled(prefix: string, count: number): CanonicalEvent[] {
 }
 
 test('events come in the order in which they were taken in, unflushed or flushed or merged, in pages of any size', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const all: CanonicalEvent[] = [];
   for (let round = 0; round < 4; round += 1) {
     const events = shuffled(`r${round}-`, 500);
@@ -36,7 +37,7 @@ test.each([
   ['many', [1, 2, 3, 4, 5, 6, 7]],
   ['one that has no events', [99]],
 ])('%s: exactly its events, unflushed and flushed', async (_, zones) => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const events = shuffled('e', 3_000);
   const expected = idsOf(events.filter(({ shieldZoneId }) => zones.includes(shieldZoneId)));
   for (const part of [events.slice(0, 1_000), events.slice(1_000, 2_000), events.slice(2_000)]) {
@@ -49,7 +50,7 @@ test.each([
 });
 
 test('an event that comes late, and one that comes twice, are where they were first taken in', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('a', 10, NOW - HOUR, 1)));
   await store.flushNow();
   await store.append(canonicalBatch([...eventSeries('late', 5, NOW - 20 * HOUR, 1), event('a3', NOW - HOUR + 3)]));
@@ -66,7 +67,7 @@ test('an event that comes late, and one that comes twice, are where they were fi
 });
 
 test('hostile texts come out as they went in, unflushed and flushed; none is taken for what separates events', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const texts = [...HOSTILE_STRINGS.map(({ text }) => text), '\x1e', 'a\x1fb', '\x1f\x1f\x1e', ''];
   const events = texts.map((text, index) =>
     event(`${index}-${text}`, NOW - (index % 3), { ua: text, url: `${text}?${text}`, ruleName: '', ip: `\ufeff${text}`, log: { text } }),
@@ -88,7 +89,7 @@ test('hostile texts come out as they went in, unflushed and flushed; none is tak
 });
 
 test('pages of large events end early, so that they take little memory; a single one is a page whatever its size', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const large = Array.from({ length: 60 }, (_, index) => event(`l${index}`, NOW - index, { log: { body: 'x'.repeat(900_000), index } }));
   const wide = Array.from({ length: 20 }, (_, index) => event(`w${index}`, NOW - index, { url: `${'u'.repeat(900_000)}${index}` }));
   // Nearly nothing of their logs is stored, because the fields repeat it.
@@ -126,7 +127,7 @@ test('pages of large events end early, so that they take little memory; a single
 test('an event says when its batch was taken in, unflushed, flushed, and after a restart', async () => {
   const dataDir = temporaryFolder();
   let now = NOW;
-  const store = await storeIn(dataDir, { now: () => now });
+  const store = await embeddedStoreIn(dataDir, { now: () => now });
   const expected: number[] = [];
   for (const [count, laterMs] of [
     [3, 0],
@@ -149,11 +150,11 @@ test('an event says when its batch was taken in, unflushed, flushed, and after a
   expect(await times()).toEqual(expected);
   await store.close();
   now += 1_000_000;
-  expect(await times(await storeIn(dataDir, { now: () => now }))).toEqual(expected);
+  expect(await times(await embeddedStoreIn(dataDir, { now: () => now }))).toEqual(expected);
 });
 
 test('a text that looks like the end of its event and the beginning of another is nothing but a text', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const endOfEvent = `${'\x1f'.repeat(5)}{}`;
   const beginning = ['2', '8', '1', '.forged', '', '', '', '', '', ''].join('\x1f');
   const events = [event('a', NOW), event('b', NOW, { ua: `agent${endOfEvent}\x1e${beginning}` })];

@@ -4,9 +4,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { type FieldsTask, FieldsWriter, writeFlushedFields } from '../../../../store/embedded/flush/flush-fields.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { nicenessOfThreads, threadsHavePriorities } from '../../niceness-of-threads.ts';
 import { countingRunner } from '../counting-runner.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { eventSeries, NOW } from '../stored-events.ts';
 
 const EVENTS = 24_000;
@@ -14,7 +15,7 @@ const EVENTS = 24_000;
 /** Four journals of an open store, and a folder for segments. */
 async function fourJournals(): Promise<FieldsTask> {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const events = eventSeries('e', EVENTS, NOW, 10);
   for (let part = 0; part < 4; part += 1) {
     await store.append(canonicalBatch(events.slice((part * EVENTS) / 4, ((part + 1) * EVENTS) / 4)));

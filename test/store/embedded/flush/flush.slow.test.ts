@@ -6,8 +6,9 @@ import { expect, test } from 'vitest';
 import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { seededBytes } from '../../../random/run-seed.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
 /** Reads BIGINT columns of a file, in the order of its rows. */
@@ -29,7 +30,7 @@ const blobFilesIn = (dataDir: string) => filesIn(dataDir).filter((name) => name.
 
 test('flushing moves the events into segments by time and removes their journals', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const events = eventSeries('e', 48, NOW - 24 * HOUR, HOUR / 2);
   await store.append(canonicalBatch(events));
   await store.flushNow();
@@ -44,7 +45,7 @@ test('flushing moves the events into segments by time and removes their journals
 
 test('segment files are named by the clock of the store, which may stand still', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir, { now: () => NOW });
+  const store = await embeddedStoreIn(dataDir, { now: () => NOW });
   const names: string[][] = [];
   for (let part = 0; part < 8; part += 1) {
     await store.append(canonicalBatch([event(`e${part}`, NOW)]));
@@ -60,14 +61,14 @@ test('segment files are named by the clock of the store, which may stand still',
 });
 
 test('an hour with many events gets a segment of its own', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 60_000, NOW - 2 * HOUR, 120)));
   await store.flushNow();
   expect(await store.stats()).toMatchObject({ events: 60_000, segments: 3 });
 });
 
 test('a search sees every event exactly once while tables are flushed and segments merged', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const events = eventSeries('e', 200, NOW - 20 * HOUR, HOUR / 10);
   let stored = 0;
   let done = false;
@@ -101,7 +102,7 @@ test('a search sees every event exactly once while tables are flushed and segmen
 
 test('merging makes few segments of many and keeps every event', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir, { now: () => NOW });
+  const store = await embeddedStoreIn(dataDir, { now: () => NOW });
   const events = eventSeries('e', 300, NOW - 30 * HOUR, HOUR / 10);
   for (let part = 0; part < 10; part += 1) {
     await store.append(canonicalBatch(events.filter((_, index) => index % 10 === part)));
@@ -113,7 +114,7 @@ test('merging makes few segments of many and keeps every event', async () => {
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   await store.close();
   expect(segmentFiles(dataDir)).toHaveLength(4);
-  expect(await storedIds(await storeIn(dataDir))).toEqual(inAnswerOrder(events));
+  expect(await storedIds(await embeddedStoreIn(dataDir))).toEqual(inAnswerOrder(events));
 });
 
 test.each([
@@ -122,7 +123,7 @@ test.each([
   ['several segments', 3, 24 * HOUR],
 ])('%s of a flush, and of a merge, are in the order of zone and time, and every event has its own log', async (_what, segments, spanMs) => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir, { now: () => NOW });
+  const store = await embeddedStoreIn(dataDir, { now: () => NOW });
   const count = 10_000;
   const shuffled = (index: number) => (index * 7_919) % count;
   const events = Array.from({ length: count }, (_, index) => {
@@ -160,7 +161,7 @@ function isBefore(row: readonly bigint[], other: readonly bigint[]): boolean {
 }
 
 test('what is known of a zone by its segments alone agrees with what is in them', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const zones = Array.from({ length: 30 }, (_, index) => event(`z${index}`, NOW - index * HOUR, { shieldZoneId: index % 3 }));
   await store.append(canonicalBatch(zones));
   await store.flushNow();
@@ -170,7 +171,7 @@ test('what is known of a zone by its segments alone agrees with what is in them'
 });
 
 test('events whose logs take much memory are flushed before there are many of them', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const log = JSON.stringify('x'.repeat(900_000));
   for (let batch = 0; batch < 6; batch += 1) {
     const events = eventSeries(`b${batch}-`, 14, NOW - 60_000, 1).map((one) => ({ ...one, log }));
@@ -182,7 +183,7 @@ test('events whose logs take much memory are flushed before there are many of th
 });
 
 test('events with long texts are flushed where DuckDB has too little memory to sort them', async () => {
-  const store = await storeIn(temporaryFolder(), { memoryLimitMb: 256 });
+  const store = await embeddedStoreIn(temporaryFolder(), { memoryLimitMb: 256 });
   const text = (index: number) => `https://x/${index}/${seededBytes(45_000).toString('base64url')}`;
   const events = eventSeries('e', 2_000, NOW - 60_000, 1).map((one, index) => ({ ...one, url: text(index) }));
   for (let from = 0; from < events.length; from += 500) await store.append(canonicalBatch(events.slice(from, from + 500)));

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
 import { event, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
@@ -28,7 +29,7 @@ const ALL = new Map(SERIES.flat().map((one) => [one.logId, one]));
 /** A folder with one merged segment, a fresh one, and three blob files. */
 async function filledFolder(): Promise<string> {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   for (const [index, events] of SERIES.entries()) {
     await store.append(canonicalBatch(events));
     await store.flushNow();
@@ -120,7 +121,7 @@ test('of flipped bits anywhere in any file none is answered: what is there is ri
       const dataDir = temporaryFolder();
       cpSync(filled, dataDir, { recursive: true });
       writeFileSync(join(dataDir, 'segments', file), flipped(content, at));
-      const store = await storeIn(dataDir);
+      const store = await embeddedStoreIn(dataDir);
       const zones = [[7], [8, 9], 'all' as const][at % 3] as readonly number[] | 'all';
       const answer = await askedAll(store, zones);
       expectHonest(answer, zones);
@@ -143,7 +144,7 @@ test.each(Object.keys(DAMAGE))('a file that %s takes its own events away, before
       const path = join(dataDir, 'segments', file);
       const content = readFileSync(path);
       if (!isRunning) put(path, DAMAGE[name]?.(content));
-      const store = await storeIn(dataDir);
+      const store = await embeddedStoreIn(dataDir);
       if (isRunning) put(path, DAMAGE[name]?.(content));
       const answer = await askedAll(store, 'all');
       expectHonest(answer, 'all');
@@ -156,7 +157,7 @@ test.each(Object.keys(DAMAGE))('a file that %s takes its own events away, before
 
       // It is put back from a backup.
       writeFileSync(path, content);
-      const again = await storeIn(dataDir);
+      const again = await embeddedStoreIn(dataDir);
       expect(await askedAll(again, 'all')).toEqual({ ids: [...ALL.keys()].toSorted(), withoutLog: [], unreadable: 0 });
       await again.close();
     }
@@ -169,7 +170,7 @@ test('damage that comes after the first answers is found by the next error, and 
   for (const file of files(filled).filter((one) => !one.includes('-log'))) {
     const dataDir = temporaryFolder();
     cpSync(filled, dataDir, { recursive: true });
-    const store = await storeIn(dataDir, { cachesCounts: false });
+    const store = await embeddedStoreIn(dataDir, { cachesCounts: false });
     expectHonest(await askedAll(store, 'all'), 'all');
     const path = join(dataDir, 'segments', file);
     // In place, so that the file that DuckDB has is damaged, too.
@@ -189,14 +190,14 @@ test('lost events that are sent again are stored, and a segment that comes back 
   const path = join(filled, 'segments', merged);
   const content = readFileSync(path);
   rmSync(path);
-  const store = await storeIn(filled);
+  const store = await embeddedStoreIn(filled);
   const again = [...(SERIES[0] as CanonicalEvent[]).slice(0, 100), ...(SERIES[2] as CanonicalEvent[]).slice(0, 50)];
   expect((await store.append(canonicalBatch(again))).duplicates).toBe(50);
   await store.flushNow();
   expect(await askedAll(store, 'all')).toMatchObject({ ids: { length: 400 }, unreadable: 600 });
   await store.close();
   writeFileSync(path, content);
-  const whole = await storeIn(filled);
+  const whole = await embeddedStoreIn(filled);
   expect(await askedAll(whole, 'all')).toEqual({ ids: [...ALL.keys()].toSorted(), withoutLog: [], unreadable: 0 });
 });
 
@@ -204,7 +205,7 @@ test('a damaged segment expires in its time, with its file and the logs of its e
   const filled = await filledFolder();
   const [merged = ''] = files(filled).filter((one) => one.startsWith('c'));
   writeFileSync(join(filled, 'segments', merged), 'damaged');
-  const store = await storeIn(filled, { retentionMs: 20 * HOUR });
+  const store = await embeddedStoreIn(filled, { retentionMs: 20 * HOUR });
   await store.dropExpiredNow();
   expect(store.unreadableEvents('all', LONGEST)).toBe(0);
   expect(store.notes().join()).not.toContain('damaged');
@@ -215,7 +216,7 @@ test('a damaged segment expires in its time, with its file and the logs of its e
 test('a program in which more than half of the files are missing does not start', async () => {
   const filled = await filledFolder();
   for (const file of files(filled).slice(0, 3)) rmSync(join(filled, 'segments', file));
-  await expect(storeIn(filled)).rejects.toMatchObject({
+  await expect(embeddedStoreIn(filled)).rejects.toMatchObject({
     code: 'corrupt',
     message: expect.stringMatching(/^DATA_DIR: 3 of 5 files of the catalog are missing or changed: .*; no file was changed/),
   });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { SegmentChecks } from '../../../../store/embedded/integrity/segment-checks.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
 import { eventSeries, HOUR, idsOf, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
@@ -36,13 +37,13 @@ test.each(Object.keys(DAMAGE))(
   async (name) => {
     for (const numbers of [[1], [2], [1, 2, 3], [2, 3]]) {
       const dataDir = temporaryFolder();
-      const store = await storeIn(dataDir);
+      const store = await embeddedStoreIn(dataDir);
       for (const events of SERIES) await store.append(canonicalBatch(events));
       await store.close();
       for (const number of numbers) DAMAGE[name]?.(dataDir, number);
       const kept = SERIES.filter((_, index) => !numbers.includes(index + 1)).flat();
       for (let start = 0; start < 2; start += 1) {
-        const again = await storeIn(dataDir);
+        const again = await embeddedStoreIn(dataDir);
         expect((await storedIds(again)).toSorted()).toEqual(idsOf(kept).toSorted());
         expect(again.unreadableEvents([7], ALL_TIMES)).toBe(10 * numbers.length);
         expect((await wholeFeed(again, { limit: 3 })).map(({ logId }) => logId)).toEqual(idsOf(kept));
@@ -50,7 +51,7 @@ test.each(Object.keys(DAMAGE))(
         await again.close();
       }
       expect(setAside(dataDir).length).toBeGreaterThanOrEqual(numbers.length);
-      const resent = await storeIn(dataDir);
+      const resent = await embeddedStoreIn(dataDir);
       await resent.append(canonicalBatch(SERIES.flat()));
       await resent.flushNow();
       expect((await storedIds(resent)).toSorted()).toEqual(idsOf(SERIES.flat()).toSorted());
@@ -61,11 +62,11 @@ test.each(Object.keys(DAMAGE))(
 
 test('damaged journals in front of a last one that is not whole count by their logs, and what comes next is there once', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   for (const events of SERIES) await store.append(canonicalBatch(events));
   await store.close();
   for (const number of [2, 3, 4]) DAMAGE['events were changed']?.(dataDir, number);
-  const again = await storeIn(dataDir);
+  const again = await embeddedStoreIn(dataDir);
   expect(await storedIds(again)).toEqual(idsOf(SERIES[0] ?? []).toReversed());
   // The last one may never have been acknowledged.
   expect(again.unreadableEvents([7], ALL_TIMES)).toBe(20);
@@ -77,7 +78,7 @@ test('damaged journals in front of a last one that is not whole count by their l
 
 test('a journal that is damaged after its batch was acknowledged is left out at the flush, and no other one', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   // Searched as a file of its own.
   const large = eventSeries('large', 5_000, NOW - HOUR, 1);
   const [first = [], last = []] = SERIES;
@@ -91,13 +92,13 @@ test('a journal that is damaged after its batch was acknowledged is left out at 
   expect(setAside(dataDir)).toHaveLength(2);
   expect((await store.append(canonicalBatch(large))).duplicates).toBe(0);
   await store.close();
-  const again = await storeIn(dataDir);
+  const again = await embeddedStoreIn(dataDir);
   expect(await again.search(rowsPlan())).toMatchObject({ total: 5_020 });
 });
 
 test('a journal that the disk does not give for a while loses nothing: its flush is tried again', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const large = eventSeries('large', 5_000, NOW - HOUR, 1);
   await store.append(canonicalBatch(large));
   const failing = vi.spyOn(SegmentChecks.prototype, 'faultOf').mockResolvedValueOnce('EIO: i/o error, read');
@@ -111,7 +112,7 @@ test('a journal that the disk does not give for a while loses nothing: its flush
 
 test('a search that comes upon a damaged journal has it flushed away, and answers without it', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const [first = []] = SERIES;
   await store.append(canonicalBatch(first));
   await store.append(canonicalBatch(eventSeries('large', 5_000, NOW - HOUR, 1)));
@@ -123,17 +124,20 @@ test('a search that comes upon a damaged journal has it flushed away, and answer
 
 test('a journal that is missing whole is no damage: the catalog may be older than its files, and the start is refused', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   for (const events of SERIES) await store.append(canonicalBatch(events));
   await store.close();
   for (const kind of ['parquet', 'logs'] as const) rmSync(journalPath(dataDir, 2, kind));
-  await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('journal 2 is missing') });
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({
+    code: 'corrupt',
+    message: expect.stringContaining('journal 2 is missing'),
+  });
 });
 
 test('of flipped bits anywhere in the trailer of a journal none moves an offset of Kafka or a time', async () => {
   const offset = { topic: 'shield', partition: 3, nextOffset: 12_345_678_901n };
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   for (const [index, events] of SERIES.entries()) {
     await store.append(canonicalBatch(events, { sourceOffsets: [{ ...offset, partition: index }] }));
   }
@@ -151,7 +155,7 @@ test('of flipped bits anywhere in the trailer of a journal none moves an offset 
     const changed = Buffer.from(content);
     changed[at] = (changed[at] as number) ^ (1 << (at % 8));
     writeFileSync(journalPath(copy, 2, 'logs'), changed);
-    const again = await storeIn(copy);
+    const again = await embeddedStoreIn(copy);
     const [whole, lost] = [all, all.filter(([logId]) => !String(logId).startsWith('b'))];
     const answer = await cursors(again);
     const isLost = answer.length < whole.length;

@@ -9,12 +9,13 @@ import { JournalFolder } from '../../../../store/embedded/journal/journal-folder
 import { AppendPipeline } from '../../../../store/embedded/memtable/append-pipeline.ts';
 import { memoryOfLetter } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, idsOf, inAnswerOrder, NOW, storedIds, ZONE } from '../stored-events.ts';
 
 test('an append resolves when its events can be searched and its journal is on disk', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const receipt = await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
   expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0, deadLettersNotKept: [] });
   expect(await storedIds(store)).toEqual(['b', 'a']);
@@ -22,7 +23,7 @@ test('an append resolves when its events can be searched and its journal is on d
 });
 
 test('appends under way at the same time are applied in the order of the calls', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const batches = Array.from({ length: 20 }, (_, index) => eventSeries(`b${index}-`, 50, NOW + index, 1));
   const receipts = await Promise.all(batches.map((events) => store.append(canonicalBatch(events))));
   expect(receipts.map(({ firstSequence }) => firstSequence)).toEqual(batches.map((_, index) => BigInt(1 + index * 50)));
@@ -32,7 +33,7 @@ test('appends under way at the same time are applied in the order of the calls',
 
 test('batches that come together are one journal of up to 10,000 events, and their source offsets move as if they were apart', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const at = (partition: number, nextOffset: bigint) => ({ sourceOffsets: [{ topic: 'shield', partition, nextOffset }] });
   const letter = {
     bytes: Buffer.from('x'),
@@ -69,11 +70,11 @@ test('batches that come together are one journal of up to 10,000 events, and the
   };
   await expectWhole(store);
   await store.close();
-  await expectWhole(await storeIn(dataDir));
+  await expectWhole(await embeddedStoreIn(dataDir));
 });
 
 test('the same log id for the same zone and time counts once, within a batch, across batches and across segments', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const first = eventSeries('e', 10, NOW, HOUR);
   await store.append(canonicalBatch([...first, ...first]));
   await store.append(canonicalBatch(first));
@@ -84,7 +85,7 @@ test('the same log id for the same zone and time counts once, within a batch, ac
 });
 
 test('the same log id in another zone or at another time is another event', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch([event('x', NOW), event('x', NOW + 1), event('x', NOW, { shieldZoneId: ZONE + 1 })]));
   await store.append(canonicalBatch([event('x', NOW + 2)]));
   expect(await storedIds(store)).toEqual(['x', 'x', 'x']);
@@ -92,7 +93,7 @@ test('the same log id in another zone or at another time is another event', asyn
 });
 
 test('source offsets move with the batch, also when it holds nothing to store', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   expect(await store.sourceOffset('shield', 3)).toBeUndefined();
   await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [{ topic: 'shield', partition: 3, nextOffset: 5n }] }));
   await store.append(
@@ -103,7 +104,7 @@ test('source offsets move with the batch, also when it holds nothing to store', 
 });
 
 test('a dead letter is kept once with its bytes, however often it is delivered', async () => {
-  const store = await storeIn(temporaryFolder(), { now: () => NOW });
+  const store = await embeddedStoreIn(temporaryFolder(), { now: () => NOW });
   const letter = {
     bytes: Buffer.from([0, 255, 10]),
     reason: 'not UTF-8',
@@ -126,7 +127,7 @@ test('a dead letter is kept once with its bytes, however often it is delivered',
 });
 
 test('the bytes of events and of dead letters are pending until the batch is stored', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const letter = {
     bytes: Buffer.alloc(1_000),
     reason: 'no event',
@@ -148,7 +149,7 @@ test('the bytes of events and of dead letters are pending until the batch is sto
 
 test('a batch with fewer values than events cannot be read: it is refused, nothing of it is stored, and later ones go on', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
   const values = good.fields.values.map((chunks, index) => (index === columnIndex('timestamp') ? [Buffer.alloc(8)] : chunks));
   await expect(store.append({ ...good, fields: { ...good.fields, values } })).rejects.toMatchObject({ code: 'append_failed' });
@@ -159,7 +160,7 @@ test('a batch with fewer values than events cannot be read: it is refused, nothi
 
 test('a batch that cannot be written takes those behind it along, stores nothing of them, and later ones go on without a gap', async () => {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const sourceOffset = (nextOffset: bigint) => ({ sourceOffsets: [{ topic: 't', partition: 0, nextOffset }] });
   await store.append(canonicalBatch([event('a', NOW)], sourceOffset(1n)));
   rmSync(join(dataDir, 'journal'), { recursive: true });
@@ -213,7 +214,7 @@ test('a store closes while what a failed batch left cannot be removed, whichever
 });
 
 test('appends to a closed store are refused', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.close();
   await expect(store.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'closed' });
 });
@@ -222,9 +223,9 @@ test('a folder that cannot be written to is refused with its name', async () => 
   const parent = temporaryFolder();
   const file = join(parent, 'catalog.sqlite');
   await mkdir(file);
-  await expect(storeIn(parent)).rejects.toMatchObject({ code: 'folder_unusable', message: expect.stringContaining(file) });
+  await expect(embeddedStoreIn(parent)).rejects.toMatchObject({ code: 'folder_unusable', message: expect.stringContaining(file) });
 });
 
 test.each(['/proc/shieldlog', '/dev/null/shieldlog'])('a folder that cannot be made, %s, is refused with its name', async (dataDir) => {
-  await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'folder_unusable', message: expect.stringContaining(dataDir) });
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({ code: 'folder_unusable', message: expect.stringContaining(dataDir) });
 });

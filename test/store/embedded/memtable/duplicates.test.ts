@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from '../stored-events.ts';
 
 const MINUTE = 60_000;
@@ -21,7 +22,7 @@ describe.each([
     const dataDir = temporaryFolder();
     const events = eventSeries('e', count, NOW - count * everyMs, everyMs);
     const others = [event('new', NOW - MINUTE)];
-    let store = await storeIn(dataDir, { maxDedupEvents });
+    let store = await embeddedStoreIn(dataDir, { maxDedupEvents });
     await store.append(canonicalBatch(events));
     await store.append(canonicalBatch(events));
     await store.append(canonicalBatch([...events.slice(0, count - 1), ...others]));
@@ -32,7 +33,7 @@ describe.each([
     await store.append(canonicalBatch([...others, ...events]));
     expect(await store.stats()).toMatchObject({ events: count + 1, duplicateEvents: 4 * count });
     await store.close();
-    store = await storeIn(dataDir, { maxDedupEvents });
+    store = await embeddedStoreIn(dataDir, { maxDedupEvents });
     await store.append(canonicalBatch(events));
     expect(await store.stats()).toMatchObject({ events: count + 1 });
     expect(await storedIds(store)).toEqual(inAnswerOrder([...events, ...others]));
@@ -40,7 +41,7 @@ describe.each([
 });
 
 test('events of one id are different ones at different times, in different zones, and in different forms of the id', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const id = '0123456789abcdef0123456789abcdef';
   const uuid = '01234567-89ab-cdef-0123-456789abcdef';
   const different = [
@@ -61,13 +62,13 @@ test('a minute with more events than are read at once is known after a restart, 
   const minute = Math.floor(NOW / MINUTE - 2) * MINUTE;
   // Two events in every millisecond.
   const halves = ['a', 'b'].map((id) => eventSeries(id, 60_000, minute, 1));
-  let store = await storeIn(dataDir);
+  let store = await embeddedStoreIn(dataDir);
   for (const half of halves) {
     await store.append(canonicalBatch(half));
   }
   await store.flushNow();
   await store.close();
-  store = await storeIn(dataDir);
+  store = await embeddedStoreIn(dataDir);
   for (const [index, from] of [0, 29_995, 59_995].entries()) {
     const again = halves.flatMap((half) => half.slice(from, from + 5));
     await store.append(canonicalBatch([...again, ...eventSeries(`new-${index}`, LARGE, minute, 10)]));

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { checkDataFolder } from '../../../../store/embedded/repair/offline-check.ts';
 import type { CheckLine } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, storedIds } from '../stored-events.ts';
 
 const batch = (prefix: string) =>
@@ -13,7 +14,7 @@ const batch = (prefix: string) =>
 /** Three segments with their blob files, and two journals. */
 async function filledFolder(): Promise<string> {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   for (const prefix of ['a', 'b', 'c']) {
     await store.append(batch(prefix));
     await store.flushNow();
@@ -68,7 +69,7 @@ test('a whole folder has no fault, and is not changed', async () => {
   expect(summary).toMatchObject({ folder: dataDir, events: 50, faults: 0, files: 1 + 3 + 3 + 2 });
   const after = bytesOf(dataDir);
   for (const [path, content] of before) expect([path, after.get(path)]).toEqual([path, content]);
-  expect(await storedIds(await storeIn(dataDir))).toHaveLength(50);
+  expect(await storedIds(await embeddedStoreIn(dataDir))).toHaveLength(50);
 });
 
 const SEGMENT = /^j1-.*-0\.parquet$/;
@@ -142,7 +143,7 @@ test.each(Object.entries(DAMAGES))(
 
 test.each(Object.entries(DAMAGES))('%s is the one fault of a store that is open', async (_, { file, change, fault, events }) => {
   const dataDir = await filledFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const damaged = file(dataDir);
   change(join(dataDir, damaged));
   const { faults } = await told(store.check());
@@ -156,7 +157,7 @@ test.each(Object.entries(DAMAGES))('%s is the one fault of a store that is open'
 test('files that are flushed, merged or expire while a check goes on are no fault', async () => {
   const dataDir = await filledFolder();
   let now = NOW;
-  const store = await storeIn(dataDir, { now: () => now });
+  const store = await embeddedStoreIn(dataDir, { now: () => now });
   const lines = store.check();
   const seen: CheckLine[] = [];
   const steps = [
@@ -194,7 +195,7 @@ test('a catalog that is damaged or older than its files is a fault', async () =>
   const dataDir = await filledFolder();
   const older = temporaryFolder();
   cpSync(join(dataDir, 'catalog.sqlite'), join(older, 'catalog.sqlite'));
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.flushNow();
   await store.close();
   cpSync(join(older, 'catalog.sqlite'), join(dataDir, 'catalog.sqlite'));
@@ -209,9 +210,9 @@ test('no program opens a folder while it is checked', async () => {
   const dataDir = await filledFolder();
   const lines = checkDataFolder(dataDir);
   await lines.next();
-  await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'folder_in_use' });
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({ code: 'folder_in_use' });
   await lines.return(undefined);
-  expect(await storedIds(await storeIn(dataDir))).toHaveLength(50);
+  expect(await storedIds(await embeddedStoreIn(dataDir))).toHaveLength(50);
   await expect(checkDataFolder(dataDir).next()).rejects.toMatchObject({ code: 'folder_in_use' });
 });
 

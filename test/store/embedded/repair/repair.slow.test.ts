@@ -6,7 +6,8 @@ import { checkDataFolder } from '../../../../store/embedded/repair/offline-check
 import { type Repair, repairFolder } from '../../../../store/embedded/repair/repair.ts';
 import type { CheckLine } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
 import { event, HOUR, NOW, storedIds } from '../stored-events.ts';
 
@@ -26,7 +27,7 @@ const ALL_IDS = idsFrom('a', 'b', 'c', 'd', 'e');
 async function filledFolder(): Promise<{ readonly dataDir: string; readonly older: string; readonly cursor: string }> {
   const dataDir = temporaryFolder();
   const older = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   for (const [index, events] of SERIES.entries()) {
     if (index === 4) {
       await store.append(canonicalBatch(events.slice(0, 6)));
@@ -63,7 +64,7 @@ interface Answer {
 
 /** What a start answers, in searches and in the feed, before and after a flush. */
 async function answered(dataDir: string): Promise<Answer> {
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   const answers: Answer[] = [];
   for (const _ of ['in journals', 'in segments']) {
     const feed = await wholeFeed(store, { limit: 500 });
@@ -97,7 +98,10 @@ test.each<[string, (dataDir: string, older: string) => void]>([
 ])('a catalog that is %s is made anew of what the files hold, and no file is removed', async (_, damage) => {
   const { dataDir, older, cursor } = await filledFolder();
   damage(dataDir, older);
-  await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('shieldlog check --repair') });
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({
+    code: 'corrupt',
+    message: expect.stringContaining('shieldlog check --repair'),
+  });
   const before = bytesIn(dataDir);
   const catalogBefore = existsSync(join(dataDir, CATALOG)) ? readFileSync(join(dataDir, CATALOG)) : undefined;
 
@@ -118,7 +122,7 @@ test.each<[string, (dataDir: string, older: string) => void]>([
   expect(await repaired(dataDir)).toEqual({ kind: 'none' });
   expect(await answered(dataDir)).toEqual({ ids: ALL_IDS, withoutLog: [], unreadable: 0 });
 
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   expect(await store.sourceOffset('t', 0)).toBe(77n);
   // Sequences may be given to other events from now on.
   expect(await store.positions.decode(cursor)).toMatch(/^is a cursor of another store/);
@@ -129,7 +133,7 @@ test.each<[string, (dataDir: string, older: string) => void]>([
 test('the inputs of a merge beside its output are left out', async () => {
   const { dataDir } = await filledFolder();
   const inputs = temporaryFolder();
-  const store = await storeIn(inputs);
+  const store = await embeddedStoreIn(inputs);
   for (const events of SERIES.slice(0, 3)) {
     await store.append(canonicalBatch(events));
     await store.flushNow();
@@ -169,7 +173,7 @@ test('files of which each has events of its own beside common ones are used, eac
 
 test('a flushed journal that came back gets another number, because its own is that of a blob file', async () => {
   const { dataDir } = await filledFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch([event('late', NOW - HOUR, { log: { of: 'late' } }), ...(SERIES[3] ?? [])]));
   const journals = temporaryFolder();
   cpSync(join(dataDir, 'journal'), journals, { recursive: true });
@@ -194,7 +198,10 @@ test('more than half of the files of a catalog may be missing where a repair acc
     cpSync(join(dataDir, 'segments', name), join(away, name));
     rmSync(join(dataDir, 'segments', name));
   }
-  await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('shieldlog check --repair') });
+  await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({
+    code: 'corrupt',
+    message: expect.stringContaining('shieldlog check --repair'),
+  });
   const repair = await repaired(dataDir);
   const missing = readdirSync(away).map((file) => expect.objectContaining({ file, events: file.startsWith('c') ? 30 : 0 }));
   expect(repair).toEqual({ kind: 'accepted', missing: expect.arrayContaining(missing) });
@@ -221,7 +228,7 @@ test('a segment that cannot be read without its catalog counts as lost, and is u
 test('a segment of which an older catalog has the checksums is not taken for whole', async () => {
   const { dataDir, older } = await filledFolder();
   cpSync(join(dataDir, CATALOG), join(older, CATALOG));
-  const later = await storeIn(dataDir);
+  const later = await embeddedStoreIn(dataDir);
   await later.append(canonicalBatch([event('late', NOW - HOUR, { log: { of: 'late' } })]));
   await later.flushNow();
   await later.close();
@@ -265,7 +272,7 @@ test('what a repair that was killed has left is no obstacle', async () => {
 
 test('a folder that a program has open is not repaired', async () => {
   const { dataDir } = await filledFolder();
-  await storeIn(dataDir);
+  await embeddedStoreIn(dataDir);
   await expect(repaired(dataDir)).rejects.toMatchObject({ code: 'folder_in_use' });
 });
 

@@ -9,7 +9,8 @@ import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { rowsOf } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { event, HOUR, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
@@ -18,7 +19,7 @@ const IDS = Array.from({ length: 50 }, (_, index) => `e${index}`);
 
 async function filledFolder(): Promise<string> {
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   await store.append(canonicalBatch(IDS.map((id, index) => event(id, NOW - index, { log: { line: `${id} of a log` } }))));
   await store.flushNow();
   await store.close();
@@ -55,7 +56,7 @@ test('a damaged segment that nobody reads is found, and is whole again after it 
   const dataDir = await filledFolder();
   const putBack = flip(fileOf(dataDir, 'segment'), 900);
   const { errors, logger } = recorded();
-  const store = await storeIn(dataDir, { ...OFTEN, logger });
+  const store = await embeddedStoreIn(dataDir, { ...OFTEN, logger });
   await expect.poll(async () => (await store.stats()).unreadableEvents).toBe(50);
   expect(errors).toEqual([
     { segment: fileOf(dataDir, 'segment'), events: 50, fault: expect.stringMatching(/bytes from \d+ to \d+ are not/) },
@@ -63,7 +64,7 @@ test('a damaged segment that nobody reads is found, and is whole again after it 
   await store.close();
   expect(columnOf(dataDir, 'SELECT damage FROM segments')).toMatch(/are not as they were written/);
   putBack();
-  expect(await storedIds(await storeIn(dataDir))).toEqual(IDS);
+  expect(await storedIds(await embeddedStoreIn(dataDir))).toEqual(IDS);
 });
 
 test.each([30, -40])('a damaged blob file that nobody reads is found, at byte %i, and is whole again after it was put back', async (at) => {
@@ -71,7 +72,7 @@ test.each([30, -40])('a damaged blob file that nobody reads is found, at byte %i
   const path = fileOf(dataDir, 'blob file');
   const putBack = flip(path, at < 0 ? readFileSync(path).length + at : at);
   const { errors, logger } = recorded();
-  const store = await storeIn(dataDir, { ...OFTEN, logger });
+  const store = await embeddedStoreIn(dataDir, { ...OFTEN, logger });
   await expect.poll(() => errors.length).toBeGreaterThan(0);
   expect(errors).toEqual([expect.objectContaining({ blobFile: expect.stringContaining('-log') })]);
   const found = await store.search(rowsPlan({ page: { index: 0, size: 1 } }));
@@ -80,7 +81,7 @@ test.each([30, -40])('a damaged blob file that nobody reads is found, at byte %i
   await store.close();
   expect(columnOf(dataDir, 'SELECT damage FROM blob_files')).toEqual(expect.any(String));
   putBack();
-  const again = await storeIn(dataDir, OFTEN);
+  const again = await embeddedStoreIn(dataDir, OFTEN);
   const repaired = await again.search(rowsPlan({ page: { index: 0, size: 1 } }));
   expect(await rowsOf(repaired)).toMatchObject([{ logJson: '{"line":"e0 of a log"}' }]);
   await expect.poll(() => again.notes()).toEqual([]);
@@ -105,7 +106,7 @@ test('files of an earlier version get their checksums, by which damage is found 
   expect(catalog.blobFiles()).toMatchObject([{ indexCrc32: expect.any(Number) }]);
   catalog.close();
   flip(fileOf(dataDir, 'segment'), 900);
-  const store = await storeIn(dataDir);
+  const store = await embeddedStoreIn(dataDir);
   expect(await storedIds(store)).toEqual([]);
   expect(await store.stats()).toMatchObject({ unreadableEvents: 50 });
 });

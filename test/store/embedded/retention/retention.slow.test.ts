@@ -10,7 +10,8 @@ import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/ve
 import { silentLogger } from '../../../../store/event-store.ts';
 import { RetentionHold } from '../../../../store/retention-hold.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { RETENTION_MS, storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { RETENTION_MS, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, NOW, storedIds } from '../stored-events.ts';
 
 function segmentUpTo(maxTimestamp: number, sequence = 1n): UnpublishedSegment {
@@ -104,7 +105,7 @@ test('a segment that is merged while its sequences are read expires with the mer
 test('the store drops expired segments by itself', async () => {
   const dataDir = temporaryFolder();
   let now = NOW;
-  const store = await storeIn(dataDir, { now: () => now, backgroundJobsEveryMs: 50, retentionHoldMs: 0 });
+  const store = await embeddedStoreIn(dataDir, { now: () => now, backgroundJobsEveryMs: 50, retentionHoldMs: 0 });
   await store.append(canonicalBatch([...eventSeries('old', 10, NOW - 70 * HOUR, 1), event('young', NOW)]));
   await store.flushNow();
   expect(await store.stats()).toMatchObject({ events: 11, segments: 2 });
@@ -120,7 +121,7 @@ test('the store drops expired segments by itself', async () => {
 describe('more than half of the events', () => {
   /** Nine events that are past the retention three hours from now, and one that is not, in segments. */
   async function mostlyOld(dataDir: string) {
-    const store = await storeIn(dataDir);
+    const store = await embeddedStoreIn(dataDir);
     await store.append(canonicalBatch([...eventSeries('old', 9, NOW - 70 * HOUR, 1), event('young', NOW)]));
     await store.flushNow();
     await store.close();
@@ -129,7 +130,7 @@ describe('more than half of the events', () => {
   test('are kept under a clock that is days ahead, which is told, and are there when it is right again', async () => {
     const dataDir = temporaryFolder();
     await mostlyOld(dataDir);
-    const ahead = await storeIn(dataDir, { now: () => NOW + 96 * HOUR, backgroundJobsEveryMs: 20 });
+    const ahead = await embeddedStoreIn(dataDir, { now: () => NOW + 96 * HOUR, backgroundJobsEveryMs: 20 });
     await expect
       .poll(() => ahead.notes())
       .toEqual([
@@ -137,7 +138,7 @@ describe('more than half of the events', () => {
       ]);
     expect(await ahead.stats()).toMatchObject({ events: 10, segments: 2 });
     await ahead.close();
-    const again = await storeIn(dataDir, { backgroundJobsEveryMs: 20 });
+    const again = await embeddedStoreIn(dataDir, { backgroundJobsEveryMs: 20 });
     expect(again.notes()).toEqual([]);
     expect(await storedIds(again)).toHaveLength(10);
   });
@@ -145,7 +146,7 @@ describe('more than half of the events', () => {
   test('are dropped where somebody asks for it', async () => {
     const dataDir = temporaryFolder();
     await mostlyOld(dataDir);
-    const store = await storeIn(dataDir, { now: () => NOW + 3 * HOUR });
+    const store = await embeddedStoreIn(dataDir, { now: () => NOW + 3 * HOUR });
     expect(await store.stats()).toMatchObject({ events: 10 });
     await store.dropExpiredNow();
     expect(await store.stats()).toMatchObject({ events: 1 });

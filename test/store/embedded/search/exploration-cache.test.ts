@@ -7,7 +7,8 @@ import { MAX_FACET_VALUES } from '../../../../query/search-limits.ts';
 import { ExplorationCache } from '../../../../store/embedded/search/exploration-cache.ts';
 import { explored } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { actionIs, explorePlan } from './explore-plan.ts';
 import { blockedIn, during, LIMITS, minutes, question, Twins } from './twin-stores.ts';
 
@@ -31,7 +32,7 @@ test('a question that is asked again reads no segment', async () => {
 
 test('a store that caches nothing reads its segments', async () => {
   const folder = temporaryFolder();
-  const store = await storeIn(folder, { cachesCounts: false });
+  const store = await embeddedStoreIn(folder, { cachesCounts: false });
   await store.append(canonicalBatch(minutes(0, 40)));
   await store.flushNow();
   await store.explore(question(-60, 600));

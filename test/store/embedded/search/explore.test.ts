@@ -6,7 +6,8 @@ import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { StoreTuning } from '../../../../store/embedded/store-options.ts';
 import { explored, rowsOf } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, ZONE } from '../stored-events.ts';
 import { actionIs, explorePlan } from './explore-plan.ts';
 
@@ -44,7 +45,7 @@ const STATES: readonly (readonly [string, State])[] = [
 ];
 
 async function filled(folder: string, batches: readonly (readonly CanonicalEvent[])[], tuning: StoreTuning = {}): Promise<OpenStore> {
-  const store = await storeIn(folder, tuning);
+  const store = await embeddedStoreIn(folder, tuning);
   for (const events of batches) {
     await store.append(canonicalBatch(events));
   }
@@ -79,7 +80,7 @@ async function merged(folder: string): Promise<OpenStore> {
 async function restarted(folder: string): Promise<OpenStore> {
   const before = await partlyFlushed(folder);
   await before.close();
-  return await storeIn(folder);
+  return await embeddedStoreIn(folder);
 }
 
 function facet(field: GroupDimension, limit: number = DEFAULT_FACET_VALUES, order: FacetOrder = 'count'): FacetRequest {

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { GroupsOutput } from '../../../../query/plan/search-plan.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { groupEvents } from '../../../oracle/group-events.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, rowsPlan, ZONE } from '../stored-events.ts';
 
 const FROM = NOW - 10 * HOUR;
@@ -53,7 +54,7 @@ async function found(store: OpenStore) {
 test.each(Object.entries(KINDS))(
   'contexts of groups with %s are right, unflushed, flushed, cached, and with events beside',
   async (_, fieldsOf) => {
-    const store = await storeIn(temporaryFolder());
+    const store = await embeddedStoreIn(temporaryFolder());
     const [first, more] = [series('a', 27_000, fieldsOf(27_000)), series('b', 50, fieldsOf(27_000))];
     await store.append(canonicalBatch(first));
     expect(await found(store)).toEqual(expected(first));

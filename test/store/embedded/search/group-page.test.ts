@@ -3,11 +3,12 @@ import type { Dimension } from '../../../../query/event-fields.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { MaxKept } from '../../../../store/embedded/search/group-search.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, NOW, rowsPlan } from '../stored-events.ts';
 
 async function storeOf(events: readonly CanonicalEvent[], maxKept: MaxKept): Promise<OpenStore> {
-  const store = await storeIn(temporaryFolder(), { maxKept });
+  const store = await embeddedStoreIn(temporaryFolder(), { maxKept });
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 0)));
   await store.flushNow();
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 1)));

@@ -4,11 +4,12 @@ import { RowPieces } from '../../../../store/embedded/search/row-pieces.ts';
 import { PIECE_BYTES } from '../../../../store/event-store.ts';
 import { answered, rowsOf, withLogText } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
 test('every page is a slice of one order, across memtables and segments, whatever the page size', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const crowd = Array.from({ length: 300 }, (_, index) => event(`same${index}`, NOW - 3 * HOUR));
   const spread = eventSeries('e', 400, NOW - 40 * HOUR, HOUR / 10);
   await store.append(canonicalBatch([...crowd.slice(0, 150), ...spread.filter((_, index) => index % 2 === 0)]));
@@ -25,7 +26,7 @@ test('every page is a slice of one order, across memtables and segments, whateve
 });
 
 test('a page in a crowd of events that no division of time makes smaller is still right', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const crowd = Array.from({ length: 25_000 }, (_, index) => event(`c${String(index).padStart(5, '0')}`, NOW));
   await store.append(canonicalBatch([...crowd, event('newer', NOW + 1), event('older', NOW - 1)]));
   const page = await store.search(rowsPlan({ page: { index: 49, size: 500 } }));
@@ -35,7 +36,7 @@ test('a page in a crowd of events that no division of time makes smaller is stil
 });
 
 test('the window takes its start in and leaves its end out, also where it cuts through a segment', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 100, NOW, 1)));
   await store.flushNow();
   const plan = rowsPlan({ window: { fromMs: NOW + 10, toMs: NOW + 13 } });
@@ -43,7 +44,7 @@ test('the window takes its start in and leaves its end out, also where it cuts t
 });
 
 test('a row has the log as it was and the fields the event has', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const one = { logId: 'a', shieldZoneId: 7, timestamp: NOW, ip: '::1', ruleName: '' };
   const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
   await store.append({ ...canonicalBatch([one]), logs: [Buffer.from(`${log}\n`)] });
@@ -58,7 +59,7 @@ test('a row has the log as it was and the fields the event has', async () => {
 });
 
 test('a search is interrupted with the reason of its signal, before and while it runs, and the store goes on', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const events = eventSeries('e', 100_000, NOW - 10 * HOUR, 100).map((one) => ({ ...one, url: `/${'ab'.repeat(100)}` }));
   for (let first = 0; first < events.length; first += 10_000) {
     await store.append(canonicalBatch(events.slice(first, first + 10_000)));
@@ -76,7 +77,7 @@ test('a search is interrupted with the reason of its signal, before and while it
 });
 
 test('a wildcard of many stars takes no time that grows with every star', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch([event('a', NOW, { url: `/${'a'.repeat(2000)}` })]));
   for (const special of ['', '_', '%', '\\', '\0']) {
     const parts = ['', ...Array<string>(200).fill('a'), `${special}b`, ''];
@@ -85,7 +86,7 @@ test('a wildcard of many stars takes no time that grows with every star', async 
 });
 
 test('searches under way when the store closes are interrupted', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 1000, NOW, 1)));
   const searches = Promise.allSettled(Array.from({ length: 20 }, () => store.search(rowsPlan())));
   await store.close();
@@ -97,7 +98,7 @@ test('searches under way when the store closes are interrupted', async () => {
 });
 
 test('a page of many thousand rows has the log of each, unflushed or flushed', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const events = eventSeries('e', 6_000, NOW - HOUR, 100).map((each) => ({ ...each, log: { n: each.logId } }));
   await store.append(canonicalBatch(events.slice(0, 2_500)));
   await store.flushNow();
@@ -112,7 +113,7 @@ test('a page of many thousand rows has the log of each, unflushed or flushed', a
 
 /** Events of the largest size, of which a page takes many pieces, in a segment and in the memtable. */
 async function storeOfLargeEvents() {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   const large = Array.from({ length: 30 }, (_, index) => {
     const url = `/${'u'.repeat(index % 3 === 0 ? 900_000 : 20)}`;
     return event(`l${index}`, NOW - index, { url, log: { index, url, body: 'x'.repeat(index % 3 === 1 ? 900_000 : 20) } });
@@ -145,7 +146,7 @@ test('a page of the largest events is read in pieces of four mebibytes, from the
 });
 
 test('a page of usual size is one piece', async () => {
-  const store = await storeIn(temporaryFolder());
+  const store = await embeddedStoreIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 500, NOW, 1).map((each) => ({ ...each, log: { body: 'x'.repeat(1_000) } }))));
   const page = await store.search(rowsPlan());
   const pieces: RowPiece[] = [];

@@ -13,8 +13,9 @@ import type { StoreOptions, StoreTuning } from '../../../../store/embedded/store
 import { silentLogger } from '../../../../store/event-store.ts';
 import { answered } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { segmentChecks } from '../integrity/segment-checks-under-test.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
@@ -28,7 +29,7 @@ const EVENTS = Array.from({ length: 600 }, (_, index) =>
 
 /** A store with several segments, and one more event in the memtable. */
 async function filledStore(dataDir: string, options: Partial<StoreOptions> & StoreTuning = {}): Promise<OpenStore> {
-  const store = await storeIn(dataDir, options);
+  const store = await embeddedStoreIn(dataDir, options);
   for (let first = 0; first < EVENTS.length; first += 150) {
     await store.append(canonicalBatch(EVENTS.slice(first, first + 150)));
     await store.flushNow();
@@ -64,7 +65,7 @@ test('a search that runs out of memory is refused, and the next one is answered'
   await filling.append(canonicalBatch(longs));
   await filling.flushNow();
   await filling.close();
-  const store = await storeIn(dataDir, { memoryLimitMb: 64 });
+  const store = await embeddedStoreIn(dataDir, { memoryLimitMb: 64 });
   await expect(store.search(rowsPlan({ zones: [9], output: BY_COUNTRY }))).rejects.toMatchObject({
     code: 'overloaded',
     message: expect.stringContaining('not enough memory for this search'),

@@ -6,8 +6,9 @@ import { SegmentCounts } from '../../../../store/embedded/search/segment-counts.
 import { answered } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { assertAsyncProperty } from '../../../random/assert-property.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
 const COUNTRIES = ['DE', 'FR', 'US'] as const;
@@ -28,8 +29,8 @@ const round = fc.record({
 
 test('searches that remember counts answer what others do, while windows move and events are stored, flushed and merged', async () => {
   const property = fc.asyncProperty(fc.array(round, { minLength: 40, maxLength: 40 }), async (rounds) => {
-    const remembering = await storeIn(temporaryFolder());
-    const counting = await storeIn(temporaryFolder(), { cachesCounts: false });
+    const remembering = await embeddedStoreIn(temporaryFolder());
+    const counting = await embeddedStoreIn(temporaryFolder(), { cachesCounts: false });
     const both = [remembering, counting];
     let stored = 0;
     const steps = {

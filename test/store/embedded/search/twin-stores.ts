@@ -7,7 +7,8 @@ import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { explored } from '../../../fixtures/answered-rows.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
-import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW } from '../stored-events.ts';
 import { actionIs, explorePlan } from './explore-plan.ts';
 
@@ -82,8 +83,8 @@ export class Twins {
     const folder = temporaryFolder();
     const now = () => nowMs.value;
     const stores = await Promise.all([
-      storeIn(folder, { valueCountLimits: LIMITS, now }),
-      storeIn(temporaryFolder(), { cachesCounts: false, now }),
+      embeddedStoreIn(folder, { valueCountLimits: LIMITS, now }),
+      embeddedStoreIn(temporaryFolder(), { cachesCounts: false, now }),
     ]);
     return new Twins(folder, stores, nowMs);
   }
