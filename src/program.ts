@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
@@ -5,6 +6,7 @@ import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
+import { clickhouseAddress } from './config/clickhouse-config.ts';
 import type { Config } from './config/config.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
@@ -70,7 +72,14 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger, onFatal } = options;
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
-  const store = await openStore({ kind: 'embedded', dataDir, memoryLimitMb, retentionMs, ...deadLetters, now, logger, onFatal });
+  const clickhouse = clickhouseAddress(config);
+  const settings = { retentionMs, ...deadLetters, now, logger };
+  if (clickhouse !== null) mkdirSync(dataDir, { recursive: true });
+  const store = await openStore(
+    clickhouse === null
+      ? { kind: 'embedded', dataDir, memoryLimitMb, ...settings, onFatal }
+      : { kind: 'clickhouse', address: clickhouse, ...settings },
+  );
   // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];
   const planes: StopStep[] = [];

@@ -313,6 +313,7 @@ export const STORE_ERROR_CODES = [
   'append_failed',
   'backup_failed',
   'corrupt',
+  'unavailable',
 ] as const;
 
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];

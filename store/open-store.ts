@@ -1,9 +1,12 @@
+import type { ClickhouseAddress } from './clickhouse/client.ts';
+import { type ClickhouseStoreOptions, openClickhouseStore } from './clickhouse/open-store.ts';
+import { type MigrationReport, migrateSchema } from './clickhouse/schema.ts';
 import { openEmbeddedStore } from './embedded/open-store.ts';
 import type { StoreOptions } from './embedded/store-options.ts';
 import type { EventStore } from './event-store.ts';
 
 /** Which store a program stores its events in, with its settings. */
-export type ChosenStore = { readonly kind: 'embedded' } & StoreOptions;
+export type ChosenStore = ({ readonly kind: 'embedded' } & StoreOptions) | ({ readonly kind: 'clickhouse' } & ClickhouseStoreOptions);
 
 /**
  * Opens the store that is chosen and brings it to where it was. Everybody but the commands that work on a data folder opens it by this
@@ -13,5 +16,14 @@ export async function openStore(choice: ChosenStore): Promise<EventStore> {
   switch (choice.kind) {
     case 'embedded':
       return await openEmbeddedStore(choice);
+    case 'clickhouse':
+      return await openClickhouseStore(choice);
+    default:
+      return choice satisfies never;
   }
+}
+
+/** Brings the tables of a store on ClickHouse up to date, or tells what that would run. Throws `StoreError` (`unavailable`). */
+export function migrateStore(address: ClickhouseAddress, options: { readonly isDryRun: boolean }): Promise<MigrationReport> {
+  return migrateSchema(address, options);
 }

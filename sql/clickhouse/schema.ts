@@ -89,7 +89,7 @@ function uuidParts(): string {
 }
 
 /** Sequences of one minute, by which arrivals are sorted. */
-const MINUTE_OF_SEQUENCES = 60_000_000n << BigInt(WRITER_BITS);
+export const MINUTE_OF_SEQUENCES = 60_000_000n << BigInt(WRITER_BITS);
 
 /** A part that is not merged with others of its partition within this time is merged at last. */
 const MERGED_AFTER_SECONDS = 3_600;

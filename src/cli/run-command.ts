@@ -8,6 +8,7 @@ import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageErro
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest/ingest-command.ts';
 import { kafkaCommand } from './kafka-command.ts';
+import { migrateCommand } from './migrate-command.ts';
 import { exportCommand } from './search/export-command.ts';
 import { groupsCommand, searchCommand } from './search/search-command.ts';
 import { tailCommand } from './search/tail-command.ts';
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   exportCommand,
   feedCommand,
   kafkaCommand,
+  migrateCommand,
   backupCommand,
   checkCommand,
   tokensCommand,

@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
+import { CLICKHOUSE_CONFIG_VARIABLES, type ClickhouseConfigValues } from './clickhouse-config.ts';
 import type { ConfigVariable } from './config-value.ts';
 import { oneOfAnyCase, someText, wholeNumberSetting } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
@@ -12,7 +13,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export const DEMO_CHOICES = ['true', 'false', 'auto'] as const;
 
 /** The parsed values, one for each row of the table. Null where a variable has no default and is not set. */
-export interface ConfigValues extends EdgeConfigValues, KafkaConfigValues {
+export interface ConfigValues extends ClickhouseConfigValues, EdgeConfigValues, KafkaConfigValues {
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
@@ -58,6 +59,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     about: 'Where the events are kept; one running program a folder',
     parse: someText,
   },
+  ...CLICKHOUSE_CONFIG_VARIABLES,
   ...KAFKA_CONFIG_VARIABLES,
   {
     key: 'retentionMs',

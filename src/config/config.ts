@@ -1,4 +1,5 @@
 import type { AccessKey } from './access-key.ts';
+import { clickhouseConfigFaults } from './clickhouse-config.ts';
 import { CONFIG_VARIABLES, type ConfigValues, sourceOf } from './config-table.ts';
 import type { ConfigVariable } from './config-value.ts';
 import { kafkaConfigFaults } from './kafka-config.ts';
@@ -37,7 +38,7 @@ function readVariable(variable: ConfigVariable, env: Texts, flags: Texts): { rea
 
 /** A line for each broken rule about several variables. A variable whose own value is wrong is absent and breaks none. */
 function checkTogether(values: Partial<ConfigValues>): string[] {
-  const wrong = kafkaConfigFaults(values);
+  const wrong = [...clickhouseConfigFaults(values), ...kafkaConfigFaults(values)];
   if (isSet(values.serviceDatabaseAuthToken) && values.serviceDatabaseUrl === null) {
     wrong.push('SERVICE_DATABASE_AUTH_TOKEN is set without SERVICE_DATABASE_URL; allowed: both, or none');
   }

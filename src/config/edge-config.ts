@@ -1,6 +1,7 @@
 import type { Operation } from '../../edge/operations/operation.ts';
 import { MANAGEMENT_NUMBERS, rangesText } from '../../edge/operations/operations.ts';
 import type { UpstreamTarget } from '../../edge/proxy/upstream-request.ts';
+import { parseUrlSetting } from './address-setting.ts';
 import { accept, type ConfigVariable, type ParsedValue, refuse } from './config-value.ts';
 
 /** The upstream of one operation: an address, or the local control plane. */
@@ -9,35 +10,11 @@ type UpstreamChoice = { readonly kind: 'url'; readonly url: string } | { readonl
 /** The operations that may have an upstream of their own, as messages name them. */
 const ALLOWED_NUMBERS = rangesText(MANAGEMENT_NUMBERS, '..');
 
-/** The proxies look for steps upwards in the decoded path, and would fail on every request. */
-function isPlainPath(path: string): boolean {
-  try {
-    return !decodeURIComponent(path).includes('..');
-  } catch (error) {
-    if (error instanceof URIError) return false;
-    throw error;
-  }
-}
-
-/** An address without credentials, query or fragment, or the reason why it is refused. */
-function parseAddress(text: string, schemes: readonly string[]): ParsedValue<URL> {
-  const url = URL.parse(text);
-  if (url === null) return refuse('it is no URL');
-  // What stands before the first colon may be a user name, or a key.
-  if (!schemes.includes(url.protocol.slice(0, -1))) return refuse(`its scheme is not ${schemes.join(' or ')}`);
-  if (url.hostname === '') return refuse('it has no host');
-  if (url.username !== '' || url.password !== '')
-    return refuse('it holds a user name or a password; a key or token has a variable of its own');
-  if (url.search !== '' || url.hash !== '') return refuse('it has a query or a fragment');
-  if (!isPlainPath(url.pathname)) return refuse('its path has a % that begins no escape, or .. behind one');
-  return accept(url);
-}
-
 const UPSTREAM_URL_FORM = 'an http: or https: URL without credentials, query and fragment';
 
 /** Parses UPSTREAM_URL. */
 function parseUpstreamUrl(text: string): ParsedValue<string> {
-  const parsed = parseAddress(text, ['http', 'https']);
+  const parsed = parseUrlSetting(text, ['http', 'https']);
   return parsed.kind === 'value' ? accept(parsed.value.href.replace(/\/+$/, '')) : parsed;
 }
 
@@ -47,7 +24,7 @@ const DATABASE_URL_FORM = 'a libsql:, https: or http: URL without credentials, q
 function parseDatabaseUrl(text: string): ParsedValue<string> {
   // URL does not parse the hosts of schemes that it does not know.
   const web = text.replace(/^libsql:/i, 'https:');
-  const parsed = parseAddress(web, ['http', 'https']);
+  const parsed = parseUrlSetting(web, ['http', 'https']);
   return parsed.kind === 'value' ? accept(parsed.value.href.replace(/\/+$/, '')) : parsed;
 }
 
@@ -84,7 +61,7 @@ function parseCredential(text: string): ParsedValue<string> {
 
 /** Parses CHALLENGE_RESOLVER_URL. */
 function parseResolverUrl(text: string): ParsedValue<string> {
-  const parsed = parseAddress(text, ['http']);
+  const parsed = parseUrlSetting(text, ['http']);
   return parsed.kind === 'value' ? accept(parsed.value.href) : parsed;
 }
 

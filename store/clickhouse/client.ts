@@ -1,18 +1,236 @@
-import type { SqlStatement } from '../../sql/statement.ts';
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { ClickHouseError, type ClickHouseClient as Connection, createClient } from '@clickhouse/client';
+import type { SqlParam, SqlStatement } from '../../sql/statement.ts';
+import { StoreError, storeClosed } from '../event-store.ts';
+import { type ClickhouseSettings, INSERT_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
 
-/** The rows of a statement. 64-bit integers are texts. */
+/** Where ClickHouse is, and who asks it. */
+export interface ClickhouseAddress {
+  /** One server, or replicas of one: the first that can be reached is asked. */
+  readonly urls: readonly string[];
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** The rows of a statement. Integers of 64 bits are texts. */
 export interface ClickhouseRows {
   readonly rows: readonly (readonly unknown[])[];
-  /** Rows before LIMIT, where the statement was asked for them. */
+  /** How many rows there would be without LIMIT; 0 where the statement does not ask for it. */
   readonly rowsBeforeLimit: number;
 }
 
 export interface ReadOptions {
+  /** Aborting it ends the statement, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  readonly settings?: Readonly<Record<string, string | number>>;
+  readonly settings?: ClickhouseSettings;
 }
 
-export interface ClickhouseClient {
-  /** Runs a statement (JSONCompact); aborting the signal rejects with its reason and ends the statement on the server. */
-  read(statement: SqlStatement, options: ReadOptions): Promise<ClickhouseRows>;
+export interface BytesOptions extends ReadOptions {
+  readonly maxBytes?: number;
+}
+
+/** A statement answers more than its reader takes. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+/** An answer of the format JSONCompact. */
+interface JsonAnswer {
+  readonly data: readonly (readonly unknown[])[];
+  readonly rows_before_limit_at_least?: number;
+}
+
+/** So long may a server take nothing and send nothing before the next one is tried. Deadlines of searches are the caller's. */
+const IDLE_MS = 300_000;
+
+/** As many statements may be under way: those of all seats of the queue, and those that the store makes by itself. */
+const MAX_CONNECTIONS = 64;
+
+/** The statements of a store, over the HTTP interface of ClickHouse. */
+export class ClickhouseClient {
+  readonly #address: ClickhouseAddress;
+  readonly #servers: readonly Connection[];
+  /** The index of the server that was reached last. */
+  #current = 0;
+  #isClosed = false;
+
+  constructor(address: ClickhouseAddress) {
+    this.#address = address;
+    this.#servers = address.urls.map((url) => connectionTo(url, address));
+  }
+
+  /**
+   * The bytes that a statement with a format of its own answers. Rejects with {@link AnswerTooLarge} where they are more than `maxBytes`,
+   * and otherwise as {@link read} does.
+   */
+  async readBytes(statement: SqlStatement, { signal, settings, maxBytes }: BytesOptions = {}): Promise<Buffer> {
+    const bounds: ClickhouseSettings = maxBytes === undefined ? {} : { max_result_bytes: maxBytes, result_overflow_mode: 'throw' };
+    return await this.#reading(signal, async (server, queryId, abort_signal) => {
+      const { stream } = await server.exec({
+        query: statement.text,
+        query_params: paramsOf(statement.params),
+        query_id: queryId,
+        abort_signal,
+        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...settings, ...bounds }),
+      });
+      return Buffer.concat(await stream.toArray());
+    });
+  }
+
+  /** The statement's rows. Rejects with `StoreError` (`unavailable`, `overloaded`, `closed`), or with an error that is a defect. */
+  async read(statement: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
+    const { signal, settings } = options;
+    const answer = await this.#reading(signal, async (server, queryId, abort_signal) => {
+      const result = await server.query({
+        query: statement.text,
+        query_params: paramsOf(statement.params),
+        query_id: queryId,
+        format: 'JSONCompact',
+        abort_signal,
+        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...settings }),
+      });
+      return JSON.parse(await result.text()) as JsonAnswer;
+    });
+    return { rows: answer.data, rowsBeforeLimit: answer.rows_before_limit_at_least ?? 0 };
+  }
+
+  /** Runs a statement that has no rows, such as one that makes a table. */
+  async run(statement: SqlStatement, { signal, settings = {} }: ReadOptions = {}): Promise<void> {
+    await this.#onOneServer(signal, (server) =>
+      server.command({
+        query: statement.text,
+        query_params: paramsOf(statement.params),
+        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...INSERT_SETTINGS, ...settings }),
+      }),
+    );
+  }
+
+  /** Runs an INSERT whose data are these bytes. Where it rejects, all of them, some or none may be stored. */
+  async insert(statement: SqlStatement, data: readonly Uint8Array[], settings: ClickhouseSettings = {}): Promise<void> {
+    await this.#onOneServer(undefined, async (server) => {
+      const { stream } = await server.exec({
+        query: statement.text,
+        query_params: paramsOf(statement.params),
+        values: Readable.from(data, { objectMode: false }),
+        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...INSERT_SETTINGS, ...settings }),
+      });
+      for await (const _ of stream) {
+        // An INSERT answers nothing. The end of the answer says that it is done.
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#servers.map((server) => server.close()));
+  }
+
+  /** Runs a statement that reads. The signal ends it on the server, too. */
+  #reading<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#onOneServer(signal, async (server) => {
+      const queryId = randomUUID();
+      const abort = new AbortController();
+      const end = (): void => {
+        abort.abort();
+        void endStatement(server, queryId);
+      };
+      signal?.addEventListener('abort', end, { once: true });
+      try {
+        return await work(server, queryId, abort.signal);
+      } finally {
+        signal?.removeEventListener('abort', end);
+      }
+    });
+  }
+
+  /** Runs work on the server that was reached last, and on each other one if that cannot be reached. */
+  async #onOneServer<T>(signal: AbortSignal | undefined, work: (server: Connection) => Promise<T>): Promise<T> {
+    const faults: string[] = [];
+    for (let tried = 0; tried < this.#servers.length; tried += 1) {
+      signal?.throwIfAborted();
+      if (this.#isClosed) {
+        throw storeClosed();
+      }
+      const index = this.#current;
+      try {
+        return await work(this.#servers[index] as Connection);
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof ClickHouseError) {
+          throw this.#errorOf(error);
+        }
+        faults.push(`${this.#address.urls[index]}: ${messageOf(error)}`);
+        if (this.#current === index) {
+          this.#current = (index + 1) % this.#servers.length;
+        }
+      }
+    }
+    throw new StoreError('unavailable', `ClickHouse cannot be reached: ${faults.join('; ')}`);
+  }
+
+  #errorOf(error: ClickHouseError): Error {
+    const { user, database } = this.#address;
+    const message = error.message.trim();
+    switch (error.type) {
+      case 'AUTHENTICATION_FAILED':
+      case 'REQUIRED_PASSWORD':
+      case 'WRONG_PASSWORD':
+      case 'UNKNOWN_USER':
+        return new StoreError('unavailable', `ClickHouse refuses CLICKHOUSE_USER=${user} with its password: ${message}`, { cause: error });
+      case 'ACCESS_DENIED':
+      case 'NOT_ENOUGH_PRIVILEGES':
+        return new StoreError('unavailable', `ClickHouse user ${user} may not do this in ${database}: ${message}`, { cause: error });
+      case 'TOO_MANY_ROWS_OR_BYTES':
+        return new AnswerTooLarge(message, { cause: error });
+      case 'TOO_MANY_PARTS':
+      case 'TOO_MANY_SIMULTANEOUS_QUERIES':
+      case 'MEMORY_LIMIT_EXCEEDED':
+      case 'TIMEOUT_EXCEEDED':
+      case 'QUERY_WAS_CANCELLED':
+        return new StoreError('overloaded', `ClickHouse has too much to do: ${message}`, { cause: error });
+      default:
+        return new Error(`ClickHouse cannot run a statement: ${message} (${error.type ?? error.code})`, { cause: error });
+    }
+  }
+}
+
+function connectionTo(url: string, { user, password, database }: ClickhouseAddress): Connection {
+  return createClient({
+    url,
+    username: user,
+    password,
+    database,
+    application: 'shieldlog',
+    request_timeout: IDLE_MS,
+    max_open_connections: MAX_CONNECTIONS,
+    compression: { response: true, request: false },
+    use_multipart_params_auto: true,
+    // Errors are the store's to tell.
+    log: { level: 127 },
+  });
+}
+
+/** Ends a statement whose reader is gone. Where that fails, it ends by itself. */
+async function endStatement(server: Connection, queryId: string): Promise<void> {
+  try {
+    await server.command({ query: 'KILL QUERY WHERE query_id = {id:String} ASYNC', query_params: { id: queryId } });
+  } catch {
+    // The server cannot be reached, or the statement has ended.
+  }
+}
+
+function paramsOf(params: readonly SqlParam[]): Record<string, unknown> {
+  return Object.fromEntries(params.map(({ value }, index) => [`p${index + 1}`, value]));
+}
+
+/** The client's type of settings has only those of its own version. */
+function settingsOf(settings: ClickhouseSettings): Record<string, string | number> {
+  return { ...settings };
+}
+
+function messageOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message === '' ? String(code) : message;
 }

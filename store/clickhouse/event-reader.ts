@@ -8,7 +8,7 @@ export interface Moments {
 }
 
 export interface EventSource {
-  readonly client: ClickhouseClient;
+  readonly client: Pick<ClickhouseClient, 'read'>;
   readonly moments: Moments;
   /** The table of events. */
   readonly table: string;

@@ -1,5 +1,8 @@
-/** Settings that every statement of the program is sent with. */
-export const STATEMENT_SETTINGS: Readonly<Record<string, string | number>> = {
+/** Values of ClickHouse's settings, by name. */
+export type ClickhouseSettings = Readonly<Record<string, string | number>>;
+
+/** What every statement is sent with, so that it means the same whatever the server's own settings are. */
+export const STATEMENT_SETTINGS: ClickhouseSettings = {
   // Missing values as SQL has them: a cast, an outer join and a grouping set keep and make NULL.
   cast_keep_nullable: 1,
   join_use_nulls: 1,
@@ -7,13 +10,21 @@ export const STATEMENT_SETTINGS: Readonly<Record<string, string | number>> = {
   transform_null_in: 0,
   // A name means the column also where an expression of the SELECT list has the same name.
   prefer_column_name_to_alias: 1,
+  // Node's numbers have 53 bits.
   output_format_json_quote_64bit_integers: 1,
   output_format_json_escape_forward_slashes: 0,
-  async_insert: 0,
   // Of copies the first wins before a condition is tried on it, so that a later copy never matches in its place.
   optimize_move_to_prewhere_if_final: 0,
   // Except for conditions on the sequence, which say what a statement sees.
   apply_prewhere_after_final: 0,
+  // An answer is whole, or it is an error.
+  wait_end_of_query: 1,
+};
+
+/** What an INSERT is sent with besides. */
+export const INSERT_SETTINGS: ClickhouseSettings = {
+  // The answer to an INSERT says that its rows are stored and visible; servers of 26.9 and later answer before that by default.
+  async_insert: 0,
 };
 
 /** For statements whose rows before the limit are counted. */

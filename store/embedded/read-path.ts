@@ -1,12 +1,12 @@
 import { silentLogger, storeClosed } from '../event-store.ts';
 import { memoryShares } from '../memory-shares.ts';
+import { Readings } from '../readings.ts';
 import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
 import type { ConnectionPool } from './duckdb/connection-pool.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { EXCERPT_EVENTS, FeedPages } from './feed/feed-pages.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { Closing } from './runtime/closing.ts';
-import { Readings } from './runtime/readings.ts';
 import { ExplorationCache } from './search/exploration-cache.ts';
 import { PageCache } from './search/page-cache.ts';
 import { SearchRunner } from './search/search-runner.ts';

@@ -7,9 +7,19 @@ import {
   HAS_UPPERCASE_OR_NON_ASCII_BIT,
   MASK_BYTES,
 } from '../../query/batch-columns.ts';
+import { NEWLINE } from '../../query/json-bytes.ts';
 import { JOURNAL_COLUMNS } from '../../sql/columns.ts';
 import { VECTOR_COLUMN_BYTES } from '../../sql/segment-layout.ts';
-import { dataPage, LENGTH_BYTES, PARQUET_MAGIC, type ParquetColumn, pageHeader, parquetColumn, parquetFooter } from './parquet-format.ts';
+import {
+  bytesColumn,
+  dataPage,
+  LENGTH_BYTES,
+  PARQUET_MAGIC,
+  type ParquetColumn,
+  pageHeader,
+  parquetColumn,
+  parquetFooter,
+} from './parquet-format.ts';
 import { type FittingRows, splitByBytes } from './row-groups.ts';
 
 interface FileColumn {
@@ -18,12 +28,16 @@ interface FileColumn {
   readonly content: readonly Uint8Array[];
 }
 
+/** The column of the packed logs, in files that have them. */
+export const LOG_COLUMN = 'packed';
+
 /**
  * Returns the fields of a batch as a Parquet file, in pieces. It has one row group, or more where a vector would have too many bytes of a
  * column. The columns are those of `JOURNAL_COLUMNS`; `seq` counts up from `firstSequence`. Nothing is compressed, because the file is
- * read from memory until its events are flushed. Returns no pieces where there are no events.
+ * read from memory until its events are flushed. With `logs`, those of an `EventBatch`, it has a further column {@link LOG_COLUMN}.
+ * Returns no pieces where there are no events.
  */
-export function batchFileOf(fields: FieldColumns, eventCount: number, firstSequence: bigint): Uint8Array[] {
+export function batchFileOf(fields: FieldColumns, eventCount: number, firstSequence: bigint, logs?: readonly Uint8Array[]): Uint8Array[] {
   if (eventCount === 0) {
     return [];
   }
@@ -32,10 +46,14 @@ export function batchFileOf(fields: FieldColumns, eventCount: number, firstSeque
   const pieces: Uint8Array[] = [PARQUET_MAGIC];
   let offset = PARQUET_MAGIC.length;
   let elements: ParquetColumn[] = [];
+  const lines = logs && linesOf(logs, eventCount);
   const groups = eventGroups(fields.values, masks).map((group): RowGroup => {
     const start = offset;
     const rows = group.masks.length;
     const columns = columnsOf(group, every, firstSequence + BigInt(group.from));
+    if (lines !== undefined) {
+      columns.push({ element: bytesColumn(LOG_COLUMN), content: plainBytes(lines.slice(group.from, group.from + rows)) });
+    }
     elements = columns.map(({ element }) => element);
     const chunks = columns.map(({ element, content }) => {
       const chunkStart = offset;
@@ -181,6 +199,34 @@ function columnsOf({ values, masks }: EventGroup, every: number, firstSequence: 
     const levels = any & (1 << index) ? packedLevels(masks, index) : noLevels(masks.length);
     return { element: parquetColumn(column), content: [levels, ...chunks] };
   });
+}
+
+/** The lines without their newlines. A line is never spread over two chunks. Throws where they are not as many as the events. */
+function linesOf(logs: readonly Uint8Array[], eventCount: number): Buffer[] {
+  const lines: Buffer[] = [];
+  for (const chunk of logs) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      lines.push(bytes.subarray(start, end));
+      start = end + 1;
+    }
+  }
+  if (lines.length !== eventCount) {
+    throw new Error(`a batch of ${eventCount} events has ${lines.length} logs`);
+  }
+  return lines;
+}
+
+/** Each after its length. */
+function plainBytes(values: readonly Buffer[]): Uint8Array[] {
+  const bytes = Buffer.allocUnsafe(values.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0));
+  let at = 0;
+  for (const value of values) {
+    at = bytes.writeUInt32LE(value.length, at);
+    at += value.copy(bytes, at);
+  }
+  return [bytes];
 }
 
 function allMasks(chunks: readonly Uint8Array[], eventCount: number): Uint32Array {

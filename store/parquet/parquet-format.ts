@@ -34,6 +34,11 @@ export function parquetColumn({ name, duckdbType }: EventColumn, allPresent = fa
   return { name, repetition_type: isRequired ? 'REQUIRED' : 'OPTIONAL', ...PARQUET_TYPES[duckdbType] };
 }
 
+/** A column of bytes that the event table does not have, with a value in every row. */
+export function bytesColumn(name: string): ParquetColumn {
+  return { name, repetition_type: 'REQUIRED', ...PARQUET_TYPES.BLOB };
+}
+
 type PageHeader = Omit<Parameters<typeof writePageHeader>[1], 'uncompressed_page_size' | 'compressed_page_size'>;
 
 export function pageHeader(header: PageHeader, uncompressedBytes: number, compressedBytes = uncompressedBytes): Uint8Array {

@@ -25,7 +25,7 @@ interface Answer {
 /**
  * Runs statements on an engine in this process, without the HTTP between them. It goes once the tests' server is there.
  */
-export class ChdbReader implements ClickhouseClient, Disposable {
+export class ChdbReader implements Pick<ClickhouseClient, 'read'>, Disposable {
   readonly #session = new Session();
   #underWay: Promise<unknown> = Promise.resolve();
 

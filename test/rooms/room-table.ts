@@ -15,6 +15,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of `query` and the page. */
 export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['store', 'bench', 'test'],
+  '@clickhouse/client': ['store', 'bench', 'test'],
   kafkajs: ['ingest', 'bench', 'test'],
   'ipaddr.js': ['query', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
   preact: ['web', 'bench', 'test'],
@@ -90,7 +91,7 @@ export const INNER_FOLDERS = ['src/cli/backup', 'src/cli/feed', 'src/cli/ingest'
 export const TOP_FILES = ['src/main.ts', 'store/open-store.ts'] as const;
 
 /** The folders that only `store/` itself knows: everybody else opens a store by `store/open-store.ts`. */
-export const STORES = ['embedded'] as const;
+export const STORES = ['embedded', 'clickhouse'] as const;
 
 /** The files that know the embedded store all the same: their commands work on its data folder while no program has it open. */
 export const OFFLINE_FILES = ['src/cli/check-command.ts', 'src/cli/backup/backup-folder.ts'] as const;

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
 import { type DeadLetter, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
 import { DeadLetterShares } from './dead-letter-quota.ts';
@@ -222,7 +222,7 @@ export class DeadLetterTable {
   /** Returns the id of the letter; null where its bytes are not kept. */
   #addOne(letter: NewDeadLetter, removals: Removals): number | null {
     const { bytes, reason, topic, zoneId, movedId } = letter;
-    const sha256 = letter.cut?.sha256 ?? createHash('sha256').update(bytes).digest();
+    const sha256 = messageHashOf(letter);
     const identity = identityOf(letter, sha256);
     const found = this.#known.get(identity);
     if (found !== undefined) {
@@ -357,13 +357,4 @@ function letterOf(row: Record<string, unknown>): StoredDeadLetter {
     isWhole: Number(row['record_only']) === 0 && Number(row['is_batch']) === 0 && bytes.length === sizeBytes,
     bytes,
   };
-}
-
-/**
- * A hash that tells a message from others. That of a Kafka message is made of its offset and its bytes, because a topic may be deleted and
- * made again. That of other messages is made of their bytes and their zone: the same bytes belong to no zone where they follow an array.
- */
-function identityOf({ source, topic, partition, offset, zoneId }: DeadLetter, sha256: Uint8Array): Buffer {
-  const origin = topic === null ? `${zoneId}` : `${topic}-${partition}-${offset}`;
-  return createHash('sha256').update(`${source} ${origin} `).update(sha256).digest();
 }

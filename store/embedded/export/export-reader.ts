@@ -1,9 +1,9 @@
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import type { RowPiece } from '../../../query/plan/search-result.ts';
+import type { Readings } from '../../readings.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
-import type { Readings } from '../runtime/readings.ts';
 import { RowPieces } from '../search/row-pieces.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { ExportCursor } from './export-cursor.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
 import { SerialQueue } from '../../../work/serial-queue.ts';
-import { type AppendReceipt, type EventBatch, memoryOfLetter, StoreError } from '../../event-store.ts';
+import { type AppendReceipt, type EventBatch, StoreError } from '../../event-store.ts';
+import { bytesOfBatch, mergeBatches } from '../../merged-batches.ts';
 import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
 import type { EpochTable } from '../catalog/epoch-table.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
@@ -76,7 +76,7 @@ export class AppendPipeline {
     if (refusal !== undefined) {
       throw refusal;
     }
-    const append: Append = { batch, sizeBytes: sizeOf(batch), stored: Promise.withResolvers(), failure: undefined };
+    const append: Append = { batch, sizeBytes: bytesOfBatch(batch), stored: Promise.withResolvers(), failure: undefined };
     this.#underWay.add(append);
     this.#waiting.push(append);
     this.#pendingBytes += append.sizeBytes;
@@ -237,26 +237,4 @@ function acknowledge(group: readonly Append[], journal: Journal, notKept: readon
     stored.resolve({ firstSequence, eventCount, duplicates, deadLettersNotKept });
     firstSequence = endSequence;
   }
-}
-
-/** Joins batches in their order. The last source offset of a partition counts. */
-function mergeBatches(batches: readonly EventBatch[]): EventBatch {
-  const sourceOffsets = batches.flatMap((batch) => batch.sourceOffsets);
-  return {
-    fields: {
-      values: BATCH_COLUMNS.map((_, index) => batches.flatMap(({ fields }) => fields.values[index] ?? [])),
-      masks: batches.flatMap(({ fields }) => fields.masks),
-    },
-    logs: batches.flatMap(({ logs }) => logs),
-    eventCount: batches.reduce((sum, { eventCount }) => sum + eventCount, 0),
-    sourceOffsets: [...new Map(sourceOffsets.map((offset) => [`${offset.partition} ${offset.topic}`, offset])).values()],
-    deadLetters: batches.flatMap(({ deadLetters }) => deadLetters),
-    expiredCount: batches.reduce((sum, { expiredCount }) => sum + expiredCount, 0),
-  };
-}
-
-/** The memory of a batch, its dead letters included. */
-function sizeOf({ fields, logs, deadLetters }: EventBatch): number {
-  const eventBytes = [...fields.values.flat(), ...fields.masks, ...logs].reduce((sum, chunk) => sum + chunk.byteLength, 0);
-  return deadLetters.reduce((sum, letter) => sum + memoryOfLetter(letter), eventBytes);
 }

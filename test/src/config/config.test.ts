@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../../src/config/config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../../../src/config/config-table.ts';
+import { CLICKHOUSE_BAD, CLICKHOUSE_GOOD } from './clickhouse-config-cases.ts';
 import { EDGE_BAD, EDGE_GOOD } from './edge-config-cases.ts';
 import { KAFKA_BAD, KAFKA_FAULTS, KAFKA_GOOD, OAUTH, SASL } from './kafka-config-cases.ts';
 
@@ -49,6 +50,7 @@ const GOOD: readonly (readonly [name: string, text: string, key: string, value: 
   ['DEMO', 'auto', 'demo', false, { KAFKA_BROKERS: 'a:1' }],
   ['LOG_LEVEL', 'Debug', 'logLevel', 'debug'],
   ...KAFKA_GOOD,
+  ...CLICKHOUSE_GOOD,
   ...EDGE_GOOD,
 ];
 
@@ -119,6 +121,7 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['ACCESS_KEYS', `me:${KEY}:*:root`],
   ['ACCESS_KEYS', `me:${KEY}:*:personal:x`],
   ...KAFKA_BAD,
+  ...CLICKHOUSE_BAD,
   ...EDGE_BAD,
 ];
 
@@ -128,6 +131,11 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       port: 8080,
       dataDir: './data',
+      store: 'embedded',
+      clickhouseUrls: null,
+      clickhouseUser: 'default',
+      clickhousePassword: null,
+      clickhouseDatabase: 'shieldlog',
       kafkaBrokers: null,
       kafkaTopics: ['shield-events'],
       kafkaGroupId: 'shieldlog',

@@ -20,6 +20,8 @@ const VALUES: Readonly<Record<string, readonly [value: string, besides?: Texts]>
   KAFKA_TLS_KEY_PASSPHRASE: ['sesame', LOCKED],
   KAFKA_SASL_OAUTH_CLIENT_SECRET: ['se cret', without(OAUTH, 'KAFKA_SASL_OAUTH_CLIENT_SECRET')],
   ACCESS_KEYS: [`me:${KEY}:*\nyou:${KEY}2:7`],
+  CLICKHOUSE_URL: ['http://127.0.0.1:8123', { STORE: 'clickhouse' }],
+  CLICKHOUSE_PASSWORD: ['pass word', { STORE: 'clickhouse', CLICKHOUSE_URL: 'http://127.0.0.1:8123' }],
   UPSTREAM_URL: ['https://api.example'],
   UPSTREAM_URL_OVERRIDES: ['9=local'],
   UPSTREAM_ACCESS_KEY: ['key', { UPSTREAM_URL: 'https://api.example' }],
@@ -93,7 +95,7 @@ describe('every secret of the configuration', () => {
     });
 
     test(`${file} with a value that is not allowed is refused by variable and path, without the value`, () => {
-      const bad = name.startsWith('KAFKA_') ? ' \t ' : 'un allowed';
+      const bad = /^(KAFKA|CLICKHOUSE)_/.test(name) ? ' \t ' : 'un allowed';
       const path = fileOf(bad);
       const message = refusal({ ...besides, [file]: path });
       expect(message.startsWith(`${file}=${JSON.stringify(path)} is not allowed`)).toBe(true);

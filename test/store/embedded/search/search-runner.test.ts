@@ -5,12 +5,12 @@ import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts'
 import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { ThreadPolicy } from '../../../../store/embedded/duckdb/thread-policy.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
-import { Readings } from '../../../../store/embedded/runtime/readings.ts';
 import type { GroupCache } from '../../../../store/embedded/search/group-search.ts';
 import { SearchRunner } from '../../../../store/embedded/search/search-runner.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from '../../../../store/embedded/store-options.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
+import { Readings } from '../../../../store/readings.ts';
 import { answered } from '../../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';

@@ -1,0 +1,41 @@
+import { migrateStore } from '../../store/open-store.ts';
+import { CLICKHOUSE_CONFIG_VARIABLES, clickhouseAddress } from '../config/clickhouse-config.ts';
+import { loadConfig } from '../config/config.ts';
+import { flagsOf } from '../config/config-table.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+
+const HELP = `Usage: shieldlog migrate [flags]
+
+Brings the tables of a store on ClickHouse to the version that this program knows. serve does so at its start, too; this is for those
+whose programs may not change tables. Two at once do it once, and what is there already stays.
+
+  --dry-run
+      Print the statements that would be run, and change nothing.
+  --clickhouse-url, --clickhouse-user, --clickhouse-password, --clickhouse-database
+      As with serve, which has the environment variables of these names; a password may stand in a file.
+
+Exit status: 0 done, 1 failed, 2 wrong usage or configuration.
+`;
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const { flags, switches, positionals } = parseCommandLine(args, CLICKHOUSE_CONFIG_VARIABLES.flatMap(flagsOf), ['dry-run']);
+  if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; migrate takes only flags`);
+  const address = clickhouseAddress(loadConfig(io.env, flags));
+  if (address === null)
+    throw new CommandFailed('there is nothing to migrate: STORE is embedded, whose folder is migrated when it is opened');
+  const isDryRun = switches.has('dry-run');
+  const { from, to, statements } = await migrateStore(address, { isDryRun });
+  if (isDryRun) {
+    for (const statement of statements) io.stdout.write(`${statement};\n`);
+  }
+  const done = isDryRun ? `would go from version ${from} to ${to}` : `went from version ${from} to ${to}`;
+  io.stderr.write(`${statements.length === 0 ? `nothing to do: the tables have version ${to}` : `the tables ${done}`}\n`);
+  return 0;
+}
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary: 'bring the tables of a store on ClickHouse to the version of this program',
+  help: () => HELP,
+  run,
+};

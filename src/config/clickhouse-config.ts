@@ -1,0 +1,97 @@
+import { parseUrlSetting } from './address-setting.ts';
+import { accept, type ConfigVariable, oneOfAnyCase, type ParsedValue, refuse, someText } from './config-value.ts';
+
+export const STORE_KINDS = ['embedded', 'clickhouse'] as const;
+
+/** The values of the settings below; null where they have no default and are not set. */
+export interface ClickhouseConfigValues {
+  readonly store: (typeof STORE_KINDS)[number];
+  readonly clickhouseUrls: readonly string[] | null;
+  readonly clickhouseUser: string;
+  readonly clickhousePassword: string | null;
+  readonly clickhouseDatabase: string;
+}
+
+type ClickhouseVariable = {
+  [K in keyof ClickhouseConfigValues]: ConfigVariable<K, NonNullable<ClickhouseConfigValues[K]>>;
+}[keyof ClickhouseConfigValues];
+
+const URLS_FORM = 'http: or https: URLs without credentials, query and fragment, separated by commas';
+
+/** Parses CLICKHOUSE_URL. */
+function parseUrls(text: string): ParsedValue<readonly string[]> {
+  const urls: string[] = [];
+  for (const item of text.split(',').map((part) => part.trim())) {
+    const parsed = parseUrlSetting(item, ['http', 'https']);
+    if (parsed.kind === 'refused') return parsed;
+    urls.push(parsed.value.href.replace(/\/+$/, ''));
+  }
+  return accept(urls);
+}
+
+const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** Which store the program has, and where ClickHouse is. A URL is a secret, because one may hold a password by mistake. */
+export const CLICKHOUSE_CONFIG_VARIABLES: readonly ClickhouseVariable[] = [
+  {
+    key: 'store',
+    name: 'STORE',
+    default: 'embedded',
+    allowed: STORE_KINDS.join(' or '),
+    about: 'Where the events are kept: in DATA_DIR, or in ClickHouse, which several programs may share',
+    parse: oneOfAnyCase(STORE_KINDS),
+  },
+  {
+    key: 'clickhouseUrls',
+    name: 'CLICKHOUSE_URL',
+    default: null,
+    allowed: URLS_FORM,
+    about: 'The HTTP interface of ClickHouse; of several replicas the first that can be reached is asked',
+    secret: true,
+    parse: parseUrls,
+  },
+  {
+    key: 'clickhouseUser',
+    name: 'CLICKHOUSE_USER',
+    default: 'default',
+    allowed: 'a user of ClickHouse',
+    about: 'Who asks ClickHouse; all programs of one store are the same user',
+    parse: someText,
+  },
+  {
+    key: 'clickhousePassword',
+    name: 'CLICKHOUSE_PASSWORD',
+    default: null,
+    allowed: 'any text',
+    about: 'The password of that user; unset: none',
+    secret: true,
+    parse: someText,
+  },
+  {
+    key: 'clickhouseDatabase',
+    name: 'CLICKHOUSE_DATABASE',
+    default: 'shieldlog',
+    allowed: 'a letter or _, then at most 63 letters, digits and _',
+    about: 'The database that the tables are in; it is made if it does not exist',
+    parse: (text) => (DATABASE_NAME.test(text) ? accept(text) : refuse()),
+  },
+];
+
+/** Where ClickHouse is; null with another store. */
+export function clickhouseAddress(config: ClickhouseConfigValues) {
+  const { store, clickhouseUrls: urls, clickhouseUser: user, clickhousePassword: password, clickhouseDatabase: database } = config;
+  return store === 'embedded' || urls === null ? null : { urls, user, password: password ?? '', database };
+}
+
+/** A line for each broken rule about several of the settings. One whose own value is wrong is absent and breaks none. */
+export function clickhouseConfigFaults(values: Partial<ClickhouseConfigValues>): string[] {
+  const { store, clickhouseUrls, clickhousePassword } = values;
+  if (store === 'clickhouse') {
+    const isMissing = clickhouseUrls === null;
+    return isMissing ? ['STORE="clickhouse" is not allowed without CLICKHOUSE_URL; allowed: with the URL of its HTTP interface'] : [];
+  }
+  const given = Object.entries({ CLICKHOUSE_URL: clickhouseUrls, CLICKHOUSE_PASSWORD: clickhousePassword });
+  return given
+    .filter(([, value]) => store === 'embedded' && value !== null && value !== undefined)
+    .map(([name]) => `${name} is set, but STORE is embedded; allowed: with STORE=clickhouse`);
+}

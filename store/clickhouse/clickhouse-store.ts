@@ -1,0 +1,206 @@
+import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
+import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
+import {
+  type ActiveZone,
+  type AppendReceipt,
+  type CheckLine,
+  type DeadLetterSelection,
+  type EventBatch,
+  type EventStore,
+  type FeedPage,
+  type FeedPositions,
+  type FeedRequest,
+  type SearchOptions,
+  type StoreBackup,
+  type StoredDeadLetter,
+  StoreError,
+  type StoreStats,
+  storeClosed,
+} from '../event-store.ts';
+import type { Reading, Readings } from '../readings.ts';
+import type { RetentionHold } from '../retention-hold.ts';
+import type { ArrivalWatch } from './arrival-watch.ts';
+import type { SharedDeadLetters } from './dead-letters.ts';
+import type { EventSource } from './event-reader.ts';
+import { exploreEvents } from './explore.ts';
+import { readAllEvents } from './export.ts';
+import type { Feed } from './feed.ts';
+import type { InsertPipeline } from './insert-pipeline.ts';
+import type { Retention } from './retention.ts';
+import { activeZonesOf, searchEvents } from './search.ts';
+import type { Setup } from './setup.ts';
+import type { SourceOffsets } from './source-offsets.ts';
+import { checkTable, type TableStats } from './table-stats.ts';
+
+/** The parts of the store, put together by `openClickhouseStore`. */
+export interface ClickhouseParts {
+  readonly setup: Setup;
+  readonly source: EventSource;
+  readonly pipeline: InsertPipeline;
+  readonly deadLetters: SharedDeadLetters;
+  readonly sourceOffsets: SourceOffsets;
+  readonly positions: FeedPositions;
+  readonly feed: Feed;
+  readonly retention: Retention;
+  readonly hold: RetentionHold;
+  readonly watch: ArrivalWatch;
+  readonly stats: TableStats;
+  readonly readings: Readings;
+  readonly now: () => number;
+  /** Ends what the store does by itself, and its connections. */
+  readonly end: () => Promise<void>;
+}
+
+/** An event store on ClickHouse, which any number of processes share. */
+export class ClickhouseStore implements EventStore {
+  readonly positions: FeedPositions;
+  readonly #parts: ClickhouseParts;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: ClickhouseParts) {
+    this.#parts = parts;
+    this.positions = parts.positions;
+  }
+
+  /** Says for people what `close` waits for. */
+  get closingStep(): string {
+    return 'the last insert, and the connections to ClickHouse';
+  }
+
+  async append(batch: EventBatch): Promise<AppendReceipt> {
+    await this.#parts.setup.done();
+    return await this.#parts.pipeline.append(batch);
+  }
+
+  async search(plan: SearchPlan, { signal }: SearchOptions = {}): Promise<SearchResult> {
+    using reading = await this.#begin(signal);
+    return await searchEvents(plan, this.#parts.source, reading.signal);
+  }
+
+  async explore(plan: ExplorePlan, { signal }: SearchOptions = {}): Promise<ExploreResult> {
+    using reading = await this.#begin(signal);
+    return await exploreEvents(plan, this.#parts.source, reading.signal);
+  }
+
+  async activeZones(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveZone[]> {
+    using reading = await this.#begin(signal);
+    return await activeZonesOf(window, zones, this.#parts.source, reading.signal);
+  }
+
+  async *readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncGenerator<RowPiece, void, void> {
+    using reading = await this.#begin(signal);
+    yield* readAllEvents(plan, this.#parts.source, reading.signal);
+  }
+
+  async readFeed(request: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
+    using reading = await this.#begin(signal);
+    return await this.#parts.feed.read(request, reading.signal);
+  }
+
+  mostEvents(): number {
+    return this.#parts.stats.events;
+  }
+
+  unreadableEvents(): number {
+    return 0;
+  }
+
+  onEvents(listener: () => void): () => void {
+    return this.#parts.watch.add(listener);
+  }
+
+  pendingBytes(): number {
+    return this.#parts.pipeline.pendingBytes;
+  }
+
+  async sourceOffset(topic: string, partition: number): Promise<bigint | undefined> {
+    await this.#parts.setup.done();
+    return (await this.#parts.sourceOffsets.get(topic, partition))?.nextOffset;
+  }
+
+  async sourceTopicId(topic: string, partition: number): Promise<string | undefined> {
+    await this.#parts.setup.done();
+    return (await this.#parts.sourceOffsets.get(topic, partition))?.topicId;
+  }
+
+  async listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {
+    await this.#parts.setup.done();
+    return await this.#parts.deadLetters.list(selection);
+  }
+
+  async removeDeadLetters(selection: DeadLetterSelection): Promise<number> {
+    await this.#parts.setup.done();
+    return await this.#parts.deadLetters.remove(selection);
+  }
+
+  async reasonsNotReady(): Promise<readonly string[]> {
+    const { setup, pipeline, stats } = this.#parts;
+    try {
+      await setup.done();
+      await stats.read();
+    } catch (error) {
+      return [(error as Error).message];
+    }
+    return pipeline.failure === undefined ? [] : [pipeline.failure.message];
+  }
+
+  notes(): readonly string[] {
+    const { reason } = this.#parts.hold;
+    return reason === undefined ? [] : [reason];
+  }
+
+  /** ClickHouse compares the checksums of its parts. */
+  async *check(): AsyncGenerator<CheckLine> {
+    using reading = await this.#begin(undefined);
+    yield* checkTable(this.#parts.source, reading.signal);
+  }
+
+  async stats(): Promise<StoreStats> {
+    const { setup, stats, deadLetters, pipeline } = this.#parts;
+    await setup.done();
+    const { events, parts, bytes } = await stats.read();
+    return {
+      events,
+      unflushedEvents: 0,
+      segments: parts,
+      segmentBytes: bytes,
+      journalBytes: 0,
+      deadLetters: (await deadLetters.totals()).count,
+      expiredEvents: pipeline.expiredEvents,
+      duplicateEvents: 0,
+      unreadableEvents: 0,
+      storedEvents: pipeline.storedEvents,
+    };
+  }
+
+  beginBackup(): Promise<StoreBackup> {
+    const advice = "back it up with ClickHouse's own BACKUP statement or a tool for that";
+    return Promise.reject(new StoreError('backup_failed', `the events are in ClickHouse: ${advice}`));
+  }
+
+  /** Drops what is past the retention, also where that is most of the events. This is for tests and tools. */
+  async dropExpiredNow(): Promise<void> {
+    const { setup, retention, now } = this.#parts;
+    await setup.done();
+    await retention.sweep(now(), 'caller');
+  }
+
+  close(): Promise<void> {
+    this.#parts.readings.end(storeClosed());
+    this.#closed ??= this.#parts.end();
+    return this.#closed;
+  }
+
+  async #begin(signal: AbortSignal | undefined): Promise<Reading> {
+    const reading = this.#parts.readings.begin(signal);
+    try {
+      await this.#parts.setup.done();
+      reading.signal.throwIfAborted();
+      return reading;
+    } catch (error) {
+      reading[Symbol.dispose]();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import {
+  type ChosenLetters,
+  chosenLettersStatement,
+  insertLettersStatement,
+  lettersStatement,
+  letterTotalsStatement,
+  removeLettersStatement,
+} from '../../sql/clickhouse/dead-letter-statements.ts';
+import { identityOf, messageHashOf } from '../dead-letter-identity.ts';
+import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../event-store.ts';
+import type { ClickhouseClient } from './client.ts';
+
+/** Bytes that a letter takes beside its message and texts. */
+const ROW_BYTES = 400;
+/** A list ends once its letters have so many bytes. */
+const LIST_BYTES = 8 * 1024 * 1024;
+
+interface SharedDeadLettersOptions {
+  readonly client: ClickhouseClient;
+  readonly quotaBytes: number;
+}
+
+/** The dead letters of a store, in a table. A message is kept once, however often and by however many processes it is delivered. */
+export class SharedDeadLetters {
+  readonly #options: SharedDeadLettersOptions;
+  readonly #writer = Math.floor(Math.random() * 2 ** 16);
+
+  constructor(options: SharedDeadLettersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Adds letters, which are durable when this resolves, with the indices of those whose bytes are not kept because the quota is used up.
+   * Of those from Kafka all else is kept.
+   */
+  async add(letters: readonly DeadLetter[], nowMs: number): Promise<readonly number[]> {
+    if (letters.length === 0) {
+      return [];
+    }
+    let { bytes: used } = await this.totals();
+    const notKept: number[] = [];
+    const lines: string[] = [];
+    for (const [index, letter] of letters.entries()) {
+      used += letter.bytes.length + Buffer.byteLength(letter.reason) + ROW_BYTES;
+      const isKept = used <= this.#options.quotaBytes;
+      if (!isKept) {
+        used -= letter.bytes.length;
+        notKept.push(index);
+      }
+      if (isKept || letter.topic !== null) {
+        lines.push(lineOf(letter, index, nowMs, isKept));
+      }
+    }
+    if (lines.length > 0) {
+      await this.#options.client.insert(insertLettersStatement(this.#writer), [Buffer.from(`${lines.join('\n')}\n`)]);
+    }
+    return notKept;
+  }
+
+  /** Lists letters by ascending id: at least one where there is one, and no more once they have some mebibytes. */
+  async list(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {
+    const ids = await this.#idsOf(selection, LIST_BYTES);
+    if (ids.length === 0) {
+      return [];
+    }
+    const chosen: ChosenLetters = { zones: 'all', ids, afterId: 0, limit: ids.length };
+    const { rows } = await this.#options.client.read(lettersStatement(chosen));
+    return rows.map((row) => letterOf(row as LetterRow));
+  }
+
+  /** Removes the selected letters for good; resolves with their number. */
+  async remove(selection: DeadLetterSelection): Promise<number> {
+    const ids = await this.#idsOf(selection, Number.POSITIVE_INFINITY);
+    if (ids.length > 0) {
+      await this.#options.client.run(removeLettersStatement(ids));
+    }
+    return ids.length;
+  }
+
+  /** How many letters there are, and the bytes that they take. */
+  async totals(): Promise<{ readonly count: number; readonly bytes: number }> {
+    const { rows } = await this.#options.client.read(letterTotalsStatement(ROW_BYTES));
+    const [count, bytes] = rows[0] as unknown as [string, string];
+    return { count: Number(count), bytes: Number(bytes) };
+  }
+
+  async #idsOf({ zones, ids, afterId = 0, limit }: DeadLetterSelection, maxBytes: number): Promise<readonly number[]> {
+    if (ids?.length === 0 || zones.length === 0) {
+      return [];
+    }
+    const { rows } = await this.#options.client.read(chosenLettersStatement({ zones, ids, afterId, limit }));
+    let listed = 0;
+    const over = rows.findIndex(([, bytes], index) => {
+      listed += Number(bytes) + ROW_BYTES;
+      return index > 0 && listed > maxBytes;
+    });
+    return rows.slice(0, over === -1 ? rows.length : over).map(([id]) => Number(id));
+  }
+}
+
+/** A letter as the statement that stores it takes it. */
+function lineOf(letter: DeadLetter, position: number, receivedAt: number, isKept: boolean): string {
+  const { bytes, cut, isBatch = false, reason, source, topic, partition, offset, zoneId } = letter;
+  const sha256 = messageHashOf(letter);
+  return JSON.stringify({
+    position,
+    identity: identityOf(letter, sha256).toString('base64'),
+    zoneId,
+    receivedAt,
+    source,
+    topic,
+    partition,
+    messageOffset: offset === null ? null : String(offset),
+    isBatch,
+    isRecordOnly: !isKept,
+    reason,
+    sizeBytes: cut?.sizeBytes ?? bytes.length,
+    sha256: Buffer.from(sha256).toString('base64'),
+    bytes: isKept ? Buffer.from(bytes).toString('base64') : '',
+  });
+}
+
+type LetterRow = readonly [
+  id: string,
+  zoneId: number | null,
+  receivedAt: string,
+  source: string,
+  topic: string | null,
+  partition: number | null,
+  offset: string | null,
+  isBatch: boolean,
+  isRecordOnly: boolean,
+  reason: string,
+  sizeBytes: string,
+  sha256: string,
+  bytes: string,
+];
+
+function letterOf(row: LetterRow): StoredDeadLetter {
+  const [id, zoneId, receivedAt, source, topic, partition, offset, isBatch, isRecordOnly, reason, size, sha256, content] = row;
+  const bytes = Buffer.from(content, 'base64');
+  const sizeBytes = Number(size);
+  return {
+    id: Number(id),
+    receivedAtMs: Number(receivedAt),
+    source,
+    topic,
+    partition,
+    offset: offset === null ? null : BigInt(offset),
+    zoneId,
+    reason,
+    sizeBytes,
+    sha256: Buffer.from(sha256, 'base64').toString('hex'),
+    isWhole: !isRecordOnly && !isBatch && bytes.length === sizeBytes,
+    bytes,
+  };
+}

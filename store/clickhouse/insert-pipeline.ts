@@ -1,0 +1,168 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { insertEventsStatement, WRITERS } from '../../sql/clickhouse/insert-statement.ts';
+import { type AppendReceipt, type EventBatch, StoreError, storeClosed } from '../event-store.ts';
+import { bytesOfBatch, mergeBatches } from '../merged-batches.ts';
+import { batchFileOf, LOG_COLUMN } from '../parquet/batch-file.ts';
+import type { ClickhouseClient } from './client.ts';
+import type { SharedDeadLetters } from './dead-letters.ts';
+import type { SourceOffsets } from './source-offsets.ts';
+import { insertMark } from './visibility.ts';
+
+/** Batches are inserted together up to this size. A single batch may be larger. */
+const MAX_EVENTS = 200_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+interface InsertPipelineOptions {
+  readonly client: ClickhouseClient;
+  readonly database: string;
+  /** The table that events are inserted into. */
+  readonly table: string;
+  readonly deadLetters: Pick<SharedDeadLetters, 'add'>;
+  readonly sourceOffsets: Pick<SourceOffsets, 'add'>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Inserts begin so long after one another at least, because each makes a part that ClickHouse has to merge. */
+  readonly insertEveryMs: number;
+}
+
+interface Append {
+  readonly batch: EventBatch;
+  readonly bytes: number;
+  readonly stored: PromiseWithResolvers<AppendReceipt>;
+}
+
+/**
+ * Inserts batches in the order of the calls, one insert at a time; those that come meanwhile form the next one. The events of a batch are
+ * stored before its source offsets, so that an insert whose answer is lost is made again: the copies are one event to every reader.
+ *
+ * A batch that fails takes those that wait along, because their source offsets would pass over its events.
+ */
+export class InsertPipeline {
+  readonly #options: InsertPipelineOptions;
+  /** Tells the sequences of this process from those of others. */
+  readonly #writer = Math.floor(Math.random() * WRITERS);
+  #waiting: Append[] = [];
+  #inserting: Promise<void> | undefined;
+  #isClosed = false;
+  #pendingBytes = 0;
+  #storedEvents = 0;
+  #expiredEvents = 0;
+  /** Why the last insert failed; undefined where it did not. */
+  failure: StoreError | undefined;
+
+  constructor(options: InsertPipelineOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes of the batches that are not yet searchable, their dead letters included. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** How many events this process has stored since it started, copies included. */
+  get storedEvents(): number {
+    return this.#storedEvents;
+  }
+
+  /** How many events were too old to be stored. */
+  get expiredEvents(): number {
+    return this.#expiredEvents;
+  }
+
+  async append(batch: EventBatch): Promise<AppendReceipt> {
+    if (this.#isClosed) {
+      throw storeClosed();
+    }
+    const append: Append = { batch, bytes: bytesOfBatch(batch), stored: Promise.withResolvers() };
+    this.#waiting.push(append);
+    this.#pendingBytes += append.bytes;
+    this.#inserting ??= this.#insertWaiting();
+    try {
+      return await append.stored.promise;
+    } finally {
+      this.#pendingBytes -= append.bytes;
+    }
+  }
+
+  /** Refuses further appends and waits for those under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#inserting;
+  }
+
+  /** Never rejects. */
+  async #insertWaiting(): Promise<void> {
+    // Batches of the same turn of the event loop go together.
+    await undefined;
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      const begunAt = performance.now();
+      try {
+        const receipts = await this.#insert(group);
+        this.failure = undefined;
+        for (const [index, { stored }] of group.entries()) {
+          stored.resolve(receipts[index] as AppendReceipt);
+        }
+      } catch (error) {
+        this.failure = failureOf(error, group);
+        for (const { stored } of [...group, ...this.#waiting.splice(0)]) {
+          stored.reject(this.failure);
+        }
+      }
+      const left = begunAt + this.#options.insertEveryMs - performance.now();
+      if (left > 0 && !this.#isClosed) {
+        await delay(left);
+      }
+    }
+    this.#inserting = undefined;
+  }
+
+  #takeGroup(): readonly Append[] {
+    let [events, bytes] = [0, 0];
+    const over = this.#waiting.findIndex((append, index) => {
+      events += append.batch.eventCount;
+      bytes += append.bytes;
+      return index > 0 && (events > MAX_EVENTS || bytes > MAX_BYTES);
+    });
+    return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
+  }
+
+  async #insert(group: readonly Append[]): Promise<readonly AppendReceipt[]> {
+    const { deadLetters, sourceOffsets, now } = this.#options;
+    const batch = mergeBatches(group.map((append) => append.batch));
+    if (batch.eventCount > 0) {
+      await this.#insertEvents(batch);
+    }
+    const notKept = new Set(await deadLetters.add(batch.deadLetters, now()));
+    await sourceOffsets.add(batch.sourceOffsets);
+    this.#expiredEvents += batch.expiredCount;
+    let lettersBefore = 0;
+    return group.map(({ batch: { eventCount, deadLetters: letters } }) => {
+      const deadLettersNotKept = letters.map((_, index) => index).filter((index) => notKept.has(lettersBefore + index));
+      lettersBefore += letters.length;
+      return { firstSequence: 0n, eventCount, duplicates: null, deadLettersNotKept };
+    });
+  }
+
+  async #insertEvents({ fields, eventCount, logs }: EventBatch): Promise<void> {
+    const { client, database, table } = this.#options;
+    const begunAt = performance.now();
+    await client.insert(insertEventsStatement(table, LOG_COLUMN, this.#writer), batchFileOf(fields, eventCount, 0n, logs), {
+      log_comment: insertMark(database, this.#writer),
+    });
+    this.#storedEvents += eventCount;
+    // The sequences of the events are as many microseconds as there are events; readers see them once these are over.
+    const leftMs = begunAt + eventCount / 1000 - performance.now();
+    if (leftMs > 0) {
+      await delay(Math.ceil(leftMs));
+    }
+  }
+}
+
+function failureOf(error: unknown, group: readonly Append[]): StoreError {
+  if (error instanceof StoreError && error.code !== 'overloaded') {
+    return error;
+  }
+  const events = group.reduce((sum, { batch }) => sum + batch.eventCount, 0);
+  return new StoreError('append_failed', `a batch of ${events} events could not be stored: ${(error as Error).message}`, { cause: error });
+}

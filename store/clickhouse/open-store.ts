@@ -1,0 +1,112 @@
+import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
+import { type StoreLogger, silentLogger } from '../event-store.ts';
+import { Readings } from '../readings.ts';
+import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
+import { ArrivalWatch } from './arrival-watch.ts';
+import { ClickhouseStore } from './clickhouse-store.ts';
+import { type ClickhouseAddress, ClickhouseClient } from './client.ts';
+import { SharedDeadLetters } from './dead-letters.ts';
+import { Feed } from './feed.ts';
+import { InsertPipeline } from './insert-pipeline.ts';
+import { ClickhousePositions } from './positions.ts';
+import { Retention } from './retention.ts';
+import { EVENTS_TABLE } from './schema.ts';
+import { Setup } from './setup.ts';
+import { SourceOffsets } from './source-offsets.ts';
+import { TableStats } from './table-stats.ts';
+import { Visibility } from './visibility.ts';
+
+const INSERT_EVERY_MS = 300;
+const ARRIVALS_EVERY_MS = 250;
+const SWEEP_EVERY_MS = 60_000;
+const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
+const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
+
+/** The settings of an operator. */
+export interface ClickhouseStoreOptions {
+  readonly address: ClickhouseAddress;
+  readonly retentionMs: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly logger?: StoreLogger;
+  /** The dead letters may take this much. Default: 1 GiB. */
+  readonly deadLetterQuotaBytes?: number;
+  /** Dead letters are removed after this time. Default: 7 days. */
+  readonly deadLetterRetentionMs?: number;
+}
+
+/** Changes that tests make. */
+export interface ClickhouseTuning {
+  /** Time between the starts of two inserts, at least. */
+  readonly insertEveryMs?: number;
+  /** Time between two looks for new events while somebody listens. */
+  readonly arrivalsEveryMs?: number;
+  /** Time between two sweeps of the retention. */
+  readonly sweepEveryMs?: number;
+}
+
+/**
+ * Opens a store in a database of ClickHouse, whose schema is brought up to date. Where the server is away, calls reject with `StoreError`
+ * (`unavailable`) until it is there. Throws `IncompatibleServer`.
+ */
+export async function openClickhouseStore(options: ClickhouseStoreOptions, tuning: ClickhouseTuning = {}): Promise<ClickhouseStore> {
+  const { address, retentionMs, now, logger = silentLogger } = options;
+  const { deadLetterQuotaBytes = DEAD_LETTER_QUOTA_BYTES, deadLetterRetentionMs = DEAD_LETTER_RETENTION_MS } = options;
+  const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
+  const { database } = address;
+  const table = EVENTS_TABLE;
+  const client = new ClickhouseClient(address);
+  const setup = new Setup({ address, client, logger });
+  const visibility = new Visibility(client, database, logger);
+  const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes });
+  const sourceOffsets = new SourceOffsets(client);
+  const pipeline = new InsertPipeline({ client, database, table, deadLetters, sourceOffsets, now, insertEveryMs });
+  const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
+  const feed = new Feed({ client, visibility, positions, table });
+  const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
+  const retention = new Retention({ client, database, table, retentionMs, deadLetterRetentionMs, hold, logger });
+  const watch = new ArrivalWatch({
+    horizon: async () => {
+      await setup.done();
+      return await visibility.horizon();
+    },
+    hasArrivals: async (from, to) => {
+      const range = { zones: 'all', after: from - 1n, upTo: to - 1n } as const;
+      const { rows } = await client.read(arrivalsStatement(table, range));
+      return rows.length > 0;
+    },
+    everyMs: arrivalsEveryMs,
+    logger,
+  });
+  let sweeping: Promise<unknown> = Promise.resolve();
+  const sweep = async (): Promise<void> => {
+    try {
+      await setup.done();
+      await retention.sweep(now(), 'clock');
+    } catch (error) {
+      logger.warn({ err: error }, 'days past the retention could not be dropped; that is tried again');
+    }
+  };
+  const sweeps = setInterval(() => {
+    sweeping = sweep();
+  }, sweepEveryMs);
+  sweeps.unref();
+  const end = async (): Promise<void> => {
+    clearInterval(sweeps);
+    await watch.close();
+    await pipeline.close();
+    await sweeping;
+    await client.close();
+  };
+  try {
+    await setup.begin();
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  const stats = new TableStats(client, database, table);
+  const source = { client, moments: visibility, table };
+  const readings = new Readings();
+  const parts = { setup, source, pipeline, deadLetters, sourceOffsets, positions, feed, retention, hold, watch, stats, readings, now, end };
+  return new ClickhouseStore(parts);
+}

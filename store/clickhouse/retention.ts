@@ -1,0 +1,98 @@
+import { DAY_MS } from '../../query/durations.ts';
+import { lastSequencesOfDaysStatement } from '../../sql/clickhouse/feed-statements.ts';
+import { clickhouseStatement } from '../../sql/dialect.ts';
+import { int32, int64, joinSql, sql, text, trusted } from '../../sql/statement.ts';
+import type { StoreLogger } from '../event-store.ts';
+import type { RetentionHold } from '../retention-hold.ts';
+import type { ClickhouseClient } from './client.ts';
+
+/** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
+const GRACE_MS = 120_000;
+
+interface RetentionOptions {
+  readonly client: ClickhouseClient;
+  readonly database: string;
+  readonly table: string;
+  readonly retentionMs: number;
+  readonly deadLetterRetentionMs: number;
+  readonly hold: RetentionHold;
+  readonly logger: StoreLogger;
+}
+
+/** Who asks for expired events to be dropped: the store itself, because of its clock, or somebody who knows. */
+export type SweepAskedBy = 'clock' | 'caller';
+
+interface DayPartition {
+  readonly day: number;
+  readonly rows: number;
+}
+
+/** Drops whole days of events and of dead letters that are past their retention. */
+export class Retention {
+  readonly #options: RetentionOptions;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with the number of days of events that were dropped. */
+  async sweep(nowMs: number, askedBy: SweepAskedBy): Promise<number> {
+    const { table, retentionMs, deadLetterRetentionMs, hold } = this.#options;
+    const letterDays = await this.#partitions('dead_letters');
+    await this.#drop('dead_letters', expiredDays(letterDays, nowMs - deadLetterRetentionMs));
+    await this.#drop('removed_dead_letters', expiredDays(await this.#partitions('removed_dead_letters'), nowMs - deadLetterRetentionMs));
+    const days = await this.#partitions(table);
+    const expired = expiredDays(days, nowMs - retentionMs - GRACE_MS);
+    if ((askedBy === 'clock' && hold.keeps(rowsIn(expired), rowsIn(days))) || expired.length === 0) {
+      return 0;
+    }
+    await this.#writeWatermarks(expired.map(({ day }) => day));
+    await this.#drop(table, expired);
+    return expired.length;
+  }
+
+  /** The days of a table with the number of their rows. */
+  async #partitions(table: string): Promise<readonly DayPartition[]> {
+    const { rows } = await this.#options.client.read(
+      clickhouseStatement(
+        sql`SELECT partition, sum(rows) FROM system.parts
+          WHERE active AND database = ${text(this.#options.database)} AND table = ${text(table)} GROUP BY partition`,
+      ),
+    );
+    return rows.map(([day, count]) => ({ day: Number(day), rows: Number(count) }));
+  }
+
+  /** Writes down how far the feed of each zone is removed, before it is, so that no reader misses events without learning of it. */
+  async #writeWatermarks(days: readonly number[]): Promise<void> {
+    const { client, table } = this.#options;
+    const { rows } = await client.read(lastSequencesOfDaysStatement(table, days));
+    const zones = rows.map(([zone, sequence]) => sql`(${int32(Number(zone))}, sweep, ${int64(BigInt(String(sequence)))})`);
+    if (zones.length === 0) {
+      return;
+    }
+    await client.run(
+      clickhouseStatement(
+        sql`INSERT INTO expired_watermarks (shieldZoneId, sweep, seq)
+          WITH (SELECT greatest(toInt64(toUnixTimestamp(now())), max(sweep) + 1) FROM expired_watermarks) AS sweep
+          SELECT tupleElement(one, 1), tupleElement(one, 2), tupleElement(one, 3)
+          FROM (SELECT arrayJoin([${joinSql(zones)}]) AS one)`,
+      ),
+    );
+  }
+
+  async #drop(table: string, days: readonly DayPartition[]): Promise<void> {
+    const { client, logger } = this.#options;
+    for (const { day, rows } of days) {
+      await client.run(clickhouseStatement(sql`ALTER TABLE ${trusted(table)} DROP PARTITION ${trusted(String(day))}`));
+      logger.info({ table, day: new Date(day * DAY_MS).toISOString().slice(0, 10), rows }, 'a day past the retention is dropped');
+    }
+  }
+}
+
+function expiredDays(days: readonly DayPartition[], oldestMs: number): readonly DayPartition[] {
+  return days.filter(({ day }) => (day + 1) * DAY_MS <= oldestMs);
+}
+
+function rowsIn(days: readonly DayPartition[]): number {
+  return days.reduce((sum, { rows }) => sum + rows, 0);
+}

@@ -1,0 +1,54 @@
+import { StoreError, type StoreLogger } from '../event-store.ts';
+import type { ClickhouseAddress, ClickhouseClient } from './client.ts';
+import { IncompatibleServer, migrateSchema, storeIdOf } from './schema.ts';
+
+export interface SetupOptions {
+  readonly address: ClickhouseAddress;
+  readonly client: ClickhouseClient;
+  readonly logger: StoreLogger;
+}
+
+/**
+ * Brings the schema up to date before the first statement. A server that is away at the start is asked again by each call until it is
+ * there, so that the program may start before it.
+ */
+export class Setup {
+  readonly #options: SetupOptions;
+  #attempt: Promise<number> | undefined;
+
+  constructor(options: SetupOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with the number of the store once it can be used; rejects with `StoreError` (`unavailable`) while it cannot. */
+  async done(): Promise<number> {
+    const attempt = this.#attempt ?? this.#try();
+    this.#attempt = attempt;
+    try {
+      return await attempt;
+    } catch (error) {
+      if (this.#attempt === attempt) {
+        this.#attempt = undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** Tries once. Rejects with {@link IncompatibleServer} alone: any other fault may pass. */
+  async begin(): Promise<void> {
+    try {
+      await this.done();
+    } catch (error) {
+      if (error instanceof IncompatibleServer || !(error instanceof StoreError)) {
+        throw error;
+      }
+      this.#options.logger.warn({ err: error }, 'ClickHouse cannot be used yet; that is tried again');
+    }
+  }
+
+  async #try(): Promise<number> {
+    const { address, client } = this.#options;
+    await migrateSchema(address);
+    return await storeIdOf(client);
+  }
+}

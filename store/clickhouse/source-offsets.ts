@@ -1,0 +1,41 @@
+import { clickhouseStatement } from '../../sql/dialect.ts';
+import { int32, sql, text } from '../../sql/statement.ts';
+import type { SourceOffset } from '../event-store.ts';
+import type { ClickhouseClient } from './client.ts';
+
+const INSERT = clickhouseStatement(
+  sql`INSERT INTO source_offsets (topic, partition, nextOffset, topicId, writtenAt)
+    SELECT topic, partition, nextOffset, topicId, toUnixTimestamp64Micro(now64(6))
+    FROM input('topic String, partition Int32, nextOffset Int64, topicId Nullable(String)') FORMAT JSONEachRow`,
+);
+
+/** How far the partitions of Kafka are read, in a table. */
+export class SourceOffsets {
+  readonly #client: ClickhouseClient;
+
+  constructor(client: ClickhouseClient) {
+    this.#client = client;
+  }
+
+  /** Adds offsets, which are durable when this resolves. Later ones of a partition count, whether or not they are higher. */
+  async add(offsets: readonly SourceOffset[]): Promise<void> {
+    if (offsets.length === 0) {
+      return;
+    }
+    const lines = offsets.map(({ topic, partition, nextOffset, topicId = null }) =>
+      JSON.stringify({ topic, partition, nextOffset: String(nextOffset), topicId }),
+    );
+    await this.#client.insert(INSERT, [Buffer.from(`${lines.join('\n')}\n`)]);
+  }
+
+  async get(topic: string, partition: number): Promise<Pick<SourceOffset, 'nextOffset' | 'topicId'> | undefined> {
+    const { rows } = await this.#client.read(
+      clickhouseStatement(
+        sql`SELECT nextOffset, topicId FROM source_offsets WHERE topic = ${text(topic)} AND partition = ${int32(partition)}
+          ORDER BY writtenAt DESC LIMIT 1`,
+      ),
+    );
+    const [row] = rows as readonly (readonly [nextOffset: string, topicId: string | null])[];
+    return row && { nextOffset: BigInt(row[0]), ...(row[1] === null ? {} : { topicId: row[1] }) };
+  }
+}

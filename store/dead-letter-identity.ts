@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import type { DeadLetter } from './event-store.ts';
+
+/** The SHA-256 of the whole message of a letter. */
+export function messageHashOf({ bytes, cut }: DeadLetter): Uint8Array {
+  return cut?.sha256 ?? createHash('sha256').update(bytes).digest();
+}
+
+/**
+ * A hash that tells a message from others. That of a Kafka message is made of its offset and its bytes, because a topic may be deleted and
+ * made again. That of other messages is made of their bytes and their zone: the same bytes belong to no zone where they follow an array.
+ */
+export function identityOf({ source, topic, partition, offset, zoneId }: DeadLetter, messageHash: Uint8Array): Buffer {
+  const origin = topic === null ? `${zoneId}` : `${topic}-${partition}-${offset}`;
+  return createHash('sha256').update(`${source} ${origin} `).update(messageHash).digest();
+}

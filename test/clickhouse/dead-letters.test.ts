@@ -1,0 +1,106 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ClickhouseClient } from '../../store/clickhouse/client.ts';
+import { SharedDeadLetters } from '../../store/clickhouse/dead-letters.ts';
+import { migrateSchema } from '../../store/clickhouse/schema.ts';
+import type { DeadLetter } from '../../store/event-store.ts';
+import { testDatabase } from './engine.ts';
+
+const NOW = 1_760_000_000_000;
+
+async function emptyLetters(quotaBytes = 1024 ** 2): Promise<SharedDeadLetters> {
+  const { name, url } = await testDatabase();
+  const address = { urls: [url], user: 'default', password: '', database: name };
+  await migrateSchema(address);
+  const client = new ClickhouseClient(address);
+  onTestFinished(() => client.close());
+  return new SharedDeadLetters({ client, quotaBytes });
+}
+
+function letter(rest: Partial<DeadLetter> = {}): DeadLetter {
+  const origin = { source: 'http', topic: null, partition: null, offset: null, zoneId: null };
+  return { bytes: Buffer.from('{"x":'), cut: null, reason: 'it ends', ...origin, ...rest };
+}
+
+const ALL = { zones: 'all', limit: 100 } as const;
+
+test('a letter comes back as it was, whatever its bytes and texts are', async () => {
+  const letters = await emptyLetters();
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+  const reason = `quote ' " \\ tab\t newline\n NUL\0 line separator\u2028 emoji 🛡 `;
+  const given = letter({ bytes, reason, source: 'kafka', topic: "t'\\x", partition: 2 ** 31 - 1, offset: 2n ** 63n - 1n, zoneId: -5 });
+  expect(await letters.add([given], NOW)).toEqual([]);
+  const [stored, ...others] = await letters.list(ALL);
+  expect(others).toEqual([]);
+  const { cut: _, ...rest } = given;
+  expect(stored).toMatchObject({ ...rest, bytes, receivedAtMs: NOW, sizeBytes: 256, isWhole: true });
+  expect(stored?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect(Number.isSafeInteger(stored?.id)).toBe(true);
+});
+
+test('a message is kept once, by how many processes ever it is stored', async () => {
+  const letters = await emptyLetters();
+  await letters.add([letter(), letter({ zoneId: 7 }), letter()], NOW);
+  await letters.add([letter()], NOW + 1);
+  await Promise.all([letters.add([letter({ reason: 'one' })], NOW + 2), letters.add([letter({ bytes: Buffer.from('other') })], NOW + 2)]);
+  const listed = await letters.list(ALL);
+  expect(listed.map(({ zoneId, bytes }) => [zoneId, bytes.toString()])).toEqual([
+    [null, '{"x":'],
+    [7, '{"x":'],
+    [null, 'other'],
+  ]);
+  expect((await letters.totals()).count).toBe(3);
+});
+
+test('letters are listed by id, zone and number', async () => {
+  const letters = await emptyLetters();
+  await letters.add(
+    [1, 2, 1, null].map((zoneId, index) => letter({ zoneId, bytes: Buffer.from(`${index}`) })),
+    NOW,
+  );
+  const ids = (await letters.list(ALL)).map(({ id }) => id);
+  expect(ids).toEqual([...ids].sort((one, other) => one - other));
+  const listed = async (selection: Parameters<SharedDeadLetters['list']>[0]) =>
+    (await letters.list(selection)).map(({ id }) => ids.indexOf(id));
+  expect(await listed({ zones: [1], limit: 10 })).toEqual([0, 2]);
+  expect(await listed({ zones: [1, 2], limit: 2 })).toEqual([0, 1]);
+  expect(await listed({ zones: 'all', limit: 2, afterId: ids[1] as number })).toEqual([2, 3]);
+  expect(await listed({ zones: [2], ids: ids.slice(0, 2), limit: 10 })).toEqual([1]);
+  expect(await listed({ zones: [], limit: 10 })).toEqual([]);
+  expect(await listed({ zones: 'all', ids: [], limit: 10 })).toEqual([]);
+});
+
+test('a list ends where its letters are long, and goes on after the last', async () => {
+  const letters = await emptyLetters(64 * 1024 ** 2);
+  const bytes = (first: number) => Buffer.alloc(3 * 1024 ** 2, first);
+  await letters.add(
+    [1, 2, 3, 4].map((first) => letter({ bytes: bytes(first) })),
+    NOW,
+  );
+  const first = await letters.list(ALL);
+  expect(first.map((one) => one.bytes[0])).toEqual([1, 2]);
+  expect((await letters.list({ ...ALL, afterId: first[1]?.id as number })).map((one) => one.bytes[0])).toEqual([3, 4]);
+});
+
+test('a removed letter is gone, and comes again with its message', async () => {
+  const letters = await emptyLetters();
+  await letters.add([letter(), letter({ bytes: Buffer.from('other') })], NOW);
+  const [first] = await letters.list(ALL);
+  expect(await letters.remove({ zones: 'all', ids: [first?.id as number], limit: 10 })).toBe(1);
+  expect(await letters.remove({ zones: 'all', ids: [first?.id as number], limit: 10 })).toBe(0);
+  expect((await letters.list(ALL)).map(({ bytes }) => bytes.toString())).toEqual(['other']);
+  await letters.add([letter()], NOW);
+  expect((await letters.list(ALL)).map(({ bytes }) => bytes.toString())).toEqual(['other', '{"x":']);
+});
+
+test('beyond the quota the bytes of Kafka messages are not kept, and nothing of others', async () => {
+  const letters = await emptyLetters(2_000);
+  const ofKafka = letter({ source: 'kafka', topic: 't', partition: 0, offset: 1n, bytes: Buffer.alloc(900, 2) });
+  expect(await letters.add([letter({ bytes: Buffer.alloc(900, 1) }), ofKafka, letter({ bytes: Buffer.alloc(900, 3) })], NOW)).toEqual([
+    1, 2,
+  ]);
+  const listed = await letters.list(ALL);
+  expect(listed.map(({ source, bytes, sizeBytes, isWhole }) => ({ source, kept: bytes.length, sizeBytes, isWhole }))).toEqual([
+    { source: 'http', kept: 900, sizeBytes: 900, isWhole: true },
+    { source: 'kafka', kept: 0, sizeBytes: 900, isWhole: false },
+  ]);
+});

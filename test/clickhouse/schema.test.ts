@@ -1,0 +1,91 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/client.ts';
+import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
+import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
+
+async function addressOf(url = clickhouseUrl()): Promise<ClickhouseAddress> {
+  const { name } = await testDatabase(url);
+  return { urls: [url], user: 'default', password: '', database: name };
+}
+
+function clientOf(address: ClickhouseAddress): ClickhouseClient {
+  const client = new ClickhouseClient(address);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const plain = (text: string) => ({ text, params: [] });
+
+async function tablesOf(address: ClickhouseAddress): Promise<readonly unknown[]> {
+  const client = clientOf(address);
+  const statement = plain(`SELECT name FROM system.tables WHERE database = '${address.database}' ORDER BY name`);
+  return (await client.read(statement)).rows.map(([name]) => name);
+}
+
+const TABLES = [
+  'dead_letters',
+  'events_local',
+  'expired_watermarks',
+  'removed_dead_letters',
+  'schema_versions',
+  'source_offsets',
+  'store_identity',
+];
+
+test('a migration makes the tables, and a second one has nothing to do', async () => {
+  const address = await addressOf();
+  expect(await migrateSchema(address)).toMatchObject({ from: 0, to: 1 });
+  expect(await tablesOf(address)).toEqual(TABLES);
+  expect(await migrateSchema(address)).toEqual({ from: 1, to: 1, statements: [] });
+});
+
+test('a dry run tells the statements that a migration runs, and changes nothing', async () => {
+  const address = await addressOf();
+  const told = await migrateSchema(address, { isDryRun: true });
+  expect(await tablesOf(address)).toEqual([]);
+  const done = await migrateSchema(address);
+  const withoutNumber = ({ statements }: typeof done) => statements.map((one) => one.replace(/COMMENT '\d+'/, ''));
+  expect(withoutNumber(told).slice(-done.statements.length)).toEqual(withoutNumber(done));
+  expect(await migrateSchema(address, { isDryRun: true })).toEqual({ from: 1, to: 1, statements: [] });
+});
+
+test('a dry run of a database that is not there makes none', async () => {
+  const { name, drop, url } = await testDatabase();
+  await drop();
+  const address = { urls: [url], user: 'default', password: '', database: name };
+  expect((await migrateSchema(address, { isDryRun: true })).statements[0]).toBe(`CREATE DATABASE IF NOT EXISTS \`${name}\``);
+  expect((await migrateSchema(address, { isDryRun: true })).from).toBe(0);
+});
+
+test('several migrations at once make one store', async () => {
+  const address = await addressOf();
+  await Promise.all(Array.from({ length: 5 }, () => migrateSchema(address)));
+  const client = clientOf(address);
+  const ids = await Promise.all(Array.from({ length: 5 }, () => storeIdOf(client)));
+  expect(new Set([...ids, await storeIdOf(client)]).size).toBe(1);
+  expect(await tablesOf(address)).toEqual(TABLES);
+});
+
+test('a schema of a later program is refused, and left as it is', async () => {
+  const address = await addressOf();
+  await migrateSchema(address);
+  await clientOf(address).run(plain('INSERT INTO schema_versions SELECT 2, 0'));
+  await expect(migrateSchema(address)).rejects.toThrow(
+    'the schema in CLICKHOUSE_DATABASE has version 2, and this program knows 1 at most: run the program that made it, or a later one',
+  );
+});
+
+test.each(['26.6.9.1', '25.12.1.1'])('a server of version %s is refused', async (version) => {
+  const server = await breakableServer();
+  const address = await addressOf(server.url);
+  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version]] }), matching: String.raw`version\(\)` });
+  await expect(migrateSchema(address)).rejects.toThrow(`ClickHouse at CLICKHOUSE_URL has version ${version}; allowed: 26.7 or later`);
+  expect(await tablesOf({ ...address, urls: [clickhouseUrl()] })).toEqual([]);
+});
+
+test.each(['26.7.1.1', '26.10.0.0', '27.1.0.0'])('a server of version %s is taken', async (version) => {
+  const server = await breakableServer();
+  const address = await addressOf(server.url);
+  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version]] }), matching: String.raw`version\(\)` });
+  expect(await migrateSchema(address)).toMatchObject({ to: 1 });
+});
