@@ -2,6 +2,7 @@ import type { AddressRange } from '../query/address.ts';
 import { foldText } from '../query/match/match-event.ts';
 import { anyOfRanges, manyRanges } from './address-sql.ts';
 import {
+  int32,
   joinSql,
   renderSql,
   type SqlFragment,
@@ -25,6 +26,8 @@ export interface Dialect {
   folded(value: string): SqlFragment;
   /** True if the value, which is folded if `areFolded`, is one of the alternatives, at least one. */
   isOneOf(value: SqlFragment, alternatives: readonly string[], areFolded: boolean): SqlFragment;
+  /** True if the value, of 32 bits, is one of the numbers, at least one. */
+  isOneOfNumbers(value: SqlFragment, numbers: readonly number[]): SqlFragment;
   /** True if `haystack` has `needle` somewhere; nothing in the needle is special. */
   contains(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
   startsWith(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
@@ -43,6 +46,7 @@ export const duckdbDialect: Dialect = {
   fold,
   folded: (value) => fold(sql`${text(value)}`),
   isOneOf,
+  isOneOfNumbers: (value, numbers) => sql`${value} IN (${joinSql(numbers.map((number) => sql`${int32(number)}`))})`,
   contains: (haystack, needle) => sql`contains(${haystack}, ${needle})`,
   startsWith: (haystack, needle) => sql`starts_with(${haystack}, ${needle})`,
   endsWith: (haystack, needle) => sql`ends_with(${haystack}, ${needle})`,
@@ -101,6 +105,7 @@ export const clickhouseDialect: Dialect = {
     const [only = '', ...others] = areFolded ? alternatives.map(foldText) : alternatives;
     return others.length === 0 ? sql`${value} = ${text(only)}` : sql`${value} IN ${textList([only, ...others])}`;
   },
+  isOneOfNumbers: (value, numbers) => sql`${value} IN CAST(${textList(numbers.map(String))}, 'Array(Int32)')`,
   contains: (haystack, needle) => sql`position(${haystack}, ${needle}) > 0`,
   startsWith: (haystack, needle) => sql`startsWith(${haystack}, ${needle})`,
   endsWith: (haystack, needle) => sql`endsWith(${haystack}, ${needle})`,

@@ -1,7 +1,7 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
 import type { ZoneSelection } from '../query/plan/search-plan.ts';
 import { column, rowsOfFiles } from './columns.ts';
-import { duckdbStatement } from './dialect.ts';
+import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { inZones } from './predicate-sql.ts';
 import { int64, joinSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
@@ -18,7 +18,7 @@ function inRange({ zones, after, upTo }: FeedRange): SqlFragment {
   if (zones === 'all') {
     return inSequence;
   }
-  return sql`${inSequence} AND ${inZones(zones)}`;
+  return sql`${inSequence} AND ${inZones(zones, duckdbDialect)}`;
 }
 
 const jsonOf = (value: SqlFragment) => sql`to_json(${value})::VARCHAR`;

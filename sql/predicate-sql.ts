@@ -7,16 +7,16 @@ import { int32, int64, joinSql, type SqlFragment, sql, trusted } from './stateme
 /** The condition that an event of the plan's zones in `window` matches the plan's predicate. */
 export function matchSql(plan: SearchPlan, window: TimeWindow, dialect: Dialect): SqlFragment {
   const inWindow = sql`${column('timestamp')} >= ${int64(window.fromMs)} AND ${column('timestamp')} < ${int64(window.toMs)}`;
-  const inZonesAndWindow = plan.zones === 'all' ? inWindow : sql`${inZones(plan.zones)}\n    AND ${inWindow}`;
+  const inZonesAndWindow = plan.zones === 'all' ? inWindow : sql`${inZones(plan.zones, dialect)}\n    AND ${inWindow}`;
   return plan.where.kind === 'everything' ? inZonesAndWindow : sql`${inZonesAndWindow} AND ${predicateSql(plan.where, dialect)}`;
 }
 
 /** The condition that an event is of one of these zones, at least one. */
-export function inZones(zones: readonly number[]): SqlFragment {
+export function inZones(zones: readonly number[], dialect: Dialect): SqlFragment {
   const [only] = zones;
   return zones.length === 1 && only !== undefined
     ? sql`${column('shieldZoneId')} = ${int32(only)}`
-    : sql`${column('shieldZoneId')} IN (${joinSql(zones.map((zone) => sql`${int32(zone)}`))})`;
+    : dialect.isOneOfNumbers(column('shieldZoneId'), zones);
 }
 
 /** The predicate as a boolean expression. It may be NULL, which is no match, if the event lacks a column. */

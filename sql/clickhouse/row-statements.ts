@@ -50,7 +50,7 @@ export function rowsByKeyStatement(plan: SearchPlan, events: SqlFragment, keys: 
   )})`;
   return clickhouseStatement(
     sql`SELECT ${KEY_COLUMNS}, ${BYTES} AS bytes, ${joinSql(CONTENTS)} FROM ${events}
-      WHERE ${inZones(zones)} AND ${column('timestamp')} >= ${int64(Math.min(...times))}
+      WHERE ${inZones(zones, clickhouseDialect)} AND ${column('timestamp')} >= ${int64(Math.min(...times))}
       AND ${column('timestamp')} <= ${int64(Math.max(...times))} AND (${KEY_COLUMNS}) IN ${wanted} ORDER BY ${order}`,
   );
 }

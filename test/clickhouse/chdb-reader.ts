@@ -34,9 +34,8 @@ export class ChdbReader implements Pick<ClickhouseClient, 'read'>, Disposable {
     const reader = new ChdbReader();
     await reader.run('CREATE DATABASE tested');
     await reader.run('USE tested');
-    // Parameters are part of the text here.
-    await reader.run('SET max_query_size = 1000000000');
-    for (const [name, value] of Object.entries(STATEMENT_SETTINGS)) {
+    // Parameters are part of a statement's text here, so the size is looked at below.
+    for (const [name, value] of Object.entries({ ...STATEMENT_SETTINGS, max_query_size: 1_000_000_000 })) {
       await reader.run(`SET ${name} = ${quoted(String(value))}`);
     }
     return reader;
@@ -48,6 +47,9 @@ export class ChdbReader implements Pick<ClickhouseClient, 'read'>, Disposable {
 
   /** A session runs one statement at a time. */
   async read({ text, params }: SqlStatement, { signal, settings = {} }: ReadOptions): Promise<ClickhouseRows> {
+    if (text.length > Number(STATEMENT_SETTINGS['max_query_size'])) {
+      throw new Error(`the statement has ${text.length} characters: ${text.slice(0, 200)}`);
+    }
     const before = this.#underWay;
     const reading = (async () => {
       await before.catch(() => undefined);

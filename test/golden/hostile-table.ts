@@ -14,8 +14,10 @@ import { type SegmentSlice, sliceInOrder, writeSegmentStatement } from '../../sq
 import { type SqlFragment, unmarkText } from '../../sql/statement.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
+import type { EventBatch } from '../../store/event-store.ts';
 import { batchFileOf } from '../../store/parquet/batch-file.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import type { HostileGroup, TableOfTexts } from './hostile-texts.ts';
 
 const NOW = 1_790_000_000_000;
 const ZONE = 9;
@@ -23,13 +25,8 @@ const ZONE = 9;
 /** The columns that hold an event's text: compared exactly, with case ignored, and as an address that it is not. */
 const FILLED = ['url', 'feature', 'ip'] as const;
 
-export interface HostileGroup {
-  readonly key: readonly string[];
-  readonly count: number;
-}
-
-/** A table in a real DuckDB with an event for each text, in several of its columns; `logId` is the index of the text in the list. */
-export class HostileTable {
+/** The table of DuckDB. */
+export class HostileTable implements TableOfTexts {
   readonly #connection: DuckDBConnection;
   readonly #runner: StatementRunner;
   /** The same events as they are in a journal, and as they are in a segment. */
@@ -48,13 +45,7 @@ export class HostileTable {
     const engine = await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 });
     const connection = await engine.connect();
     const [path, segment] = [join(folder, 'events.parquet'), join(folder, 'segment.parquet')];
-    const events = texts.map((stored, index) => ({
-      logId: String(index),
-      shieldZoneId: ZONE,
-      timestamp: NOW - 1000,
-      ...Object.fromEntries(FILLED.map((name) => [name, stored])),
-    }));
-    const { fields, eventCount } = canonicalBatch(events);
+    const { fields, eventCount } = batchOfTexts(texts);
     writeFileSync(path, Buffer.concat(batchFileOf(fields, eventCount, 0n)));
     const slice: SegmentSlice = { fromMs: 0, toMs: NOW, firstZone: ZONE, lastZone: ZONE, zones: 'small' };
     const rows = sliceInOrder(journalRows([{ path }], [], 0n), slice, 1, 0);
@@ -62,18 +53,16 @@ export class HostileTable {
     return new HostileTable(connection, [eventsRelation([{ path }], [], 0n), eventsRelation([], [segment], 0n)], folder);
   }
 
-  /** Returns the indexes of the texts that a search with these fields finds, ascending. */
   async find(fields: object): Promise<number[]> {
-    const plan = compile(fields);
+    const plan = planOfTexts(fields);
     return await this.#inEveryLayout(async (events) => {
       const rows = await this.#runner.run(rowsStatement(plan, events, plan.window, { limit: plan.page.size }));
       return rows.map(([row]) => Number((JSON.parse(row as string) as string[])[1])).sort((a, b) => a - b);
     });
   }
 
-  /** The keys and counts of the groups, from the first phase, and the counts that the second phase has for those keys. */
   async groups(fields: object): Promise<{ readonly groups: readonly HostileGroup[]; readonly details: readonly number[] }> {
-    const plan = compile(fields);
+    const plan = planOfTexts(fields);
     const { output } = plan;
     if (output.kind !== 'groups') {
       throw new Error('not a request for groups');
@@ -107,7 +96,20 @@ export class HostileTable {
   }
 }
 
-function compile(fields: object): SearchPlan {
+/** An event for each text. */
+export function batchOfTexts(texts: readonly string[]): EventBatch {
+  return canonicalBatch(
+    texts.map((stored, index) => ({
+      logId: String(index),
+      shieldZoneId: ZONE,
+      timestamp: NOW - 1000,
+      ...Object.fromEntries(FILLED.map((name) => [name, stored])),
+    })),
+  );
+}
+
+/** The plan of a search of all these events with further fields. */
+export function planOfTexts(fields: object): SearchPlan {
   const body = JSON.stringify({ from: NOW - 3_600_000, to: NOW, pageSize: 500, ...fields });
   return compileSearch(new TextEncoder().encode(body), { zoneId: ZONE, nowMs: NOW });
 }
