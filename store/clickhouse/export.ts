@@ -3,9 +3,9 @@ import type { RowPiece } from '../../query/plan/search-result.ts';
 import { type RowColumns, rowSliceStatement } from '../../sql/clickhouse/row-statements.ts';
 import { clickhouseDialect } from '../../sql/dialect.ts';
 import { type RowKey, slotCountStatement } from '../../sql/row-statements.ts';
-import { PIECE_BYTES, StoreError } from '../event-store.ts';
+import { PIECE_BYTES } from '../event-store.ts';
 import { EventReader, type EventSource } from './event-reader.ts';
-import { keyOf, piecesOf } from './read-rows.ts';
+import { expiredEvents, keyOf, piecesOf } from './read-rows.ts';
 
 /** The most rows that are read by one statement. */
 const MAX_ROWS = 4_096;
@@ -80,7 +80,7 @@ async function* rowsOfSlot(
     const limit = Math.min(left, MAX_ROWS);
     const { rows } = await reader.rows(rowSliceStatement(plan, reader.events, slot, { after, limit }, PIECE_BYTES));
     if (rows.length < limit) {
-      throw new StoreError('overloaded', `${limit - rows.length} events expired before they were read; try again`);
+      throw expiredEvents(limit, rows.length);
     }
     const read = rows as unknown as readonly RowColumns[];
     left -= read.length;

@@ -88,10 +88,15 @@ function fitting(rows: readonly RowColumns[]): number {
   return tooMany < 0 ? rows.length : tooMany;
 }
 
+/** The error of a reading whose events the retention removes meanwhile. */
+export function expiredEvents(found: number, read: number): StoreError {
+  return new StoreError('overloaded', `of ${found} events that were found, ${found - read} expired before they were read; try again`);
+}
+
 async function readContents(plan: SearchPlan, reader: EventReader, keys: readonly RowKey[]): Promise<readonly RowColumns[]> {
   const { rows } = await reader.rows(rowsByKeyStatement(plan, reader.events, keys));
   if (rows.length < keys.length) {
-    throw new StoreError('overloaded', `${keys.length - rows.length} events expired before they were read; try again`);
+    throw expiredEvents(keys.length, rows.length);
   }
   return rows as unknown as readonly RowColumns[];
 }
