@@ -1,7 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { eventsOf, type Moment } from '../../sql/clickhouse/events.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql } from '../../sql/statement.ts';
+import type { ClickhouseClient } from '../../store/clickhouse/client.ts';
+import type { EventSource } from '../../store/clickhouse/event-reader.ts';
+import { exploreEvents } from '../../store/clickhouse/explore.ts';
+import { activeZonesOf, searchEvents } from '../../store/clickhouse/search.ts';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { EventTable, TABLE } from './event-table.ts';
 
 let table: EventTable;
@@ -38,4 +45,53 @@ test.each<[string, Moment | undefined, string[]]>([
     {},
   );
   expect(rows.flat()).toEqual(expected);
+});
+
+describe('an answer of several statements is of one moment', () => {
+  /** A client that stores another event after each statement. */
+  function sourceThatGrows(): EventSource {
+    let stored = 0;
+    const read: ClickhouseClient['read'] = async (statement, options) => {
+      const rows = await table.reader.read(statement, options);
+      stored += 1;
+      await table.insert(canonicalBatch([{ logId: `later-${stored}`, shieldZoneId: 2, timestamp: 5, country: 'DE' }]));
+      return rows;
+    };
+    return { ...table.source, client: { read } };
+  }
+
+  const search: SearchPlan = {
+    zones: [2],
+    window: { fromMs: 0, toMs: 10 },
+    where: { kind: 'everything' },
+    page: { index: 0, size: 10 },
+    output: { kind: 'groups', by: ['country'], buckets: 2 },
+  };
+
+  beforeAll(async () => {
+    await table.insert(canonicalBatch([{ logId: 'known', shieldZoneId: 2, timestamp: 5, country: 'DE' }]));
+  });
+
+  test('a page of groups', async () => {
+    const [{ events: before } = { events: 0 }] = await activeZonesOf(search.window, [2], table.source, undefined);
+    const answer = await searchEvents(search, sourceThatGrows(), undefined);
+    expect(answer).toMatchObject({ total: 1, groups: [{ key: { country: 'DE' }, count: before, sparkline: [0, before] }] });
+  });
+
+  test('an answer to a question of the explorer', async () => {
+    const [{ events: before } = { events: 0 }] = await activeZonesOf(search.window, [2], table.source, undefined);
+    const plan: ExplorePlan = {
+      search,
+      histogram: { buckets: 2, by: 'country' },
+      facets: [{ field: 'country', limit: 5, order: 'difference' }],
+      selection: { window: search.window, where: { kind: 'everything' } },
+    };
+    const answer = await exploreEvents(plan, sourceThatGrows(), undefined);
+    expect(answer).toEqual({
+      page: { kind: 'groups', total: 1, groups: [expect.objectContaining({ count: before })] },
+      histogram: { series: [{ value: 'DE', total: before, counts: [0, before] }], other: null },
+      facets: [{ field: 'country', distinct: 1, values: [{ value: 'DE', count: before, selected: before }] }],
+      selectedTotal: before,
+    });
+  });
 });
