@@ -1,6 +1,6 @@
-import type { ClickhouseAddress } from './clickhouse/client.ts';
 import { type ClickhouseStoreOptions, openClickhouseStore } from './clickhouse/open-store.ts';
 import { type MigrationReport, migrateSchema } from './clickhouse/schema.ts';
+import type { ClickhouseAddress } from './clickhouse/server/client.ts';
 import { openEmbeddedStore } from './embedded/open-store.ts';
 import type { StoreOptions } from './embedded/store-options.ts';
 import type { EventStore } from './event-store.ts';

@@ -1,5 +1,5 @@
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
-import { clickhouseStatement } from '../dialect.ts';
+import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
 import { inZones } from '../predicate-sql.ts';
 import { int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from '../statement.ts';
 
@@ -37,7 +37,7 @@ export interface ChosenLetters {
 
 function matching({ zones, ids, afterId, limit }: ChosenLetters): SqlFragment {
   const ofIds = ids === undefined ? NO_SQL : sql` AND id IN (${joinSql(ids.map((id) => sql`${int64(id)}`))})`;
-  const ofZones = zones === 'all' ? NO_SQL : sql` AND ${inZones(zones)}`;
+  const ofZones = zones === 'all' ? NO_SQL : sql` AND ${inZones(zones, clickhouseDialect)}`;
   return sql`FROM ${KEPT} WHERE id > ${int64(afterId)}${ofIds}${ofZones} ORDER BY id LIMIT ${int64(limit)}`;
 }
 

@@ -1,7 +1,7 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { column } from '../columns.ts';
-import { clickhouseStatement } from '../dialect.ts';
+import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
 import { inZones } from '../predicate-sql.ts';
 import { int64, joinSql, type SqlFragment, type SqlStatement, sql, trusted } from '../statement.ts';
 import { MINUTE_OF_SEQUENCES } from './schema.ts';
@@ -19,7 +19,7 @@ export interface ArrivalRange {
 function inRange({ zones, after, upTo }: ArrivalRange): SqlFragment {
   const inSlots = sql`${slotOf} >= ${int64(after / MINUTE_OF_SEQUENCES)} AND ${slotOf} <= ${int64(upTo / MINUTE_OF_SEQUENCES)}`;
   const inSequence = sql`${inSlots} AND seq > ${int64(after)} AND seq <= ${int64(upTo)}`;
-  return zones === 'all' ? inSequence : sql`${inSequence} AND ${inZones(zones)}`;
+  return zones === 'all' ? inSequence : sql`${inSequence} AND ${inZones(zones, clickhouseDialect)}`;
 }
 
 /** The first minute of arrivals with a copy of an event of the range. Column: the minute; no row where there is none. */

@@ -20,17 +20,17 @@ import {
 } from '../event-store.ts';
 import type { Reading, Readings } from '../readings.ts';
 import type { RetentionHold } from '../retention-hold.ts';
-import type { ArrivalWatch } from './arrival-watch.ts';
-import type { SharedDeadLetters } from './dead-letters.ts';
-import type { EventSource } from './event-reader.ts';
-import { exploreEvents } from './explore.ts';
-import { readAllEvents } from './export.ts';
-import type { Feed } from './feed.ts';
-import type { InsertPipeline } from './insert-pipeline.ts';
+import type { ArrivalWatch } from './feed/arrival-watch.ts';
+import type { Feed } from './feed/feed.ts';
+import type { SharedDeadLetters } from './intake/dead-letters.ts';
+import type { InsertPipeline } from './intake/insert-pipeline.ts';
+import type { SourceOffsets } from './intake/source-offsets.ts';
 import type { Retention } from './retention.ts';
-import { activeZonesOf, searchEvents } from './search.ts';
+import type { EventSource } from './search/event-reader.ts';
+import { exploreEvents } from './search/explore.ts';
+import { readAllEvents } from './search/export.ts';
+import { activeZonesOf, searchEvents } from './search/search.ts';
 import type { Setup } from './setup.ts';
-import type { SourceOffsets } from './source-offsets.ts';
 import { checkTable, type TableStats } from './table-stats.ts';
 
 /** The parts of the store, put together by `openClickhouseStore`. */

@@ -4,7 +4,7 @@ import { clickhouseStatement } from '../../sql/dialect.ts';
 import { int32, int64, joinSql, sql, text, trusted } from '../../sql/statement.ts';
 import type { StoreLogger } from '../event-store.ts';
 import type { RetentionHold } from '../retention-hold.ts';
-import type { ClickhouseClient } from './client.ts';
+import type { ClickhouseClient } from './server/client.ts';
 
 /** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;

@@ -4,7 +4,7 @@ import { createIdentityTable, IDENTITY_TABLE, STORE_TABLES } from '../../sql/cli
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
 import { StoreError } from '../event-store.ts';
-import { type ClickhouseAddress, ClickhouseClient } from './client.ts';
+import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 
 /** The oldest server that the store was tried on. */
 const OLDEST_SERVER = [26, 7] as const;

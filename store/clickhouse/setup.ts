@@ -1,6 +1,6 @@
 import { StoreError, type StoreLogger } from '../event-store.ts';
-import type { ClickhouseAddress, ClickhouseClient } from './client.ts';
 import { IncompatibleServer, migrateSchema, storeIdOf } from './schema.ts';
+import type { ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 
 export interface SetupOptions {
   readonly address: ClickhouseAddress;

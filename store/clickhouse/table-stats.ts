@@ -1,7 +1,7 @@
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
 import type { CheckLine } from '../event-store.ts';
-import type { ClickhouseClient } from './client.ts';
+import type { ClickhouseClient } from './server/client.ts';
 
 /** What the table of events takes on this server. Copies that are not merged yet count. */
 export interface TableSize {

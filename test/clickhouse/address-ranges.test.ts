@@ -4,11 +4,11 @@ import type { AddressRange } from '../../query/address.ts';
 import { clickhouseDialect, clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, textList } from '../../sql/statement.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
-import { ChdbReader } from './chdb-reader.ts';
+import { DatabaseReader } from './database-reader.ts';
 
-const reader = await ChdbReader.open();
+const reader = await DatabaseReader.open();
 
-afterAll(() => reader[Symbol.dispose]());
+afterAll(() => reader.close());
 
 const LAST_ADDRESS = (1n << 128n) - 1n;
 const HALF = 1n << 64n;

@@ -6,11 +6,11 @@ import { bucketOf } from '../../sql/group-fact-statements.ts';
 import { sql, textList } from '../../sql/statement.ts';
 import { DIVIDED_WINDOWS } from '../fixtures/divided-windows.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
-import { ChdbReader } from './chdb-reader.ts';
+import { DatabaseReader } from './database-reader.ts';
 
-const reader = await ChdbReader.open();
+const reader = await DatabaseReader.open();
 
-afterAll(() => reader[Symbol.dispose]());
+afterAll(() => reader.close());
 
 test('ClickHouse puts an event into the bucket that its time is in', async () => {
   await assertAsyncProperty(

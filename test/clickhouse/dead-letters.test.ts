@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { ClickhouseClient } from '../../store/clickhouse/client.ts';
-import { SharedDeadLetters } from '../../store/clickhouse/dead-letters.ts';
+import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts';
 import { migrateSchema } from '../../store/clickhouse/schema.ts';
+import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import type { DeadLetter } from '../../store/event-store.ts';
 import { testDatabase } from './engine.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
-import { searchEvents } from '../../store/clickhouse/search.ts';
+import { searchEvents } from '../../store/clickhouse/search/search.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { GOLDEN_NOW } from '../golden/golden-case.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   table = await EventTable.open();
 });
 
-afterAll(() => table[Symbol.dispose]());
+afterAll(() => table.close());
 
 /** The first column of a statement's rows. */
 async function valuesOf(statement: string): Promise<unknown[]> {

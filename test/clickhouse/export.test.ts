@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
-import { readAllEvents } from '../../store/clickhouse/export.ts';
+import { readAllEvents } from '../../store/clickhouse/search/export.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { EventTable, TABLE } from './event-table.ts';
 
@@ -16,7 +16,7 @@ const plan: SearchPlan = {
 
 async function openTable(): Promise<EventTable> {
   const table = await EventTable.open();
-  onTestFinished(() => table[Symbol.dispose]());
+  onTestFinished(() => table.close());
   return table;
 }
 

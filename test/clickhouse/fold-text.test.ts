@@ -3,15 +3,15 @@ import { foldText } from '../../query/match/match-event.ts';
 import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
 import { clickhouseDialect, clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, textList, trusted } from '../../sql/statement.ts';
-import { ChdbReader } from './chdb-reader.ts';
+import { DatabaseReader } from './database-reader.ts';
 
-const reader = await ChdbReader.open();
+const reader = await DatabaseReader.open();
 
 beforeAll(async () => {
   await reader.run(foldTextFunction());
 });
 
-afterAll(() => reader[Symbol.dispose]());
+afterAll(() => reader.close());
 
 /** Every code point but the halves of pairs, which no text has. */
 const LETTERS = Array.from({ length: 0x11_0000 }, (_, codePoint) => codePoint)

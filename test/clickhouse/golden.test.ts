@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchEvents } from '../../store/clickhouse/search.ts';
-import { WITH_TOTAL } from '../../store/clickhouse/settings.ts';
+import { searchEvents } from '../../store/clickhouse/search/search.ts';
+import { WITH_TOTAL } from '../../store/clickhouse/server/settings.ts';
 import { expectAnswer, planOf } from '../golden/golden-answer.ts';
 import { goldenThemes } from '../golden/golden-case.ts';
 import { batchOf, goldenLines } from '../golden/golden-events.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await table.copyAll();
 });
 
-afterAll(() => table[Symbol.dispose]());
+afterAll(() => table.close());
 
 const answered = goldenThemes()
   .map(({ theme, cases }) => ({ theme, cases: cases.filter(({ errors }) => errors === undefined) }))

@@ -1,6 +1,6 @@
 import { eventsOf } from '../../sql/clickhouse/events.ts';
 import { groupFactsStatement, groupKeysStatement } from '../../sql/clickhouse/group-statements.ts';
-import { searchEvents } from '../../store/clickhouse/search.ts';
+import { searchEvents } from '../../store/clickhouse/search/search.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
 import { batchOfTexts, planOfTexts } from '../golden/hostile-table.ts';
 import { describeHostileTexts } from '../golden/hostile-texts.ts';
@@ -28,6 +28,6 @@ describeHostileTexts(async (texts) => {
       const counts = new Map(facts.rows.map((row) => [JSON.stringify(row.slice(0, output.by.length)), Number(row[output.by.length])]));
       return { groups, details: keys.map((key) => counts.get(JSON.stringify(key)) ?? 0) };
     },
-    close: () => table[Symbol.dispose](),
+    close: () => table.close(),
   };
 });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compileExplore } from '../../query/request/compile-explore.ts';
-import { exploreEvents } from '../../store/clickhouse/explore.ts';
-import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
+import { type OpenStore, openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import { explored } from '../fixtures/answered-rows.ts';
 import { GOLDEN_NOW } from '../golden/golden-case.ts';
 import { batchOf, GOLDEN_RETENTION_MS, goldenLines } from '../golden/golden-events.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const batch = batchOf(goldenLines());
   table = await EventTable.open();
   await table.insert(batch);
-  store = await openStore({
+  store = await openEmbeddedStore({
     dataDir: join(folder, 'data'),
     memoryLimitMb: 2048,
     retentionMs: GOLDEN_RETENTION_MS,
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  table[Symbol.dispose]();
+  await table.close();
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 });

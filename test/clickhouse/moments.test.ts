@@ -4,10 +4,10 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { eventsOf, type Moment } from '../../sql/clickhouse/events.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql } from '../../sql/statement.ts';
-import type { ClickhouseClient } from '../../store/clickhouse/client.ts';
-import type { EventSource } from '../../store/clickhouse/event-reader.ts';
-import { exploreEvents } from '../../store/clickhouse/explore.ts';
-import { activeZonesOf, searchEvents } from '../../store/clickhouse/search.ts';
+import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
+import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
+import { activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
+import type { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { EventTable, TABLE } from './event-table.ts';
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => table[Symbol.dispose]());
+afterAll(() => table.close());
 
 test.each<[string, Moment | undefined, string[]]>([
   ['all there is', undefined, ['only', 'first']],
@@ -51,7 +51,7 @@ describe('an answer of several statements is of one moment', () => {
   /** A client that stores another event after each statement. */
   function sourceThatGrows(): EventSource {
     let stored = 0;
-    const read: ClickhouseClient['read'] = async (statement, options) => {
+    const read: ClickhouseClient['read'] = async (statement, options = {}) => {
       const rows = await table.reader.read(statement, options);
       stored += 1;
       await table.insert(canonicalBatch([{ logId: `later-${stored}`, shieldZoneId: 2, timestamp: 5, country: 'DE' }]));

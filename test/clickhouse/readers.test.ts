@@ -5,9 +5,9 @@ import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import { wholeAnswer } from '../../src/http/answer-writer.ts';
 import { exploreResponse } from '../../src/http/explore-response.ts';
-import { exploreEvents } from '../../store/clickhouse/explore.ts';
-import { readAllEvents } from '../../store/clickhouse/export.ts';
-import { activeZonesOf, searchEvents } from '../../store/clickhouse/search.ts';
+import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
+import { readAllEvents } from '../../store/clickhouse/search/export.ts';
+import { activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
 import { exportedRows, rowsOf } from '../fixtures/answered-rows.ts';
 import { exploreOracle, zonesOracle } from '../oracle/explore-oracle.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
@@ -54,7 +54,7 @@ describe.each(dataSets('clickhouse', propertyRuns(1)))('over the events of seed 
     await table.copyAll();
   });
 
-  afterAll(() => table[Symbol.dispose]());
+  afterAll(() => table.close());
 
   test('any search answers what the oracle answers', async () => {
     const store = { search: (plan: SearchPlan) => searchEvents(plan, table.source, undefined) };

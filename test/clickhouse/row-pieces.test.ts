@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { RowPiece, SearchResult } from '../../query/plan/search-result.ts';
-import { readAllEvents } from '../../store/clickhouse/export.ts';
-import { searchEvents } from '../../store/clickhouse/search.ts';
+import { readAllEvents } from '../../store/clickhouse/search/export.ts';
+import { searchEvents } from '../../store/clickhouse/search/search.ts';
 import { PIECE_BYTES } from '../../store/event-store.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { EventTable } from './event-table.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => table[Symbol.dispose]());
+afterAll(() => table.close());
 
 /** The events in the order of answers. */
 const expected = EVENTS.toSorted((a, b) => b.timestamp - a.timestamp || a.logId.localeCompare(b.logId));

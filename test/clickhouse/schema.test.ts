@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/client.ts';
 import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
+import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
 
 async function addressOf(url = clickhouseUrl()): Promise<ClickhouseAddress> {

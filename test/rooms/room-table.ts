@@ -59,6 +59,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'duckdb',
     'runtime',
   ],
+  'store/clickhouse': ['.', 'search', 'feed', 'intake', 'server'],
   ingest: ['demo', 'kafka', 'upload', 'event'],
   src: [
     'cli',

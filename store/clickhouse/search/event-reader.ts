@@ -1,6 +1,6 @@
-import { eventsOf, type Moment } from '../../sql/clickhouse/events.ts';
-import type { SqlFragment, SqlStatement } from '../../sql/statement.ts';
-import type { ClickhouseClient, ClickhouseRows, ReadOptions } from './client.ts';
+import { eventsOf, type Moment } from '../../../sql/clickhouse/events.ts';
+import type { SqlFragment, SqlStatement } from '../../../sql/statement.ts';
+import type { ClickhouseClient, ClickhouseRows, ReadOptions } from '../server/client.ts';
 
 /** Says what a read of several statements sees. */
 export interface Moments {

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
-import type { ZoneSelection } from '../../query/plan/search-plan.ts';
-import { clickhouseStatement } from '../../sql/dialect.ts';
-import { inZones } from '../../sql/predicate-sql.ts';
-import { int64, sql } from '../../sql/statement.ts';
-import { CursorAhead, type FeedPoint, type FeedPosition, type FeedPositions } from '../event-store.ts';
-import type { ClickhouseClient } from './client.ts';
-import type { Visibility } from './visibility.ts';
+import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { clickhouseDialect, clickhouseStatement } from '../../../sql/dialect.ts';
+import { inZones } from '../../../sql/predicate-sql.ts';
+import { int64, sql } from '../../../sql/statement.ts';
+import { CursorAhead, type FeedPoint, type FeedPosition, type FeedPositions } from '../../event-store.ts';
+import type { ClickhouseClient } from '../server/client.ts';
+import type { Visibility } from '../server/visibility.ts';
 
 /** The content of a position of this store. */
 interface Reached {
@@ -101,7 +101,7 @@ export class ClickhousePositions implements FeedPositions {
 
   async afterExpiry(zones: ZoneSelection, position: FeedPosition): Promise<FeedPosition | undefined> {
     const { sequence, afterSweep } = reachedBy(position);
-    const ofZones = zones === 'all' ? sql`true` : inZones(zones);
+    const ofZones = zones === 'all' ? sql`true` : inZones(zones, clickhouseDialect);
     const { rows } = await this.#options.client.read(
       clickhouseStatement(
         sql`SELECT max(seq), max(sweep) FROM expired_watermarks WHERE sweep > ${int64(afterSweep)} AND ${ofZones} HAVING count() > 0`,

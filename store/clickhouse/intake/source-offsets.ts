@@ -1,7 +1,7 @@
-import { clickhouseStatement } from '../../sql/dialect.ts';
-import { int32, sql, text } from '../../sql/statement.ts';
-import type { SourceOffset } from '../event-store.ts';
-import type { ClickhouseClient } from './client.ts';
+import { clickhouseStatement } from '../../../sql/dialect.ts';
+import { int32, sql, text } from '../../../sql/statement.ts';
+import type { SourceOffset } from '../../event-store.ts';
+import type { ClickhouseClient } from '../server/client.ts';
 
 const INSERT = clickhouseStatement(
   sql`INSERT INTO source_offsets (topic, partition, nextOffset, topicId, writtenAt)

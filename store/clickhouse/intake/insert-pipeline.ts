@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { insertEventsStatement, WRITERS } from '../../sql/clickhouse/insert-statement.ts';
-import { type AppendReceipt, type EventBatch, StoreError, storeClosed } from '../event-store.ts';
-import { bytesOfBatch, mergeBatches } from '../merged-batches.ts';
-import { batchFileOf, LOG_COLUMN } from '../parquet/batch-file.ts';
-import type { ClickhouseClient } from './client.ts';
+import { insertEventsStatement, WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
+import { type AppendReceipt, type EventBatch, StoreError, storeClosed } from '../../event-store.ts';
+import { bytesOfBatch, mergeBatches } from '../../merged-batches.ts';
+import { batchFileOf, LOG_COLUMN } from '../../parquet/batch-file.ts';
+import type { ClickhouseClient } from '../server/client.ts';
+import { insertMark } from '../server/visibility.ts';
 import type { SharedDeadLetters } from './dead-letters.ts';
 import type { SourceOffsets } from './source-offsets.ts';
-import { insertMark } from './visibility.ts';
 
 /** Batches are inserted together up to this size. A single batch may be larger. */
 const MAX_EVENTS = 200_000;

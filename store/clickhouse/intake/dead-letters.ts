@@ -5,10 +5,10 @@ import {
   lettersStatement,
   letterTotalsStatement,
   removeLettersStatement,
-} from '../../sql/clickhouse/dead-letter-statements.ts';
-import { identityOf, messageHashOf } from '../dead-letter-identity.ts';
-import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../event-store.ts';
-import type { ClickhouseClient } from './client.ts';
+} from '../../../sql/clickhouse/dead-letter-statements.ts';
+import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
+import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../event-store.ts';
+import type { ClickhouseClient } from '../server/client.ts';
 
 /** Bytes that a letter takes beside its message and texts. */
 const ROW_BYTES = 400;

@@ -1,8 +1,8 @@
-import type { GroupDimension } from '../../query/event-fields.ts';
-import type { ExplorePlan, FacetOrder, HistogramRequest } from '../../query/plan/explore-plan.ts';
-import type { ExploreResult, Facet, FacetValue, Histogram, HistogramCounts } from '../../query/plan/search-result.ts';
-import { MAX_HISTOGRAM_SERIES } from '../../query/search-limits.ts';
-import { facetValuesStatement, fieldMask, seriesStatement, totalsStatement } from '../../sql/clickhouse/explore-statements.ts';
+import type { GroupDimension } from '../../../query/event-fields.ts';
+import type { ExplorePlan, FacetOrder, HistogramRequest } from '../../../query/plan/explore-plan.ts';
+import type { ExploreResult, Facet, FacetValue, Histogram, HistogramCounts } from '../../../query/plan/search-result.ts';
+import { MAX_HISTOGRAM_SERIES } from '../../../query/search-limits.ts';
+import { facetValuesStatement, fieldMask, seriesStatement, totalsStatement } from '../../../sql/clickhouse/explore-statements.ts';
 import { EventReader, type EventSource } from './event-reader.ts';
 import { findPage } from './search.ts';
 

@@ -1,4 +1,4 @@
-import type { StoreLogger } from '../event-store.ts';
+import type { StoreLogger } from '../../event-store.ts';
 
 export interface ArrivalWatchOptions {
   /** The sequence below which all events are visible. */

@@ -1,15 +1,15 @@
-import type { GroupDimension } from '../../query/event-fields.ts';
-import type { GroupsOutput, SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
-import type { EventGroup, GroupsResult, SearchResult } from '../../query/plan/search-result.ts';
-import { totalsStatement } from '../../sql/clickhouse/explore-statements.ts';
-import { groupFactsStatement, groupKeysStatement } from '../../sql/clickhouse/group-statements.ts';
-import { type RowColumns, rowSliceStatement } from '../../sql/clickhouse/row-statements.ts';
-import { clickhouseDialect } from '../../sql/dialect.ts';
-import { activeZonesStatement } from '../../sql/explore-statements.ts';
-import { type ActiveZone, PIECE_BYTES } from '../event-store.ts';
+import type { GroupDimension } from '../../../query/event-fields.ts';
+import type { GroupsOutput, SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
+import type { EventGroup, GroupsResult, SearchResult } from '../../../query/plan/search-result.ts';
+import { totalsStatement } from '../../../sql/clickhouse/explore-statements.ts';
+import { groupFactsStatement, groupKeysStatement } from '../../../sql/clickhouse/group-statements.ts';
+import { type RowColumns, rowSliceStatement } from '../../../sql/clickhouse/row-statements.ts';
+import { clickhouseDialect } from '../../../sql/dialect.ts';
+import { activeZonesStatement } from '../../../sql/explore-statements.ts';
+import { type ActiveZone, PIECE_BYTES } from '../../event-store.ts';
+import { WITH_TOTAL } from '../server/settings.ts';
 import { EventReader, type EventSource } from './event-reader.ts';
 import { piecesOf } from './read-rows.ts';
-import { WITH_TOTAL } from './settings.ts';
 
 /** Finds a page, and reads the first piece of its rows. Rejects with the reason of the signal. */
 export async function searchEvents(plan: SearchPlan, source: EventSource, signal: AbortSignal | undefined): Promise<SearchResult> {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ClickHouseError, type ClickHouseClient as Connection, createClient } from '@clickhouse/client';
-import type { SqlParam, SqlStatement } from '../../sql/statement.ts';
-import { StoreError, storeClosed } from '../event-store.ts';
+import type { SqlStatement } from '../../../sql/statement.ts';
+import { StoreError, storeClosed } from '../../event-store.ts';
+import { boundStatement } from './bound-statement.ts';
 import { type ClickhouseSettings, INSERT_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
 
 /** Where ClickHouse is, and who asks it. */
@@ -67,10 +68,11 @@ export class ClickhouseClient {
    */
   async readBytes(statement: SqlStatement, { signal, settings, maxBytes }: BytesOptions = {}): Promise<Buffer> {
     const bounds: ClickhouseSettings = maxBytes === undefined ? {} : { max_result_bytes: maxBytes, result_overflow_mode: 'throw' };
+    const bound = boundStatement(statement);
     return await this.#reading(signal, async (server, queryId, abort_signal) => {
       const { stream } = await server.exec({
-        query: statement.text,
-        query_params: paramsOf(statement.params),
+        query: bound.text,
+        query_params: { ...bound.parameters },
         query_id: queryId,
         abort_signal,
         clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...settings, ...bounds }),
@@ -82,10 +84,11 @@ export class ClickhouseClient {
   /** The statement's rows. Rejects with `StoreError` (`unavailable`, `overloaded`, `closed`), or with an error that is a defect. */
   async read(statement: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
     const { signal, settings } = options;
+    const bound = boundStatement(statement);
     const answer = await this.#reading(signal, async (server, queryId, abort_signal) => {
       const result = await server.query({
-        query: statement.text,
-        query_params: paramsOf(statement.params),
+        query: bound.text,
+        query_params: { ...bound.parameters },
         query_id: queryId,
         format: 'JSONCompact',
         abort_signal,
@@ -98,10 +101,11 @@ export class ClickhouseClient {
 
   /** Runs a statement that has no rows, such as one that makes a table. */
   async run(statement: SqlStatement, { signal, settings = {} }: ReadOptions = {}): Promise<void> {
+    const bound = boundStatement(statement);
     await this.#onOneServer(signal, (server) =>
       server.command({
-        query: statement.text,
-        query_params: paramsOf(statement.params),
+        query: bound.text,
+        query_params: { ...bound.parameters },
         clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...INSERT_SETTINGS, ...settings }),
       }),
     );
@@ -109,10 +113,11 @@ export class ClickhouseClient {
 
   /** Runs an INSERT whose data are these bytes. Where it rejects, all of them, some or none may be stored. */
   async insert(statement: SqlStatement, data: readonly Uint8Array[], settings: ClickhouseSettings = {}): Promise<void> {
+    const bound = boundStatement(statement);
     await this.#onOneServer(undefined, async (server) => {
       const { stream } = await server.exec({
-        query: statement.text,
-        query_params: paramsOf(statement.params),
+        query: bound.text,
+        query_params: { ...bound.parameters },
         values: Readable.from(data, { objectMode: false }),
         clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...INSERT_SETTINGS, ...settings }),
       });
@@ -160,6 +165,9 @@ export class ClickhouseClient {
         signal?.throwIfAborted();
         if (error instanceof ClickHouseError) {
           throw this.#errorOf(error);
+        }
+        if (isRefusedRequest(error)) {
+          throw error;
         }
         faults.push(`${this.#address.urls[index]}: ${messageOf(error)}`);
         if (this.#current === index) {
@@ -221,13 +229,14 @@ async function endStatement(server: Connection, queryId: string): Promise<void> 
   }
 }
 
-function paramsOf(params: readonly SqlParam[]): Record<string, unknown> {
-  return Object.fromEntries(params.map(({ value }, index) => [`p${index + 1}`, value]));
-}
-
 /** The client's type of settings has only those of its own version. */
 function settingsOf(settings: ClickhouseSettings): Record<string, string | number> {
   return { ...settings };
+}
+
+/** Whether a server could not read the request: another one could not, either. */
+function isRefusedRequest(error: unknown): boolean {
+  return messageOf(error).startsWith('Poco::Exception');
 }
 
 function messageOf(error: unknown): string {

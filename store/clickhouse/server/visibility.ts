@@ -1,7 +1,7 @@
-import type { Moment } from '../../sql/clickhouse/events.ts';
-import { WRITERS } from '../../sql/clickhouse/insert-statement.ts';
-import { runningInsertsStatement } from '../../sql/clickhouse/visibility-statement.ts';
-import type { StoreLogger } from '../event-store.ts';
+import type { Moment } from '../../../sql/clickhouse/events.ts';
+import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
+import { runningInsertsStatement } from '../../../sql/clickhouse/visibility-statement.ts';
+import type { StoreLogger } from '../../event-store.ts';
 import type { ClickhouseClient } from './client.ts';
 
 /** An insert of events that may be visible in part. */

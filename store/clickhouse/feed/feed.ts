@@ -1,10 +1,10 @@
-import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndStatement } from '../../sql/clickhouse/feed-statements.ts';
-import { WRITERS } from '../../sql/clickhouse/insert-statement.ts';
-import { MINUTE_OF_SEQUENCES } from '../../sql/clickhouse/schema.ts';
-import { type FeedLine, type FeedPage, type FeedRequest, StoreError } from '../event-store.ts';
-import { AnswerTooLarge, type ClickhouseClient } from './client.ts';
+import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndStatement } from '../../../sql/clickhouse/feed-statements.ts';
+import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
+import { MINUTE_OF_SEQUENCES } from '../../../sql/clickhouse/schema.ts';
+import { type FeedLine, type FeedPage, type FeedRequest, StoreError } from '../../event-store.ts';
+import { AnswerTooLarge, type ClickhouseClient } from '../server/client.ts';
+import type { Visibility } from '../server/visibility.ts';
 import { type ClickhousePositions, sequenceAt } from './positions.ts';
-import type { Visibility } from './visibility.ts';
 
 /** A page is read in parts of so many events at first; of long ones, it is fewer. */
 const PART_EVENTS = 10_000;

@@ -1,9 +1,9 @@
-import type { SearchPlan, TimeWindow } from '../../query/plan/search-plan.ts';
-import type { RowPiece } from '../../query/plan/search-result.ts';
-import { type RowColumns, rowSliceStatement } from '../../sql/clickhouse/row-statements.ts';
-import { clickhouseDialect } from '../../sql/dialect.ts';
-import { type RowKey, slotCountStatement } from '../../sql/row-statements.ts';
-import { PIECE_BYTES } from '../event-store.ts';
+import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
+import type { RowPiece } from '../../../query/plan/search-result.ts';
+import { type RowColumns, rowSliceStatement } from '../../../sql/clickhouse/row-statements.ts';
+import { clickhouseDialect } from '../../../sql/dialect.ts';
+import { type RowKey, slotCountStatement } from '../../../sql/row-statements.ts';
+import { PIECE_BYTES } from '../../event-store.ts';
 import { EventReader, type EventSource } from './event-reader.ts';
 import { expiredEvents, keyOf, piecesOf } from './read-rows.ts';
 

@@ -1,0 +1,45 @@
+import type { SqlParam, SqlStatement } from '../../../sql/statement.ts';
+
+/** A server takes no more parameters, and no longer ones, in one request. */
+const MAX_PARAMETERS = 500;
+const MAX_PARAMETER_CHARACTERS = 32 * 1024;
+
+/** A statement as it is sent: its parameters beside it, or in its text. */
+export interface BoundStatement {
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+const PLACEHOLDER = /\{p(\d+):([A-Za-z0-9()]+)\}/g;
+
+/**
+ * Binds the parameters of a statement by their names, `p1` and so on. Those of a statement with many or long ones become literals of its
+ * text, because a server refuses them otherwise. A statement has no text from outside but in its parameters, so the names stand for nothing
+ * else.
+ */
+export function boundStatement({ text, params }: SqlStatement): BoundStatement {
+  if (params.length <= MAX_PARAMETERS && params.every((param) => lengthOf(param) <= MAX_PARAMETER_CHARACTERS)) {
+    return { text, parameters: Object.fromEntries(params.map(({ value }, index) => [`p${index + 1}`, value])) };
+  }
+  const literal = (_: string, number: string, type: string) => literalOf(params[Number(number) - 1] as SqlParam, type);
+  return { text: text.replaceAll(PLACEHOLDER, literal), parameters: {} };
+}
+
+function lengthOf({ value }: SqlParam): number {
+  if (typeof value === 'string') {
+    return value.length;
+  }
+  return typeof value === 'object' ? value.reduce((sum, one) => sum + one.length, 0) : 0;
+}
+
+function literalOf({ value }: SqlParam, type: string): string {
+  if (typeof value === 'string') {
+    return quoted(value);
+  }
+  return typeof value === 'object' ? `[${value.map(quoted).join(',')}]` : `CAST(${value}, '${type}')`;
+}
+
+/** A text as a literal: https://clickhouse.com/docs/sql-reference/syntax#string. */
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

@@ -1,0 +1,36 @@
+import type { SqlStatement } from '../../sql/statement.ts';
+import { ClickhouseClient, type ClickhouseRows, type ReadOptions } from '../../store/clickhouse/server/client.ts';
+import { type FreshDatabase, freshDatabase } from './engine.ts';
+
+/** The store's client in a database of its own. */
+export class DatabaseReader {
+  readonly #database: FreshDatabase;
+  readonly client: ClickhouseClient;
+
+  private constructor(database: FreshDatabase) {
+    this.#database = database;
+    this.client = new ClickhouseClient({ urls: [database.url], user: 'default', password: '', database: database.name });
+  }
+
+  static async open(): Promise<DatabaseReader> {
+    return new DatabaseReader(await freshDatabase());
+  }
+
+  /** The name of the database. */
+  get name(): string {
+    return this.#database.name;
+  }
+
+  run(text: string): Promise<void> {
+    return this.client.run({ text, params: [] });
+  }
+
+  read(statement: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
+    return this.client.read(statement, options);
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+    await this.#database.drop();
+  }
+}
