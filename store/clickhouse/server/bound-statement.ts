@@ -36,7 +36,8 @@ function literalOf({ value }: SqlParam, type: string): string {
   if (typeof value === 'string') {
     return quoted(value);
   }
-  return typeof value === 'object' ? `[${value.map(quoted).join(',')}]` : `CAST(${value}, '${type}')`;
+  // A list without elements has no type of its own.
+  return `CAST(${typeof value === 'object' ? `[${value.map(quoted).join(',')}]` : value}, '${type}')`;
 }
 
 /** A text as a literal: https://clickhouse.com/docs/sql-reference/syntax#string. */
