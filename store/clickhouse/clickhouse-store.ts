@@ -98,8 +98,8 @@ export class ClickhouseStore implements EventStore {
     return await this.#parts.feed.read(request, reading.signal);
   }
 
-  mostEvents(): number {
-    return this.#parts.stats.events;
+  mostEvents(zones: ZoneSelection): number {
+    return this.#parts.stats.eventsOf(zones);
   }
 
   unreadableEvents(): number {

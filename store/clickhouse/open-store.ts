@@ -78,24 +78,26 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     everyMs: arrivalsEveryMs,
     logger,
   });
-  let sweeping: Promise<unknown> = Promise.resolve();
-  const sweep = async (): Promise<void> => {
+  const stats = new TableStats(client, database, table);
+  let working: Promise<unknown> = Promise.resolve();
+  const lookAfterEvents = async (): Promise<void> => {
     try {
       await setup.done();
+      await stats.countZones();
       await retention.sweep(now(), 'clock');
     } catch (error) {
-      logger.warn({ err: error }, 'days past the retention could not be dropped; that is tried again');
+      logger.warn({ err: error }, 'events could not be counted, or days past the retention not dropped; that is tried again');
     }
   };
-  const sweeps = setInterval(() => {
-    sweeping = sweep();
+  const work = setInterval(() => {
+    working = lookAfterEvents();
   }, sweepEveryMs);
-  sweeps.unref();
+  work.unref();
   const end = async (): Promise<void> => {
-    clearInterval(sweeps);
+    clearInterval(work);
     await watch.close();
     await pipeline.close();
-    await sweeping;
+    await working;
     await client.close();
   };
   try {
@@ -104,7 +106,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     await end();
     throw error;
   }
-  const stats = new TableStats(client, database, table);
+  working = lookAfterEvents();
   const source = { client, moments: visibility, table };
   const readings = new Readings();
   const parts = { setup, source, pipeline, deadLetters, sourceOffsets, positions, feed, retention, hold, watch, stats, readings, now, end };

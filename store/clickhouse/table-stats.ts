@@ -1,3 +1,4 @@
+import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
 import type { CheckLine } from '../event-store.ts';
@@ -15,7 +16,7 @@ export class TableStats {
   readonly #client: ClickhouseClient;
   readonly #database: string;
   readonly #table: string;
-  #last: TableSize = { events: 0, parts: 0, bytes: 0 };
+  #zones: ReadonlyMap<number, number> = new Map();
 
   constructor(client: ClickhouseClient, database: string, table: string) {
     this.#client = client;
@@ -23,9 +24,18 @@ export class TableStats {
     this.#table = table;
   }
 
-  /** The number of events when it was last read. */
-  get events(): number {
-    return this.#last.events;
+  /** How many events of the zones there were when they were last counted, copies included. */
+  eventsOf(zones: ZoneSelection): number {
+    const counts = zones === 'all' ? [...this.#zones.values()] : zones.map((zone) => this.#zones.get(zone) ?? 0);
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Counts the events of each zone, which are sorted by it: this reads a hundredth of what a search of all of them reads. */
+  async countZones(): Promise<void> {
+    const { rows } = await this.#client.read(
+      clickhouseStatement(sql`SELECT "shieldZoneId", count() FROM ${trusted(`"${this.#table}"`)} GROUP BY "shieldZoneId"`),
+    );
+    this.#zones = new Map(rows.map(([zone, count]) => [Number(zone), Number(count)]));
   }
 
   async read(): Promise<TableSize> {
@@ -36,8 +46,7 @@ export class TableStats {
       ),
     );
     const [events, parts, bytes] = (rows[0] ?? []).map(Number);
-    this.#last = { events: events ?? 0, parts: parts ?? 0, bytes: bytes ?? 0 };
-    return this.#last;
+    return { events: events ?? 0, parts: parts ?? 0, bytes: bytes ?? 0 };
   }
 }
 

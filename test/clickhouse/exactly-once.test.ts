@@ -100,7 +100,15 @@ describe('an insert whose answer is lost', () => {
     const shared = await sharedStore(server.url);
     const store = await shared.open();
     const where = `intDiv("timestamp", ${DAY}) = ${Math.floor(NOW / DAY)}`;
-    await server.break({ kind: 'store-part', where, code: 210, name: 'NETWORK_ERROR', message: 'the connection broke', times: 1 });
+    await server.break({
+      kind: 'store-part',
+      where,
+      code: 210,
+      name: 'NETWORK_ERROR',
+      message: 'the connection broke',
+      matching: '^INSERT INTO "events_local"',
+      times: 1,
+    });
     await expect(store.append(canonicalBatch(EIGHT))).rejects.toThrow('the connection broke');
     const stored = (await everythingIn(await shared.open())).total;
     expect(stored).toBeGreaterThan(0);
