@@ -313,7 +313,6 @@ export const STORE_ERROR_CODES = [
   'append_failed',
   'backup_failed',
   'corrupt',
-  'unavailable',
 ] as const;
 
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
@@ -327,6 +326,11 @@ export class StoreError extends Error {
     this.name = 'StoreError';
     this.code = code;
   }
+}
+
+/** Whether an error only says that what the store is on cannot be reached. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'unavailable';
 }
 
 /** The error of calls that are under way when the store closes, or come later. */

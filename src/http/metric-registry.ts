@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
-import type { EventStore, StoreStats } from '../../store/event-store.ts';
+import { type EventStore, isUnavailable, type StoreStats } from '../../store/event-store.ts';
 
 /** The registry of `/metrics`, and the instruments that routes write to. */
 export interface Metrics {
@@ -63,28 +63,33 @@ const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (count
   ['shieldlog_kafka_pauses_total', 'Times a partition was paused because the store was behind', ({ pauses }) => pauses],
 ];
 
+/** What is read at a request of `/metrics`; undefined where it cannot be told, so that the metric has no value. */
+type ReadNumber = () => number | undefined | Promise<number | undefined>;
+
 /** A counter whose total is kept elsewhere and read at each request of `/metrics`. */
-function totalRead(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
+function totalRead(registry: Registry, name: string, help: string, read: ReadNumber): void {
   new Counter({
     name,
     help,
     registers: [registry],
     async collect() {
       const total = await read();
-      this.reset();
-      this.inc(total);
+      this.remove();
+      if (total !== undefined) this.inc(total);
     },
   });
 }
 
 /** A gauge whose level is kept elsewhere and read at each request of `/metrics`. A renamed one is there under its former name, too. */
-export function levelRead(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
+export function levelRead(registry: Registry, name: string, help: string, read: ReadNumber): void {
   new Gauge({
     name,
     help,
     registers: [registry],
     async collect() {
-      this.set(await read());
+      const level = await read();
+      if (level === undefined) this.remove();
+      else this.set(level);
     },
   });
   const former = FORMER_NAMES[name];
@@ -107,13 +112,21 @@ function blockedRead(registry: Registry, kafka: KafkaSource): void {
   });
 }
 
-/** Metrics that are collected at the same time share one reading. */
-function sharedStats(store: EventStore): () => Promise<StoreStats> {
-  let underWay: Promise<StoreStats> | undefined;
-  return () => {
-    underWay ??= store.stats().finally(() => {
+/** Metrics that are collected at the same time share one reading. Undefined where what the store is on cannot be reached. */
+function sharedStats(store: EventStore): () => Promise<StoreStats | undefined> {
+  let underWay: Promise<StoreStats | undefined> | undefined;
+  const read = async (): Promise<StoreStats | undefined> => {
+    try {
+      return await store.stats();
+    } catch (error) {
+      if (isUnavailable(error)) return undefined;
+      throw error;
+    } finally {
       underWay = undefined;
-    });
+    }
+  };
+  return () => {
+    underWay ??= read();
     return underWay;
   };
 }
@@ -124,8 +137,14 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
   // Event-loop lag, process memory and CPU, garbage collection.
   collectDefaultMetrics({ register: registry });
   const stats = sharedStats(store);
-  for (const [name, help, read] of STORE_TOTALS) totalRead(registry, name, help, async () => read(await stats()));
-  for (const [name, help, read] of STORE_LEVELS) levelRead(registry, name, help, async () => read(await stats()));
+  const ofStore = (read: (stats: StoreStats) => number) => async () => {
+    const found = await stats();
+    return found && read(found);
+  };
+  for (const [name, help, read] of STORE_TOTALS) totalRead(registry, name, help, ofStore(read));
+  for (const [name, help, read] of STORE_LEVELS) levelRead(registry, name, help, ofStore(read));
+  const reachable = '1 while the database that the events are in can be asked; metrics that come from it have no value otherwise';
+  levelRead(registry, 'shieldlog_store_reachable', reachable, async () => ((await stats()) === undefined ? 0 : 1));
   levelRead(registry, 'shieldlog_pending_bytes', 'Bytes taken in that are not yet searchable', () => store.pendingBytes());
   if (kafka !== null) {
     for (const [name, help, read] of KAFKA_TOTALS) totalRead(registry, name, help, () => read(kafka.counters()));

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
-import { type StoreLogger, silentLogger } from '../event-store.ts';
+import { isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
 import { Readings } from '../readings.ts';
 import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
 import { ClickhouseStore } from './clickhouse-store.ts';
@@ -19,6 +20,10 @@ import { TableStats } from './table-stats.ts';
 const INSERT_EVERY_MS = 300;
 const ARRIVALS_EVERY_MS = 250;
 const SWEEP_EVERY_MS = 60_000;
+/** With the grace of a stop it stays below the stop's own deadline (`src/stop-all.ts`). */
+const CLOSE_GRACE_MS = 4_000;
+const SETUP_WAIT_MS = 10_000;
+const FAILURE_HOLD_MS = 30_000;
 const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
 const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
 
@@ -43,6 +48,14 @@ export interface ClickhouseTuning {
   readonly arrivalsEveryMs?: number;
   /** Time between two sweeps of the retention. */
   readonly sweepEveryMs?: number;
+  /** So long is the store not ready after an insert has failed, unless one succeeds. */
+  readonly failureHoldMs?: number;
+  /** A server may take nothing and send nothing for so long. */
+  readonly idleMs?: number;
+  /** A close waits so long for what is under way before it cuts it off. */
+  readonly closeGraceMs?: number;
+  /** An opening waits so long for a server that takes requests and does not answer. */
+  readonly setupWaitMs?: number;
 }
 
 /**
@@ -53,14 +66,15 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const { address, retentionMs, now, logger = silentLogger } = options;
   const { deadLetterQuotaBytes = DEAD_LETTER_QUOTA_BYTES, deadLetterRetentionMs = DEAD_LETTER_RETENTION_MS } = options;
   const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
+  const { idleMs, failureHoldMs = FAILURE_HOLD_MS, closeGraceMs = CLOSE_GRACE_MS, setupWaitMs = SETUP_WAIT_MS } = tuning;
   const { database } = address;
   const table = EVENTS_TABLE;
-  const client = new ClickhouseClient(address);
+  const client = new ClickhouseClient(address, { logger, ...(idleMs === undefined ? {} : { idleMs }) });
   const setup = new Setup({ address, client, logger });
   const visibility = new Visibility(client, database, logger);
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes });
   const sourceOffsets = new SourceOffsets(client);
-  const pipeline = new InsertPipeline({ client, database, table, deadLetters, sourceOffsets, now, insertEveryMs });
+  const pipeline = new InsertPipeline({ client, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
   const feed = new Feed({ client, visibility, positions, table });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
@@ -86,7 +100,10 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
       await stats.countZones();
       await retention.sweep(now(), 'clock');
     } catch (error) {
-      logger.warn({ err: error }, 'events could not be counted, or days past the retention not dropped; that is tried again');
+      // An outage has its own lines in the log.
+      if (!isUnavailable(error)) {
+        logger.warn({ err: error }, 'events could not be counted, or days past the retention not dropped; that is tried again');
+      }
     }
   };
   const work = setInterval(() => {
@@ -95,13 +112,14 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   work.unref();
   const end = async (): Promise<void> => {
     clearInterval(work);
-    await watch.close();
-    await pipeline.close();
-    await working;
+    const underWay = Promise.all([watch.close(), pipeline.close(), working]);
+    // What is not acknowledged by then may be stored or not, as where the program is killed.
+    await Promise.race([underWay, delay(closeGraceMs, undefined, { ref: false })]);
     await client.close();
+    await pipeline.close();
   };
   try {
-    await setup.begin();
+    await setup.begin(setupWaitMs);
   } catch (error) {
     await end();
     throw error;

@@ -34,15 +34,26 @@ export class Setup {
     }
   }
 
-  /** Tries once. Rejects with {@link IncompatibleServer} alone: any other fault may pass. */
-  async begin(): Promise<void> {
+  /**
+   * Tries once, and waits for a server that does not answer for so many milliseconds at most. Rejects with {@link IncompatibleServer}, or
+   * with a defect: any other fault may pass.
+   */
+  async begin(waitMs: number): Promise<void> {
+    const { logger } = this.#options;
+    const waited = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      logger.warn({ waitedMs: waitMs }, `ClickHouse has not answered for ${waitMs / 1000} s; the program goes on without it until it does`);
+      waited.resolve();
+    }, waitMs);
     try {
-      await this.done();
+      await Promise.race([this.done(), waited.promise]);
     } catch (error) {
       if (error instanceof IncompatibleServer || !(error instanceof StoreError)) {
         throw error;
       }
-      this.#options.logger.warn({ err: error }, 'ClickHouse cannot be used yet; that is tried again');
+      logger.warn({ err: error }, 'ClickHouse cannot be used yet; that is tried again');
+    } finally {
+      clearTimeout(timer);
     }
   }
 

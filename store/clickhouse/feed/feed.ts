@@ -2,7 +2,8 @@ import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndState
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { MINUTE_OF_SEQUENCES } from '../../../sql/clickhouse/schema.ts';
 import { type FeedLine, type FeedPage, type FeedRequest, StoreError } from '../../event-store.ts';
-import { AnswerTooLarge, type ClickhouseClient } from '../server/client.ts';
+import type { ClickhouseClient } from '../server/client.ts';
+import { AnswerTooLarge } from '../server/server-error.ts';
 import type { Visibility } from '../server/visibility.ts';
 import { type ClickhousePositions, sequenceAt } from './positions.ts';
 

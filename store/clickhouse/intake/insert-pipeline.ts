@@ -23,6 +23,8 @@ interface InsertPipelineOptions {
   readonly now: () => number;
   /** Inserts begin so long after one another at least, because each makes a part that ClickHouse has to merge. */
   readonly insertEveryMs: number;
+  /** So long does a failure tell how the next insert ends. */
+  readonly failureHoldMs: number;
 }
 
 interface Append {
@@ -47,8 +49,7 @@ export class InsertPipeline {
   #pendingBytes = 0;
   #storedEvents = 0;
   #expiredEvents = 0;
-  /** Why the last insert failed; undefined where it did not. */
-  failure: StoreError | undefined;
+  #failure: { readonly error: StoreError; readonly atMs: number } | undefined;
 
   constructor(options: InsertPipelineOptions) {
     this.#options = options;
@@ -67,6 +68,15 @@ export class InsertPipeline {
   /** How many events were too old to be stored. */
   get expiredEvents(): number {
     return this.#expiredEvents;
+  }
+
+  /**
+   * Why the last insert failed; undefined where it did not, or where that is so long ago that another one may be tried: who asks before
+   * he sends anything would wait for ever otherwise.
+   */
+  get failure(): StoreError | undefined {
+    const last = this.#failure;
+    return last !== undefined && performance.now() - last.atMs < this.#options.failureHoldMs ? last.error : undefined;
   }
 
   async append(batch: EventBatch): Promise<AppendReceipt> {
@@ -99,14 +109,15 @@ export class InsertPipeline {
       const begunAt = performance.now();
       try {
         const receipts = await this.#insert(group);
-        this.failure = undefined;
+        this.#failure = undefined;
         for (const [index, { stored }] of group.entries()) {
           stored.resolve(receipts[index] as AppendReceipt);
         }
       } catch (error) {
-        this.failure = failureOf(error, group);
+        const failure = failureOf(error, group);
+        this.#failure = { error: failure, atMs: performance.now() };
         for (const { stored } of [...group, ...this.#waiting.splice(0)]) {
-          stored.reject(this.failure);
+          stored.reject(failure);
         }
       }
       const left = begunAt + this.#options.insertEveryMs - performance.now();

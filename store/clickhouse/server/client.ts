@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ClickHouseError, type ClickHouseClient as Connection, createClient } from '@clickhouse/client';
 import type { SqlStatement } from '../../../sql/statement.ts';
-import { StoreError, storeClosed } from '../../event-store.ts';
+import { StoreError, type StoreLogger, silentLogger, storeClosed } from '../../event-store.ts';
 import { boundStatement } from './bound-statement.ts';
-import { type ClickhouseSettings, INSERT_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
+import { Outage } from './outage.ts';
+import { isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
+import { type ClickhouseSettings, INSERT_SETTINGS, READ_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
 
 /** Where ClickHouse is, and who asks it. */
 export interface ClickhouseAddress {
@@ -32,11 +34,6 @@ export interface BytesOptions extends ReadOptions {
   readonly maxBytes?: number;
 }
 
-/** A statement answers more than its reader takes. */
-export class AnswerTooLarge extends Error {
-  override readonly name = 'AnswerTooLarge';
-}
-
 /** An answer of the format JSONCompact. */
 interface JsonAnswer {
   readonly data: readonly (readonly unknown[])[];
@@ -49,17 +46,28 @@ const IDLE_MS = 300_000;
 /** As many statements may be under way: those of all seats of the queue, and those that the store makes by itself. */
 const MAX_CONNECTIONS = 64;
 
+export interface ClientOptions {
+  /** Is told of outages, and of servers that are left for others. Default: nobody is. */
+  readonly logger?: StoreLogger;
+  /** Replaces the time that a server may take nothing and send nothing. */
+  readonly idleMs?: number;
+}
+
 /** The statements of a store, over the HTTP interface of ClickHouse. */
 export class ClickhouseClient {
   readonly #address: ClickhouseAddress;
+  readonly #logger: StoreLogger;
+  readonly #outage: Outage;
   readonly #servers: readonly Connection[];
   /** The index of the server that was reached last. */
   #current = 0;
   #isClosed = false;
 
-  constructor(address: ClickhouseAddress) {
+  constructor(address: ClickhouseAddress, { logger = silentLogger, idleMs = IDLE_MS }: ClientOptions = {}) {
     this.#address = address;
-    this.#servers = address.urls.map((url) => connectionTo(url, address));
+    this.#logger = logger;
+    this.#outage = new Outage({ logger, elapsedMs: () => performance.now() });
+    this.#servers = address.urls.map((url) => connectionTo(url, address, idleMs));
   }
 
   /**
@@ -69,13 +77,13 @@ export class ClickhouseClient {
   async readBytes(statement: SqlStatement, { signal, settings, maxBytes }: BytesOptions = {}): Promise<Buffer> {
     const bounds: ClickhouseSettings = maxBytes === undefined ? {} : { max_result_bytes: maxBytes, result_overflow_mode: 'throw' };
     const bound = boundStatement(statement);
-    return await this.#reading(signal, async (server, queryId, abort_signal) => {
+    return await this.#ending(signal, async (server, queryId, abort_signal) => {
       const { stream } = await server.exec({
         query: bound.text,
         query_params: { ...bound.parameters },
         query_id: queryId,
         abort_signal,
-        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...settings, ...bounds }),
+        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...READ_SETTINGS, ...settings, ...bounds }),
       });
       return Buffer.concat(await stream.toArray());
     });
@@ -85,14 +93,14 @@ export class ClickhouseClient {
   async read(statement: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
     const { signal, settings } = options;
     const bound = boundStatement(statement);
-    const answer = await this.#reading(signal, async (server, queryId, abort_signal) => {
+    const answer = await this.#ending(signal, async (server, queryId, abort_signal) => {
       const result = await server.query({
         query: bound.text,
         query_params: { ...bound.parameters },
         query_id: queryId,
         format: 'JSONCompact',
         abort_signal,
-        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...settings }),
+        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...READ_SETTINGS, ...settings }),
       });
       return JSON.parse(await result.text()) as JsonAnswer;
     });
@@ -114,10 +122,11 @@ export class ClickhouseClient {
   /** Runs an INSERT whose data are these bytes. Where it rejects, all of them, some or none may be stored. */
   async insert(statement: SqlStatement, data: readonly Uint8Array[], settings: ClickhouseSettings = {}): Promise<void> {
     const bound = boundStatement(statement);
-    await this.#onOneServer(undefined, async (server) => {
+    await this.#ending(undefined, async (server, queryId) => {
       const { stream } = await server.exec({
         query: bound.text,
         query_params: { ...bound.parameters },
+        query_id: queryId,
         values: Readable.from(data, { objectMode: false }),
         clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...INSERT_SETTINGS, ...settings }),
       });
@@ -132,8 +141,8 @@ export class ClickhouseClient {
     await Promise.all(this.#servers.map((server) => server.close()));
   }
 
-  /** Runs a statement that reads. The signal ends it on the server, too. */
-  #reading<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
+  /** Runs a statement that ends on the server, too, where the signal aborts, or the server is silent for too long. */
+  #ending<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
     return this.#onOneServer(signal, async (server) => {
       const queryId = randomUUID();
       const abort = new AbortController();
@@ -144,74 +153,90 @@ export class ClickhouseClient {
       signal?.addEventListener('abort', end, { once: true });
       try {
         return await work(server, queryId, abort.signal);
+      } catch (error) {
+        if (isTimeout(error)) {
+          end();
+        }
+        throw error;
       } finally {
         signal?.removeEventListener('abort', end);
       }
     });
   }
 
-  /** Runs work on the server that was reached last, and on each other one if that cannot be reached. */
+  /** Runs work on the server that was reached last, and on each other one if that cannot do it and another may. */
   async #onOneServer<T>(signal: AbortSignal | undefined, work: (server: Connection) => Promise<T>): Promise<T> {
     const faults: string[] = [];
+    let refusal: ClickHouseError | undefined;
     for (let tried = 0; tried < this.#servers.length; tried += 1) {
       signal?.throwIfAborted();
       if (this.#isClosed) {
         throw storeClosed();
       }
       const index = this.#current;
+      const sentAtMs = this.#outage.now();
       try {
-        return await work(this.#servers[index] as Connection);
+        const answer = await work(this.#servers[index] as Connection);
+        this.#outage.answered(sentAtMs);
+        return answer;
       } catch (error) {
         signal?.throwIfAborted();
-        if (error instanceof ClickHouseError) {
-          throw this.#errorOf(error);
+        if (this.#isClosed) {
+          throw storeClosed();
         }
         if (isRefusedRequest(error)) {
           throw error;
         }
-        faults.push(`${this.#address.urls[index]}: ${messageOf(error)}`);
-        if (this.#current === index) {
-          this.#current = (index + 1) % this.#servers.length;
+        if (error instanceof ClickHouseError) {
+          if (!isOfOneReplica(error)) {
+            throw this.#errorOf(error, sentAtMs);
+          }
+          refusal = error;
         }
+        faults.push(`${this.#address.urls[index]}: ${messageOf(error)}`);
+        this.#leave(index, error);
       }
     }
-    throw new StoreError('unavailable', `ClickHouse cannot be reached: ${faults.join('; ')}`);
+    if (refusal !== undefined) {
+      throw storeErrorOf(refusal, this.#address);
+    }
+    const unreachable = new StoreError('unavailable', `ClickHouse cannot be reached: ${faults.join('; ')}`);
+    this.#outage.failed(unreachable);
+    throw unreachable;
   }
 
-  #errorOf(error: ClickHouseError): Error {
-    const { user, database } = this.#address;
-    const message = error.message.trim();
-    switch (error.type) {
-      case 'AUTHENTICATION_FAILED':
-      case 'REQUIRED_PASSWORD':
-      case 'WRONG_PASSWORD':
-      case 'UNKNOWN_USER':
-        return new StoreError('unavailable', `ClickHouse refuses CLICKHOUSE_USER=${user} with its password: ${message}`, { cause: error });
-      case 'ACCESS_DENIED':
-      case 'NOT_ENOUGH_PRIVILEGES':
-        return new StoreError('unavailable', `ClickHouse user ${user} may not do this in ${database}: ${message}`, { cause: error });
-      case 'TOO_MANY_ROWS_OR_BYTES':
-        return new AnswerTooLarge(message, { cause: error });
-      case 'TOO_MANY_PARTS':
-      case 'TOO_MANY_SIMULTANEOUS_QUERIES':
-      case 'MEMORY_LIMIT_EXCEEDED':
-      case 'TIMEOUT_EXCEEDED':
-      case 'QUERY_WAS_CANCELLED':
-        return new StoreError('overloaded', `ClickHouse has too much to do: ${message}`, { cause: error });
-      default:
-        return new Error(`ClickHouse cannot run a statement: ${message} (${error.type ?? error.code})`, { cause: error });
+  /** Has the next server asked from now on. */
+  #leave(index: number, error: unknown): void {
+    if (this.#current !== index || this.#servers.length === 1) {
+      return;
     }
+    this.#current = (index + 1) % this.#servers.length;
+    const { urls } = this.#address;
+    this.#logger.warn(
+      { err: error, left: urls[index], asked: urls[this.#current] },
+      'another server of CLICKHOUSE_URL is asked from now on',
+    );
+  }
+
+  #errorOf(error: ClickHouseError, sentAtMs: number): Error {
+    const told = storeErrorOf(error, this.#address);
+    if (isSignedOut(error)) {
+      this.#outage.failed(told);
+    } else {
+      this.#outage.answered(sentAtMs);
+    }
+    return told;
   }
 }
 
-function connectionTo(url: string, { user, password, database }: ClickhouseAddress): Connection {
+function connectionTo(url: string, { user, password, database }: ClickhouseAddress, idleMs: number): Connection {
   return createClient({
     url,
     username: user,
     password,
     database,
     application: 'shieldlog',
-    request_timeout: IDLE_MS,
+    request_timeout: idleMs,
     max_open_connections: MAX_CONNECTIONS,
     compression: isOfThisMachine(url) ? {} : { response: { codec: 'zstd' }, request: { codec: 'zstd', level: 1 } },
     use_multipart_params_auto: true,
@@ -242,6 +267,11 @@ function settingsOf(settings: ClickhouseSettings): Record<string, string | numbe
 /** Whether a server could not read the request: another one could not, either. */
 function isRefusedRequest(error: unknown): boolean {
   return messageOf(error).startsWith('Poco::Exception');
+}
+
+/** Whether the client gave a server up that was silent for too long. */
+function isTimeout(error: unknown): boolean {
+  return messageOf(error).startsWith('Timeout error');
 }
 
 function messageOf(error: unknown): string {

@@ -26,6 +26,13 @@ export const STATEMENT_SETTINGS: ClickhouseSettings = {
   wait_end_of_query: 1,
 };
 
+/** What a statement that reads is sent with besides. */
+export const READ_SETTINGS: ClickhouseSettings = {
+  // A statement whose reader hangs up before it has begun cannot be killed by its id. The server itself ends those that only read.
+  cancel_http_readonly_queries_on_client_close: 1,
+  readonly: 2,
+};
+
 /** What an INSERT is sent with besides. */
 export const INSERT_SETTINGS: ClickhouseSettings = {
   // The answer to an INSERT says that its rows are stored and visible; servers of 26.9 and later answer before that by default.

@@ -1,0 +1,74 @@
+import type { ClickHouseError } from '@clickhouse/client';
+import { StoreError } from '../../event-store.ts';
+
+/** A statement answers more than its reader takes. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+/**
+ * What ClickHouse's numbers of errors mean to this program: https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp.
+ * Their names stand at the end of a message, but words of the message may look like one.
+ */
+type Meaning = 'signedOut' | 'denied' | 'gone' | 'tooLarge' | 'busy' | 'unwritable' | 'cutOff';
+
+const MEANINGS: Readonly<Record<Meaning, readonly number[]>> = {
+  // UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, AUTHENTICATION_FAILED
+  signedOut: [192, 193, 194, 516],
+  // READONLY, DATABASE_ACCESS_DENIED, ACCESS_DENIED
+  denied: [164, 291, 497],
+  // UNKNOWN_TABLE, UNKNOWN_DATABASE
+  gone: [60, 81],
+  // TOO_MANY_ROWS_OR_BYTES
+  tooLarge: [396],
+  // TIMEOUT_EXCEEDED, TOO_SLOW, CANNOT_ALLOCATE_MEMORY, QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED,
+  // TOO_MANY_PARTS, QUERY_WAS_CANCELLED, CANNOT_SCHEDULE_TASK, SERVER_OVERLOADED
+  busy: [159, 160, 173, 201, 202, 241, 252, 394, 439, 745],
+  // CANNOT_WRITE_TO_FILE_DESCRIPTOR, TABLE_IS_READ_ONLY, NOT_ENOUGH_SPACE, TABLE_IS_PERMANENTLY_READ_ONLY
+  unwritable: [75, 242, 243, 774],
+  // SOCKET_TIMEOUT, NETWORK_ERROR, NO_ZOOKEEPER, ABORTED, ALL_CONNECTION_TRIES_FAILED, TOO_FEW_LIVE_REPLICAS,
+  // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, UNKNOWN_STATUS_OF_INSERT, ALL_REPLICAS_ARE_STALE, KEEPER_EXCEPTION
+  cutOff: [209, 210, 225, 236, 279, 285, 286, 319, 369, 999],
+};
+
+function meaningOf({ code }: ClickHouseError): Meaning | undefined {
+  return (Object.keys(MEANINGS) as Meaning[]).find((meaning) => MEANINGS[meaning].includes(Number(code)));
+}
+
+/** Whether another replica may do what this one could not. */
+export function isOfOneReplica(error: ClickHouseError): boolean {
+  const meaning = meaningOf(error);
+  return meaning === 'cutOff' || meaning === 'unwritable';
+}
+
+/** Whether the server lets nobody in with this user and password: nothing can be asked of it. */
+export function isSignedOut(error: ClickHouseError): boolean {
+  return meaningOf(error) === 'signedOut';
+}
+
+/**
+ * The store's error for one of the server: `unavailable` where somebody has to look at ClickHouse, `overloaded` where it may go on by
+ * itself, {@link AnswerTooLarge}, or an error that is a defect of this program.
+ */
+export function storeErrorOf(error: ClickHouseError, { user, database }: { readonly user: string; readonly database: string }): Error {
+  const message = error.message.trim();
+  const cause = { cause: error };
+  switch (meaningOf(error)) {
+    case 'signedOut':
+      return new StoreError('unavailable', `ClickHouse refuses CLICKHOUSE_USER=${user} with its password: ${message}`, cause);
+    case 'denied':
+      return new StoreError('unavailable', `ClickHouse user ${user} may not do this in ${database}: ${message}`, cause);
+    case 'gone':
+      return new StoreError('unavailable', `the tables in CLICKHOUSE_DATABASE=${database} are not there: ${message}`, cause);
+    case 'tooLarge':
+      return new AnswerTooLarge(message, cause);
+    case 'busy':
+      return new StoreError('overloaded', `ClickHouse has too much to do: ${message}`, cause);
+    case 'unwritable':
+      return new StoreError('overloaded', `ClickHouse cannot write: ${message}`, cause);
+    case 'cutOff':
+      return new StoreError('unavailable', `ClickHouse cannot reach its other parts: ${message}`, cause);
+    case undefined:
+      return new Error(`ClickHouse cannot run a statement: ${message} (${error.code})`, cause);
+  }
+}
