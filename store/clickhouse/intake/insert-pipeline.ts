@@ -45,6 +45,8 @@ export class InsertPipeline {
   readonly #writer = Math.floor(Math.random() * WRITERS);
   #waiting: Append[] = [];
   #inserting: Promise<void> | undefined;
+  /** Settled when all that is stored is acknowledged. */
+  #acknowledging: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #pendingBytes = 0;
   #storedEvents = 0;
@@ -98,6 +100,7 @@ export class InsertPipeline {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#inserting;
+    await this.#acknowledging;
   }
 
   /** Never rejects. */
@@ -110,9 +113,7 @@ export class InsertPipeline {
       try {
         const receipts = await this.#insert(group);
         this.#failure = undefined;
-        for (const [index, { stored }] of group.entries()) {
-          stored.resolve(receipts[index] as AppendReceipt);
-        }
+        this.#acknowledge(group, receipts);
       } catch (error) {
         const failure = failureOf(error, group);
         this.#failure = { error: failure, atMs: performance.now() };
@@ -126,6 +127,20 @@ export class InsertPipeline {
       }
     }
     this.#inserting = undefined;
+  }
+
+  /**
+   * Resolves the appends of a group that is stored, once readers see all of it: the sequences of its events are as many microseconds as
+   * there are events, and begin at the server's time before its answer. The next insert does not wait for that.
+   */
+  #acknowledge(group: readonly Append[], receipts: readonly AppendReceipt[]): void {
+    const events = receipts.reduce((sum, { eventCount }) => sum + eventCount, 0);
+    const passed = events === 0 ? undefined : delay(Math.ceil(events / 1_000));
+    this.#acknowledging = Promise.all([this.#acknowledging, passed]).then(() => {
+      for (const [index, { stored }] of group.entries()) {
+        stored.resolve(receipts[index] as AppendReceipt);
+      }
+    });
   }
 
   #takeGroup(): readonly Append[] {
@@ -157,16 +172,10 @@ export class InsertPipeline {
 
   async #insertEvents({ fields, eventCount, logs }: EventBatch): Promise<void> {
     const { client, database, table } = this.#options;
-    const begunAt = performance.now();
     await client.insert(insertEventsStatement(table, LOG_COLUMN, this.#writer), batchFileOf(fields, eventCount, 0n, logs), {
       log_comment: insertMark(database, this.#writer),
     });
     this.#storedEvents += eventCount;
-    // The sequences of the events are as many microseconds as there are events; readers see them once these are over.
-    const leftMs = begunAt + eventCount / 1000 - performance.now();
-    if (leftMs > 0) {
-      await delay(Math.ceil(leftMs));
-    }
   }
 }
 
