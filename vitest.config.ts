@@ -26,6 +26,34 @@ const NIGHTLY = 'test/**/*.nightly.test.ts';
 /** The store on ClickHouse, on a server that these tests share. `npm run test:clickhouse` runs them. */
 const CLICKHOUSE = 'test/clickhouse/**/*.test.ts';
 
+/**
+ * What every store answers, with the store on ClickHouse instead of the embedded one. `npm run test:clickhouse` runs it, too. Slow files
+ * are left out but for those about what a store takes in and gives: the others are about clients, memory and processes.
+ */
+const ON_CLICKHOUSE = [
+  'test/fixtures/test-store.test.ts',
+  'test/golden/golden.test.ts',
+  'test/limits/{explore,export,feed,ingest,search,tail}.test.ts',
+  'test/property/{search,explore,matcher,address}-property.test.ts',
+  'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
+  'test/src/feed/{feed-comes-in-again,feed-several-zones,feed-wait}.slow.test.ts',
+  'test/src/routes/{dead-letters-route,ingest-route,interruption}.slow.test.ts',
+  'test/src/tail/{tail,tail-ends}.slow.test.ts',
+];
+
+/** Files of those folders that are not run on ClickHouse. */
+const NOT_ON_CLICKHOUSE = [
+  // They look into the embedded store: its statements, its epochs, and its folder when that is lost.
+  'test/src/routes/{search-depth,health-of-folder}.test.ts',
+  'test/src/feed/cursors-ahead.test.ts',
+  // They ask no store: formats, documents, the local control plane, and parts of the program alone.
+  'test/src/export/export-format.test.ts',
+  'test/src/feed/{format-threads,page-memory}.test.ts',
+  'test/src/management/{bodies,companions,program-history}.test.ts',
+  'test/src/openapi/{openapi-examples,openapi-page,openapi-routes,openapi-served-document}.test.ts',
+  'test/src/tail/tail-watcher.test.ts',
+];
+
 /** The page in a real Chromium, in a few seconds; `npm test` runs it, `npm run test:e2e` what the page does in full. */
 const SMOKE = 'test/browser/smoke.test.ts';
 
@@ -156,6 +184,17 @@ export default defineConfig({
           ...COMMON,
           name: 'clickhouse',
           include: [CLICKHOUSE],
+          testTimeout: 300_000,
+          globalSetup: ['test/clickhouse/clickhouse-setup.ts'],
+        },
+      },
+      {
+        test: {
+          ...COMMON,
+          name: 'on-clickhouse',
+          include: ON_CLICKHOUSE,
+          exclude: NOT_ON_CLICKHOUSE,
+          env: { TEST_STORE: 'clickhouse' },
           testTimeout: 300_000,
           globalSetup: ['test/clickhouse/clickhouse-setup.ts'],
         },

@@ -26,7 +26,7 @@ export const SCRIPTS = {
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
   // The engine of these tests is the one that the benchmark races against.
-  'test:clickhouse': { ...tests('clickhouse'), packages: [...TEST_PACKAGES, 'bench'] },
+  'test:clickhouse': { ...tests('clickhouse', 'on-clickhouse'), packages: [...TEST_PACKAGES, 'bench'] },
   'test:property': tests('property'),
   'test:nightly': tests('nightly'),
   // The caller names the project.

@@ -1,7 +1,7 @@
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
 import { inZones } from '../predicate-sql.ts';
-import { int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from '../statement.ts';
+import { int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, textList, trusted } from '../statement.ts';
 
 /** An id is the microsecond at which a letter was stored, times this, and the lowest bits of the number of the process. */
 const ID_WRITERS = 4;
@@ -26,6 +26,12 @@ export function insertLettersStatement(writer: number): SqlStatement {
       SELECT ${trusted(id)}, base64Decode(identity), ${trusted(COPIED)}, base64Decode(sha256), base64Decode(bytes)
       FROM input('${trusted(FILE)}') WHERE base64Decode(identity) NOT IN (SELECT identity FROM ${KEPT}) FORMAT JSONEachRow`,
   );
+}
+
+/** Which of these identities, in base64, letters have. Columns: the identity, whether the letter's bytes are not kept. */
+export function knownLettersStatement(identities: readonly string[]): SqlStatement {
+  const wanted = sql`SELECT base64Decode(arrayJoin(${textList(identities)}))`;
+  return clickhouseStatement(sql`SELECT base64Encode(identity), isRecordOnly FROM ${KEPT} WHERE identity IN (${wanted})`);
 }
 
 export interface ChosenLetters {

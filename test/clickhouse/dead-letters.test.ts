@@ -92,6 +92,15 @@ test('a removed letter is gone, and comes again with its message', async () => {
   expect((await letters.list(ALL)).map(({ bytes }) => bytes.toString())).toEqual(['other', '{"x":']);
 });
 
+test('a message that comes again takes no room of the quota, in one batch or later', async () => {
+  const letters = await emptyLetters(4_000);
+  const [one, other] = [letter({ bytes: Buffer.alloc(1_000, 1) }), letter({ bytes: Buffer.alloc(1_000, 2) })];
+  const large = letter({ source: 'kafka', topic: 't', partition: 0, offset: 1n, bytes: Buffer.alloc(3_000, 3) });
+  expect(await letters.add([one, one, one, one, other, large, large], NOW)).toEqual([5, 6]);
+  expect(await letters.add([other, one, large, other, letter({ bytes: Buffer.alloc(2_000, 4) })], NOW + 1)).toEqual([2, 4]);
+  expect((await letters.list(ALL)).map(({ bytes }) => bytes[0])).toEqual([1, 2, undefined]);
+});
+
 test('beyond the quota the bytes of Kafka messages are not kept, and nothing of others', async () => {
   const letters = await emptyLetters(2_000);
   const ofKafka = letter({ source: 'kafka', topic: 't', partition: 0, offset: 1n, bytes: Buffer.alloc(900, 2) });

@@ -178,6 +178,14 @@ describe.each(COMPRESSIONS)('with the compression $response.codec of answers and
     // The client reads the error itself only where it comes in one piece before the end of the connection.
     await expect(readAll(result)).rejects.toThrow(/in the middle|there was an error in the stream|aborted/);
   });
+
+  test('an error is the whole answer to a client that waits for the end of the statement', async () => {
+    const { client } = await connect();
+    const query = "SELECT number, throwIf(number = 500000, 'in the middle') FROM numbers(1000000) FORMAT JSONCompactEachRow";
+    const settings = { max_threads: 1, wait_end_of_query: 1 } as const;
+    const error = await refusal(client.exec({ query, clickhouse_settings: settings }).then(({ stream }) => text(stream)));
+    expect(error).toMatchObject({ code: '395', type: 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO' });
+  });
 });
 
 describe('an error', () => {

@@ -8,7 +8,6 @@ import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
 import { FairQueue } from '../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../src/scheduling/scheduled-reads.ts';
 import { MAX_EPOCHS } from '../../store/embedded/catalog/epoch-table.ts';
-import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
 import { memoryShares } from '../../store/memory-shares.ts';
 import { alteredStore } from '../broker/altered-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
@@ -39,7 +38,7 @@ function pageWithin(ms: number): Promise<string> {
     hungUp: new AbortController().signal,
     memory: new PageMemory(1024 ** 3),
   };
-  return refusalOf(() => readPage(feedPosition(0n), 1, reading));
+  return refusalOf(async () => readPage(await store.positions.oldest(), 1, reading));
 }
 
 describeLimits('Feed', import.meta.filename, {

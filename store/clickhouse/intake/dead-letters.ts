@@ -2,6 +2,7 @@ import {
   type ChosenLetters,
   chosenLettersStatement,
   insertLettersStatement,
+  knownLettersStatement,
   lettersStatement,
   letterTotalsStatement,
   removeLettersStatement,
@@ -13,7 +14,7 @@ import type { ClickhouseClient } from '../server/client.ts';
 /** Bytes that a letter takes beside its message and texts. */
 const ROW_BYTES = 400;
 /** A list ends once its letters have so many bytes. */
-const LIST_BYTES = 8 * 1024 * 1024;
+const LIST_BYTES = 4 * 1024 * 1024;
 
 interface SharedDeadLettersOptions {
   readonly client: ClickhouseClient;
@@ -37,18 +38,28 @@ export class SharedDeadLetters {
     if (letters.length === 0) {
       return [];
     }
+    const identities = letters.map((letter) => identityOf(letter, messageHashOf(letter)).toString('base64'));
+    const areKept = await this.#known(identities);
     let { bytes: used } = await this.totals();
     const notKept: number[] = [];
     const lines: string[] = [];
     for (const [index, letter] of letters.entries()) {
+      const identity = identities[index] as string;
+      const isKnownKept = areKept.get(identity);
+      if (isKnownKept !== undefined) {
+        // A message that comes again takes no further room.
+        if (!isKnownKept) notKept.push(index);
+        continue;
+      }
       used += letter.bytes.length + Buffer.byteLength(letter.reason) + ROW_BYTES;
       const isKept = used <= this.#options.quotaBytes;
       if (!isKept) {
         used -= letter.bytes.length;
         notKept.push(index);
       }
+      areKept.set(identity, isKept);
       if (isKept || letter.topic !== null) {
-        lines.push(lineOf(letter, index, nowMs, isKept));
+        lines.push(lineOf(letter, { position: index, identity, receivedAt: nowMs, isKept }));
       }
     }
     if (lines.length > 0) {
@@ -84,29 +95,36 @@ export class SharedDeadLetters {
     return { count: Number(count), bytes: Number(bytes) };
   }
 
+  /** Whether the bytes of a letter are kept, by the identities of these that are stored. */
+  async #known(identities: readonly string[]): Promise<Map<string, boolean>> {
+    const { rows } = await this.#options.client.read(knownLettersStatement(identities));
+    return new Map(rows.map(([identity, isRecordOnly]) => [String(identity), isRecordOnly !== true && isRecordOnly !== 1]));
+  }
+
   async #idsOf({ zones, ids, afterId = 0, limit }: DeadLetterSelection, maxBytes: number): Promise<readonly number[]> {
     if (ids?.length === 0 || zones.length === 0) {
       return [];
     }
     const { rows } = await this.#options.client.read(chosenLettersStatement({ zones, ids, afterId, limit }));
     let listed = 0;
-    const over = rows.findIndex(([, bytes], index) => {
+    const over = rows.findIndex(([, bytes]) => {
       listed += Number(bytes) + ROW_BYTES;
-      return index > 0 && listed > maxBytes;
+      return listed >= maxBytes;
     });
-    return rows.slice(0, over === -1 ? rows.length : over).map(([id]) => Number(id));
+    return rows.slice(0, over === -1 ? rows.length : over + 1).map(([id]) => Number(id));
   }
 }
 
 /** A letter as the statement that stores it takes it. */
-function lineOf(letter: DeadLetter, position: number, receivedAt: number, isKept: boolean): string {
+function lineOf(
+  letter: DeadLetter,
+  { isKept, ...row }: { readonly position: number; readonly identity: string; readonly receivedAt: number; readonly isKept: boolean },
+): string {
   const { bytes, cut, isBatch = false, reason, source, topic, partition, offset, zoneId } = letter;
   const sha256 = messageHashOf(letter);
   return JSON.stringify({
-    position,
-    identity: identityOf(letter, sha256).toString('base64'),
+    ...row,
     zoneId,
-    receivedAt,
     source,
     topic,
     partition,

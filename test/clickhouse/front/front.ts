@@ -213,7 +213,7 @@ export class Front {
         ...(request.method === 'GET' ? [['readonly', '2'] as const] : []),
       ]),
       format: parts.defaultFormat,
-      streams: facts.streams,
+      streams: facts.streams && !parts.waitsForEnd,
     });
     if (source !== undefined && fault !== undefined) {
       if (await source.isRead(ran)) await this.faults.hold(fault.id, statement);

@@ -13,6 +13,8 @@ export interface RequestParts {
   /** The statement as far as it stands in the URL or in a part of a form. */
   readonly statement: string;
   readonly defaultFormat: string;
+  /** Whether the answer begins once the statement has ended, so that an error is never in the middle of it. */
+  readonly waitsForEnd: boolean;
 }
 
 /** Parameters of a URL that are no settings. */
@@ -54,6 +56,7 @@ export async function readParts(request: IncomingMessage, url: URL): Promise<Req
     else settings.set(name, value);
   }
   return {
+    waitsForEnd: own.get('wait_end_of_query') === '1',
     database: own.get('database') ?? String(request.headers['x-clickhouse-database'] ?? 'default'),
     queryId: own.get('query_id'),
     params,

@@ -148,6 +148,8 @@ describe('when the store', () => {
   test('cannot be read for a moment, it is tried again, nothing is missed, and the log says so', async () => {
     app = await startApp();
     const tail = await openTail(app);
+    await take(app, { logId: 'before' });
+    await eventually('the client is up to date', () => tail.rows.length === 1);
     const readFeed = app.store.readFeed.bind(app.store);
     let failures = 0;
     app.store.readFeed = (request, options) => {
@@ -155,7 +157,7 @@ describe('when the store', () => {
       return failures > 1 ? readFeed(request, options) : Promise.reject(new Error('a passing defect'));
     };
     await take(app, { logId: 'a' });
-    await eventually('the event', () => tail.rows.length === 1);
+    await eventually('the event', () => tail.rows.length === 2);
     const told = app.log.filter(({ err }) => (err as Error | undefined)?.message === 'a passing defect');
     expect(told.map(({ msg }) => msg)).toEqual(['the live tail could not read new events; it tries again']);
     expect(tail.opened()).toBe(1);
