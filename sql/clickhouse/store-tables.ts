@@ -1,3 +1,6 @@
+/** What is acknowledged survives a loss of power. Source offsets need not: messages that are read again are the same events. */
+const DURABLE = 'SETTINGS fsync_after_insert = 1, fsync_part_directory = 1';
+
 /** The tables of a store beside that of the events. */
 export const STORE_TABLES = {
   // The latest row of a partition counts, not the highest offset: a topic may be made anew.
@@ -7,10 +10,11 @@ export const STORE_TABLES = {
   dead_letters: `(id Int64, identity String, zoneId Nullable(Int32), receivedAt Int64, source String, topic Nullable(String),
     partition Nullable(Int32), messageOffset Nullable(Int64), isBatch Bool, isRecordOnly Bool, reason String, sizeBytes Int64,
     sha256 String, bytes String CODEC(ZSTD(1)))
-    ENGINE = MergeTree PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id`,
-  removed_dead_letters: `(id Int64, receivedAt Int64) ENGINE = MergeTree PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id`,
+    ENGINE = MergeTree PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id ${DURABLE}`,
+  removed_dead_letters: `(id Int64, receivedAt Int64)
+    ENGINE = MergeTree PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id ${DURABLE}`,
   // The highest sequence of a zone that a sweep of the retention removed.
-  expired_watermarks: `(shieldZoneId Int32, sweep Int64, seq Int64) ENGINE = MergeTree ORDER BY (shieldZoneId, sweep)`,
+  expired_watermarks: `(shieldZoneId Int32, sweep Int64, seq Int64) ENGINE = MergeTree ORDER BY (shieldZoneId, sweep) ${DURABLE}`,
 } as const;
 
 /**

@@ -13,7 +13,10 @@ export type { Fault } from './front/faults.ts';
 export interface FrontProcess {
   readonly url: string;
   readonly controlUrl: string;
+  /** Ends it, and removes its folder. */
   stop(): Promise<void>;
+  /** Kills it without notice; its folder stays. */
+  kill(): Promise<void>;
 }
 
 /** A server that tests may break: it has a port, a clock, a list of running statements and faults of its own, over the shared engine. */
@@ -50,9 +53,12 @@ const MAIN = join(import.meta.dirname, 'main.ts');
 
 let databases = 0;
 
-/** Starts fronts in a process of their own over an empty folder, which is removed with it. */
-export async function startFronts(folder: string): Promise<FrontProcess> {
-  const child = spawn(process.execPath, [MAIN, folder], {
+/**
+ * Starts fronts in a process of their own, over an empty folder or one that a killed process has left. A port that is not given is a free
+ * one.
+ */
+export async function startFronts(folder: string, port = 0): Promise<FrontProcess> {
+  const child = spawn(process.execPath, [MAIN, folder, String(port)], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // Each running statement holds a thread of this pool.
     env: { ...process.env, UV_THREADPOOL_SIZE: '128', NODE_OPTIONS: '' },
@@ -63,7 +69,18 @@ export async function startFronts(folder: string): Promise<FrontProcess> {
     rmSync(folder, { recursive: true, force: true });
     throw new Error('The front of chdb did not start: its error stands above');
   }
-  return { url, controlUrl, stop: () => stopped(child) };
+  return {
+    url,
+    controlUrl,
+    stop: () => {
+      child.stdin.end();
+      return ended(child);
+    },
+    kill: () => {
+      child.kill('SIGKILL');
+      return ended(child);
+    },
+  };
 }
 
 /** The URL of the server that this run uses, with user and password if it has them. */
@@ -139,8 +156,7 @@ async function control(order: ControlOrder): Promise<ControlAnswer> {
   return (await response.json()) as ControlAnswer;
 }
 
-async function stopped(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess): Promise<void> {
   const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.stdin?.end();
   if (child.exitCode === null && child.signalCode === null) await exit;
 }

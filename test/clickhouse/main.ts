@@ -4,14 +4,15 @@ import { Control } from './front/control.ts';
 import { ClickhouseEngine } from './front/engine.ts';
 
 /**
- * A ClickHouse server for tests: `node test/clickhouse/main.ts FOLDER`. The first line of standard output is the URL of its HTTP interface
- * (user `default`, no password), the second that of its control. It ends with its standard input, and removes the folder.
+ * A ClickHouse server for tests: `node test/clickhouse/main.ts FOLDER [PORT]`. The first line of standard output is the URL of its HTTP
+ * interface (user `default`, no password), the second that of its control. It ends with its standard input, and removes the folder. One
+ * that is killed leaves the folder, on which it can be started again.
  */
-async function main(folder: string): Promise<void> {
+async function main(folder: string, port: number): Promise<void> {
   const data = join(folder, 'inserts');
   mkdirSync(data, { recursive: true });
   const control = new Control(new ClickhouseEngine(join(folder, 'store')), data);
-  const { url } = await control.obey({ do: 'open', user: 'default', password: '' });
+  const { url } = await control.obey({ do: 'open', user: 'default', password: '', port });
   console.log(`${url}\n${await control.listen()}`);
   // An interrupt goes to all processes of a terminal. Whoever started this one ends it when its own work has ended.
   process.on('SIGINT', () => {});
@@ -22,6 +23,6 @@ async function main(folder: string): Promise<void> {
   });
 }
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('The front needs a folder: node test/clickhouse/main.ts FOLDER');
-await main(folder);
+const [folder, port = '0'] = process.argv.slice(2);
+if (folder === undefined) throw new Error('The front needs a folder: node test/clickhouse/main.ts FOLDER [PORT]');
+await main(folder, Number(port));

@@ -89,3 +89,12 @@ test.each(['26.7.1.1', '26.10.0.0', '27.1.0.0'])('a server of version %s is take
   await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version]] }), matching: String.raw`version\(\)` });
   expect(await migrateSchema(address)).toMatchObject({ to: 1 });
 });
+
+test('what is acknowledged is synced, in every table but that of the source offsets', async () => {
+  const address = await addressOf();
+  await migrateSchema(address);
+  const synced = `engine_full LIKE '%fsync_after_insert = 1, fsync_part_directory = 1%'`;
+  const statement = plain(`SELECT name FROM system.tables WHERE database = '${address.database}' AND ${synced} ORDER BY name`);
+  const { rows } = await clientOf(address).read(statement);
+  expect(rows.flat()).toEqual(['dead_letters', 'events_local', 'expired_watermarks', 'removed_dead_letters']);
+});

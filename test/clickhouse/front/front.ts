@@ -17,6 +17,8 @@ import { asSeenBy, insertFromFile, quoted, type ServerView, statementFacts } fro
 export interface FrontOptions {
   readonly user: string;
   readonly password: string;
+  /** Default: a free one. */
+  readonly port?: number;
 }
 
 /** A statement that was asked for, as far as it was understood. */
@@ -49,7 +51,7 @@ export class Front {
   readonly #options: FrontOptions;
   readonly #running = new Set<string>();
   #server: Server | undefined;
-  #port = 0;
+  #port: number;
   #requests = 0;
 
   private constructor(engine: ClickhouseEngine, id: number, folder: string, options: FrontOptions) {
@@ -57,9 +59,10 @@ export class Front {
     this.#id = id;
     this.#folder = folder;
     this.#options = options;
+    this.#port = options.port ?? 0;
   }
 
-  /** Listens on a free port of 127.0.0.1. `folder` is where the data of INSERTs waits, `id` tells the fronts of an engine apart. */
+  /** Listens on 127.0.0.1. `folder` is where the data of INSERTs waits, `id` tells the fronts of an engine apart. */
   static async open(engine: ClickhouseEngine, id: number, folder: string, options: FrontOptions): Promise<Front> {
     const front = new Front(engine, id, folder, options);
     await engine.ask('CREATE DATABASE IF NOT EXISTS shieldlog_front ENGINE = Memory');
