@@ -10,7 +10,7 @@ export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 export interface HttpSinkOptions {
   readonly url: URL;
-  /** The bearer token. */
+  /** A bearer token, or an access key of another program like this one. */
   readonly token: string | null;
   readonly gzip: boolean;
   readonly client: HttpClient;
@@ -26,7 +26,7 @@ export function httpSink({ url, token, gzip: compress, client, now }: HttpSinkOp
   const headers = {
     'content-type': 'application/x-ndjson',
     ...(compress ? { 'content-encoding': 'gzip' } : {}),
-    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(token === null ? {} : { authorization: `Bearer ${token}`, accesskey: token }),
   };
   const name = `${url.origin}${url.pathname}`;
 

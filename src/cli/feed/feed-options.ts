@@ -203,7 +203,8 @@ ${ACCESS_KEY_HELP}
   --ca FILE
       PEM certificates of authorities to trust beside the usual ones, for --url and --to.
   SHIELDLOG_SINK_TOKEN, SHIELDLOG_SINK_TOKEN_FILE
-      A secret for the target, or a file that holds it, from the environment only: 'Bearer' for http(s), the token for Splunk.
+      A secret for the target, or a file that holds it, from the environment only: for http(s) as 'Bearer' and
+      as AccessKey, for Splunk its token.
 
 For a FILE:
   --rotate-size SIZE

@@ -44,7 +44,10 @@ describe('shieldlog feed', () => {
     expect([status, stderr]).toEqual([0, expect.stringContaining('5 events delivered to https://127.0.0.1')]);
     expect(listener.received.flatMap(({ body }) => idsIn(body))).toEqual(expectedIds(5));
     expect(listener.received).toMatchObject(
-      Array.from({ length: 3 }, () => ({ url: '/in', headers: { authorization: 'Bearer a-token', 'content-encoding': 'gzip' } })),
+      Array.from({ length: 3 }, () => ({
+        url: '/in',
+        headers: { authorization: 'Bearer a-token', accesskey: 'a-token', 'content-encoding': 'gzip' },
+      })),
     );
   });
 
