@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ClickhouseStore } from '../../store/clickhouse/clickhouse-store.ts';
-import { type ClickhouseStoreOptions, openClickhouseStore } from '../../store/clickhouse/open-store.ts';
+import { type ClickhouseStoreOptions, type ClickhouseTuning, openClickhouseStore } from '../../store/clickhouse/open-store.ts';
 import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import type { FeedPosition } from '../../store/event-store.ts';
 import { explored, exportedRows, rowsOf } from '../fixtures/answered-rows.ts';
@@ -14,8 +14,8 @@ import { clickhouseUrl, testDatabase } from './engine.ts';
 /** A database that several stores share, each of which stands for a process. */
 export interface SharedStore {
   readonly address: ClickhouseAddress;
-  /** Opens a further store in it, which is closed with the test; `url` is that of another server of it. */
-  open(options?: Partial<ClickhouseStoreOptions>, url?: string): Promise<ClickhouseStore>;
+  /** Opens a further store in it, which is closed with the test; `url` is that of another server of it, or several by commas. */
+  open(options?: Partial<ClickhouseStoreOptions>, url?: string, tuning?: ClickhouseTuning): Promise<ClickhouseStore>;
   /** Runs a statement beside the stores. */
   run(statement: string): Promise<void>;
   /** The rows of a statement. */
@@ -38,9 +38,9 @@ export async function sharedStore(url = clickhouseUrl()): Promise<SharedStore> {
     run,
     rows: async (text) => (await client.read({ text, params: [] })).rows,
     merge: () => run('OPTIMIZE TABLE events_local FINAL'),
-    open: async (options = {}, other = url) => {
-      const settings = { address: { ...address, urls: [other] }, retentionMs: RETENTION_MS, now: () => NOW, ...options };
-      const store = await openClickhouseStore(settings, QUIET);
+    open: async (options = {}, other = url, tuning = {}) => {
+      const settings = { address: { ...address, urls: other.split(',') }, retentionMs: RETENTION_MS, now: () => NOW, ...options };
+      const store = await openClickhouseStore(settings, { ...QUIET, ...tuning });
       onTestFinished(() => store.close());
       return store;
     },
