@@ -96,7 +96,8 @@ test(`${KILLS} kills -9 of two programs on one ClickHouse, under load, lose noth
   // An offset is written after its events are readable.
   await expect.poll(() => numbers(offsets)).toEqual(expected);
   const [[, stored] = [0, '0']] = await numbers('SELECT 0, toString(count()) FROM events_local');
-  const figures = `${ids.length} events, stored ${stored} times; ${load.repeatedUploads} of ${load.acknowledgedUploads} uploads were repeated`;
+  const uploads = `${load.repeatedUploads} of ${load.acknowledgedUploads} uploads were repeated`;
+  const figures = `${ids.length} events, stored ${stored} times; ${uploads}`;
   console.log(`${figures}; of ${KILLS} kills ${whileReading} came while it was reading; ${reader.handovers} handovers of the cursor`);
 });
 

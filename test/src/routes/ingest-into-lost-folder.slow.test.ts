@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
 import { eventLine, ingest, lastHour, search, startApp } from '../running-app.ts';
 
-test('an upload that cannot be stored is told so and to come again: 503; then it is stored once, and the log says what was wrong', async () => {
+test('an upload that cannot be stored is told to come again, then it is stored once, and the log says what was wrong', async () => {
   const app = await startApp();
   onTestFinished(() => app.stop());
   const lines = Array.from({ length: 3 }, (_, index) => eventLine({ logId: `e${index}` })).join('');
