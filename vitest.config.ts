@@ -77,7 +77,8 @@ const FIRST = ['property', 'broker', 'broker-slow'];
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isFirst = ({ project }: TestSpecification): boolean => FIRST.includes(project.name);
+    const isFirst = ({ project, moduleId }: TestSpecification): boolean =>
+      FIRST.includes(project.name) || (project.name === 'on-clickhouse' && moduleId.includes('/test/property/'));
     return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))];
   }
 }

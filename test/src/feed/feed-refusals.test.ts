@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { derived } from '../../fixtures/derived.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
 
 const [ALL, SOME] = ['key-of-all-zones-1', 'key-of-some-zones-1'];
@@ -55,7 +56,7 @@ describe('refused with what is wrong and what is allowed:', () => {
 
   test('a cursor ahead of the feed, with the one to go on with', async () => {
     const { positions } = app.store;
-    const ahead = positions.encode(positions.advance(await positions.newest(), { sequence: 2n ** 63n - 1n }));
+    const ahead = positions.encode(positions.advance(await positions.newest(), { sequence: derived.lastSequence }));
     const { status, body } = await feed('7', `?cursor=${ahead}`);
     expect([status, body.errorKey]).toEqual([416, 'feed.cursor_ahead']);
     const { status: next, body: rest } = await feed('7', `?cursor=${body.oldestCursor}`);
