@@ -91,7 +91,6 @@ export interface EventBatch {
 }
 
 export interface AppendReceipt {
-  readonly firstSequence: bigint;
   readonly eventCount: number;
   /** Number of events that were stored already, or come twice in the batch; null from a store that finds them later. */
   readonly duplicates: number | null;

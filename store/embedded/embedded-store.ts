@@ -4,7 +4,6 @@ import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/sea
 import type { FolderCheck } from '../data-folder.ts';
 import {
   type ActiveZone,
-  type AppendReceipt,
   type CheckLine,
   type DeadLetterSelection,
   type EventBatch,
@@ -23,6 +22,7 @@ import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { exportRows } from './export/export-reader.ts';
 import { EmbeddedPositions, sequenceOf } from './feed/feed-positions.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
+import type { JournalReceipt } from './memtable/append-pipeline.ts';
 import type { ReadPath } from './read-path.ts';
 import { type CheckedParts, checkFiles } from './repair/file-checks.ts';
 import type { Closing } from './runtime/closing.ts';
@@ -55,7 +55,7 @@ export class EmbeddedStore implements EventStore {
     this.positions = new EmbeddedPositions(parts);
   }
 
-  append(batch: EventBatch): Promise<AppendReceipt> {
+  append(batch: EventBatch): Promise<JournalReceipt> {
     return this.#parts.pipeline.append(batch);
   }
 

@@ -166,7 +166,7 @@ export class InsertPipeline {
     return group.map(({ batch: { eventCount, deadLetters: letters } }) => {
       const deadLettersNotKept = letters.map((_, index) => index).filter((index) => notKept.has(lettersBefore + index));
       lettersBefore += letters.length;
-      return { firstSequence: 0n, eventCount, duplicates: null, deadLettersNotKept };
+      return { eventCount, duplicates: null, deadLettersNotKept };
     });
   }
 

@@ -15,6 +15,11 @@ const RETRY_DELAY_MS = 200;
 const MAX_EVENTS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** A receipt that also tells the number of the first event in the order of the store. */
+export interface JournalReceipt extends AppendReceipt {
+  readonly firstSequence: bigint;
+}
+
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
   /** Where the dead letters of a batch become durable, before its source offsets do. */
@@ -30,7 +35,7 @@ export interface AppendPipelineOptions {
 interface Append {
   readonly batch: EventBatch;
   readonly sizeBytes: number;
-  readonly stored: PromiseWithResolvers<AppendReceipt>;
+  readonly stored: PromiseWithResolvers<JournalReceipt>;
   failure: StoreError | undefined;
 }
 
@@ -71,7 +76,7 @@ export class AppendPipeline {
     return this.#refusal;
   }
 
-  async append(batch: EventBatch): Promise<AppendReceipt> {
+  async append(batch: EventBatch): Promise<JournalReceipt> {
     const refusal = this.#closed ?? this.#refusal;
     if (refusal !== undefined) {
       throw refusal;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PendingAppends } from '../../../ingest/event/pending-appends.ts';
 import type { AppendReceipt } from '../../../store/event-store.ts';
 
-const receipt = (duplicates: number | null): AppendReceipt => ({ firstSequence: 1n, eventCount: 1, duplicates, deadLettersNotKept: [] });
+const receipt = (duplicates: number | null): AppendReceipt => ({ eventCount: 1, duplicates, deadLettersNotKept: [] });
 
 function begun() {
   const { promise, resolve, reject } = Promise.withResolvers<AppendReceipt>();
