@@ -21,14 +21,17 @@ const DATABASE = 'shieldlog';
 /** A kill comes when so many further events were sent, or so many uploads taken: any number below this. */
 const EVENTS_BETWEEN = 2_000;
 const UPLOADS_BETWEEN = 6;
+/** Once in so many kills the server is killed, too. */
+const KILLS_PER_SERVER = 10;
 /** The time of a run with many kills, on a busy machine. */
 const TIME_LIMIT_MS = 120_000 + KILLS * 30_000;
 
-test(`${KILLS} kills -9 of two programs on one ClickHouse, under load, lose nothing and repeat nothing`, {
+test(`${KILLS} kills -9 of two programs on one ClickHouse, and some of that, under load, lose nothing and repeat nothing`, {
   timeout: TIME_LIMIT_MS,
 }, async () => {
   const random = new SeededRandom(runSeed());
-  const fronts = await startFronts(mkdtempSync(join(tmpdir(), 'shieldlog-clickhouse-')));
+  const folder = mkdtempSync(join(tmpdir(), 'shieldlog-clickhouse-'));
+  let fronts = await startFronts(folder);
   onTestFinished(() => fronts.stop());
   const [brokers, topic] = [inject('kafkaBrokers'), uniqueName('kills')];
   await createTopic(brokers, topic, PARTITIONS);
@@ -66,6 +69,10 @@ test(`${KILLS} kills -9 of two programs on one ClickHouse, under load, lose noth
         const uploads = load.acknowledgedUploads + random.below(UPLOADS_BETWEEN);
         await eventually(`${uploads} uploads are taken`, () => load.acknowledgedUploads >= uploads);
       }
+      if (kill % KILLS_PER_SERVER === KILLS_PER_SERVER / 2) {
+        await fronts.kill();
+        fronts = await startFronts(folder, Number(new URL(fronts.url).port));
+      }
       whileReading += Number(logOf(victim).includes(READS));
       await programs.restart(victim);
     }
@@ -86,6 +93,8 @@ test(`${KILLS} kills -9 of two programs on one ClickHouse, under load, lose noth
     await eventually('the program listens', () => programs.slots[index]?.url !== undefined);
     await expectAll(`${programs.slots[index]?.url}/shield/event-logs`, sent, untilMs);
   }
+  // A letter is written after the events of its batch are readable.
+  await expect.poll(() => lettersOf(programs.slots[0]?.url ?? '')).toEqual(load.letters.toSorted());
   const client = quietClient({ url: fronts.url, database: DATABASE });
   onTestFinished(() => client.close());
   const numbers = async (query: string): Promise<readonly (readonly [number, string])[]> =>
@@ -97,7 +106,7 @@ test(`${KILLS} kills -9 of two programs on one ClickHouse, under load, lose noth
   await expect.poll(() => numbers(offsets)).toEqual(expected);
   const [[, stored] = [0, '0']] = await numbers('SELECT 0, toString(count()) FROM events_local');
   const uploads = `${load.repeatedUploads} of ${load.acknowledgedUploads} uploads were repeated`;
-  const figures = `${ids.length} events, stored ${stored} times; ${uploads}`;
+  const figures = `${ids.length} events, stored ${stored} times, ${load.letters.length} dead letters; ${uploads}`;
   console.log(`${figures}; of ${KILLS} kills ${whileReading} came while it was reading; ${reader.handovers} handovers of the cursor`);
 });
 
@@ -129,6 +138,19 @@ async function expectAll(url: string, sent: NumberedEvents, untilMs: number): Pr
   }
   const rows = (await answerTo(`${url}/all/export`, window, 'application/x-ndjson')).trimEnd().split('\n');
   expect(rows.map((row) => JSON.parse(row).logId).sort()).toEqual(ids);
+}
+
+/** The messages of all dead letters, sorted. */
+async function lettersOf(url: string): Promise<string[]> {
+  const texts: string[] = [];
+  for (let after = 0; ; ) {
+    const { deadLetters } = JSON.parse(await answerTo(`${url}/ingest/dead-letters?limit=1000&afterId=${after}`));
+    if (deadLetters.length === 0) {
+      return texts.sort();
+    }
+    texts.push(...deadLetters.map(({ text }: { readonly text: string }) => text));
+    after = deadLetters.at(-1).id;
+  }
 }
 
 async function answerTo(url: string, body?: object, accept = 'application/json'): Promise<string> {

@@ -9,6 +9,8 @@ import type { SideBySide } from './two-programs.ts';
 const MOST_UNREAD = 3_000;
 const MOST_PER_MESSAGE_SET = 100;
 const MOST_PER_UPLOAD = 200;
+/** One set of messages in so many has a message that is no event. */
+const SETS_PER_LETTER = 8;
 const MOST_PER_PAGE = 1_000;
 /** Generous, for what hangs. */
 const GIVE_UP_MS = 180_000;
@@ -74,6 +76,8 @@ export class Load {
   acknowledgedUploads = 0;
   /** Uploads that had to be sent once more. */
   repeatedUploads = 0;
+  /** The messages that are no events, each another one. */
+  readonly letters: string[] = [];
   readonly #options: LoadOptions;
   readonly #reader: FeedReader;
   #isStopped = false;
@@ -95,6 +99,11 @@ export class Load {
     while (await this.#hasRoom()) {
       const events = sent.draw(1 + random.below(MOST_PER_MESSAGE_SET));
       const values = events.map((event) => Buffer.from(JSON.stringify(event)));
+      if (random.below(SETS_PER_LETTER) === 0) {
+        const letter = `no event, number ${this.letters.length}`;
+        this.letters.push(letter);
+        values.splice(random.below(values.length), 0, Buffer.from(letter));
+      }
       await sendValues(producer, topic, values, random.below(partitions));
     }
   }
