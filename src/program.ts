@@ -78,7 +78,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const store = await openStore(
     clickhouse === null
       ? { kind: 'embedded', dataDir, memoryLimitMb, ...settings, onFatal }
-      : { kind: 'clickhouse', address: clickhouse, ...settings },
+      : { kind: 'clickhouse', address: clickhouse, cluster: config.clickhouseCluster, ...settings },
   );
   // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];

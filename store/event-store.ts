@@ -300,6 +300,10 @@ export interface StoreStats {
   readonly unreadableEvents: number;
   /** How many events were ever stored: those that have expired since count, too. */
   readonly storedEvents: number;
+  /** How many events readers of the feed miss, because the clock of a database had stepped back when they were stored; 0 without one. */
+  readonly lateEvents: number;
+  /** How far the clock of a database is behind, in milliseconds; 0 below a second, and without one. */
+  readonly clockBehindMs: number;
 }
 
 /** The codes of {@link StoreError}. Any call may reject with `unavailable`, where what the store is on cannot be reached. */

@@ -32,6 +32,11 @@ export function arrivalsStatement(table: string, range: ArrivalRange): SqlStatem
   return clickhouseStatement(sql`SELECT 1 FROM ${trusted(table)} WHERE ${inRange(range)} LIMIT 1`);
 }
 
+/** The number of copies of events in a range. */
+export function arrivalCountStatement(table: string, range: ArrivalRange): SqlStatement {
+  return clickhouseStatement(sql`SELECT count() FROM ${trusted(table)} WHERE ${inRange(range)}`);
+}
+
 /**
  * The end of the first `limit` copies of events of a range. One row: the sequence of the last of them, which other copies may have, too,
  * where two processes have one number; whether there are later ones.

@@ -10,6 +10,7 @@ export interface ClickhouseConfigValues {
   readonly clickhouseUser: string;
   readonly clickhousePassword: string | null;
   readonly clickhouseDatabase: string;
+  readonly clickhouseCluster: string | null;
 }
 
 type ClickhouseVariable = {
@@ -30,6 +31,8 @@ function parseUrls(text: string): ParsedValue<readonly string[]> {
 }
 
 const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+const CLUSTER_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** Which store the program has, and where ClickHouse is. A URL is a secret, because one may hold a password by mistake. */
 export const CLICKHOUSE_CONFIG_VARIABLES: readonly ClickhouseVariable[] = [
@@ -75,6 +78,14 @@ export const CLICKHOUSE_CONFIG_VARIABLES: readonly ClickhouseVariable[] = [
     about: 'The database that the tables are in; it is made if it does not exist',
     parse: (text) => (DATABASE_NAME.test(text) ? accept(text) : refuse()),
   },
+  {
+    key: 'clickhouseCluster',
+    name: 'CLICKHOUSE_CLUSTER',
+    default: null,
+    allowed: '1 to 64 letters, digits, _, - and .',
+    about: 'The cluster, as remote_servers of ClickHouse names it, whose nodes take the events of this store; unset: one server does',
+    parse: (text) => (CLUSTER_NAME.test(text) ? accept(text) : refuse()),
+  },
 ];
 
 /** Where ClickHouse is; null with another store. */
@@ -85,13 +96,17 @@ export function clickhouseAddress(config: ClickhouseConfigValues) {
 
 /** A line for each broken rule about several of the settings. One whose own value is wrong is absent and breaks none. */
 export function clickhouseConfigFaults(values: Partial<ClickhouseConfigValues>): string[] {
-  const { store, clickhouseUrls, clickhousePassword } = values;
+  const { store, clickhouseUrls, clickhousePassword, clickhouseCluster } = values;
   if (store === 'clickhouse') {
     const isMissing = clickhouseUrls === null;
     return isMissing ? ['STORE="clickhouse" is not allowed without CLICKHOUSE_URL; allowed: with the URL of its HTTP interface'] : [];
   }
-  const given = Object.entries({ CLICKHOUSE_URL: clickhouseUrls, CLICKHOUSE_PASSWORD: clickhousePassword });
-  return given
+  const given = {
+    CLICKHOUSE_URL: clickhouseUrls,
+    CLICKHOUSE_PASSWORD: clickhousePassword,
+    [`CLICKHOUSE_CLUSTER=${JSON.stringify(clickhouseCluster)}`]: clickhouseCluster,
+  };
+  return Object.entries(given)
     .filter(([, value]) => store === 'embedded' && value !== null && value !== undefined)
     .map(([name]) => `${name} is set, but STORE is embedded; allowed: with STORE=clickhouse`);
 }

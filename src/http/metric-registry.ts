@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
-import { type EventStore, isUnavailable, type StoreStats } from '../../store/event-store.ts';
+import { type EventStore, StoreError, type StoreStats } from '../../store/event-store.ts';
 
 /** The registry of `/metrics`, and the instruments that routes write to. */
 export interface Metrics {
@@ -22,6 +22,11 @@ const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats
   ['shieldlog_stored_events_total', 'Events ever stored', ({ storedEvents }) => storedEvents],
   ['shieldlog_expired_events_total', 'Events that were older than the retention when they arrived', ({ expiredEvents }) => expiredEvents],
   ['shieldlog_duplicate_events_total', 'Events dropped because their logId was stored already', ({ duplicateEvents }) => duplicateEvents],
+  [
+    'shieldlog_late_events_total',
+    'Events that readers of the feed miss, because the clock of ClickHouse had stepped back when they were stored',
+    ({ lateEvents }) => lateEvents,
+  ],
 ];
 
 const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
@@ -34,6 +39,11 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
     'shieldlog_unreadable_events',
     'Events at most that cannot be read, because their files are damaged or missing',
     ({ unreadableEvents }) => unreadableEvents,
+  ],
+  [
+    'shieldlog_store_clock_behind_seconds',
+    'How far a clock of ClickHouse is behind the others, or behind what it was; 0 below a second',
+    ({ clockBehindMs }) => clockBehindMs / 1000,
   ],
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
 ];
@@ -112,14 +122,14 @@ function blockedRead(registry: Registry, kafka: KafkaSource): void {
   });
 }
 
-/** Metrics that are collected at the same time share one reading. Undefined where what the store is on cannot be reached. */
+/** Metrics that are collected at the same time share one reading. Undefined where what the store is on cannot be asked. */
 function sharedStats(store: EventStore): () => Promise<StoreStats | undefined> {
   let underWay: Promise<StoreStats | undefined> | undefined;
   const read = async (): Promise<StoreStats | undefined> => {
     try {
       return await store.stats();
     } catch (error) {
-      if (isUnavailable(error)) return undefined;
+      if (error instanceof StoreError && (error.code === 'unavailable' || error.code === 'overloaded')) return undefined;
       throw error;
     } finally {
       underWay = undefined;

@@ -63,7 +63,7 @@ export const PROGRAM_GROUP = {
             description: 'Metrics',
             content: content(['text/plain'], { type: 'string' }, { metrics: { summary: 'One of them', value: METRICS_TEXT } }),
           },
-          ...problemAnswers('/metrics', ...KEY_PROBLEMS, 'store.unavailable', 'program.stopping'),
+          ...problemAnswers('/metrics', ...KEY_PROBLEMS, 'program.stopping'),
           ...DEFECT,
         },
       },

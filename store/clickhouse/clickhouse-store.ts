@@ -30,12 +30,14 @@ import type { EventSource } from './search/event-reader.ts';
 import { exploreEvents } from './search/explore.ts';
 import { readAllEvents } from './search/export.ts';
 import { activeZonesOf, searchEvents } from './search/search.ts';
+import type { Visibility } from './server/visibility.ts';
 import type { Setup } from './setup.ts';
 import { checkTable, type TableStats } from './table-stats.ts';
 
 /** The parts of the store, put together by `openClickhouseStore`. */
 export interface ClickhouseParts {
   readonly setup: Setup;
+  readonly visibility: Visibility;
   readonly source: EventSource;
   readonly pipeline: InsertPipeline;
   readonly deadLetters: SharedDeadLetters;
@@ -157,8 +159,9 @@ export class ClickhouseStore implements EventStore {
   }
 
   async stats(): Promise<StoreStats> {
-    const { setup, stats, deadLetters, pipeline } = this.#parts;
+    const { setup, visibility, stats, deadLetters, pipeline } = this.#parts;
     await setup.done();
+    await visibility.horizon();
     const { events, parts, bytes } = await stats.read();
     return {
       events,
@@ -171,6 +174,8 @@ export class ClickhouseStore implements EventStore {
       duplicateEvents: 0,
       unreadableEvents: 0,
       storedEvents: pipeline.storedEvents,
+      lateEvents: visibility.lateEvents,
+      clockBehindMs: visibility.clockBehindMs,
     };
   }
 

@@ -30,6 +30,8 @@ const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
 /** The settings of an operator. */
 export interface ClickhouseStoreOptions {
   readonly address: ClickhouseAddress;
+  /** The cluster whose nodes all take inserts of this store. Default: there is one server. */
+  readonly cluster?: string | null;
   readonly retentionMs: number;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -63,7 +65,7 @@ export interface ClickhouseTuning {
  * (`unavailable`) until it is there. Throws `IncompatibleServer`.
  */
 export async function openClickhouseStore(options: ClickhouseStoreOptions, tuning: ClickhouseTuning = {}): Promise<ClickhouseStore> {
-  const { address, retentionMs, now, logger = silentLogger } = options;
+  const { address, cluster = null, retentionMs, now, logger = silentLogger } = options;
   const { deadLetterQuotaBytes = DEAD_LETTER_QUOTA_BYTES, deadLetterRetentionMs = DEAD_LETTER_RETENTION_MS } = options;
   const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
   const { idleMs, failureHoldMs = FAILURE_HOLD_MS, closeGraceMs = CLOSE_GRACE_MS, setupWaitMs = SETUP_WAIT_MS } = tuning;
@@ -71,7 +73,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const table = EVENTS_TABLE;
   const client = new ClickhouseClient(address, { logger, ...(idleMs === undefined ? {} : { idleMs }) });
   const setup = new Setup({ address, client, logger });
-  const visibility = new Visibility(client, database, logger);
+  const visibility = new Visibility({ client, database, table, cluster, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes });
   const sourceOffsets = new SourceOffsets(client);
   const pipeline = new InsertPipeline({ client, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
@@ -127,6 +129,22 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   working = lookAfterEvents();
   const source = { client, moments: visibility, table };
   const readings = new Readings();
-  const parts = { setup, source, pipeline, deadLetters, sourceOffsets, positions, feed, retention, hold, watch, stats, readings, now, end };
+  const parts = {
+    setup,
+    visibility,
+    source,
+    pipeline,
+    deadLetters,
+    sourceOffsets,
+    positions,
+    feed,
+    retention,
+    hold,
+    watch,
+    stats,
+    readings,
+    now,
+    end,
+  };
   return new ClickhouseStore(parts);
 }

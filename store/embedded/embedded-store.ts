@@ -157,6 +157,8 @@ export class EmbeddedStore implements EventStore {
       unreadableEvents: versions.unreadableEvents('all', ALL_TIMES),
       // The first event has the sequence 1. Duplicates have taken a sequence, too.
       storedEvents: Number(versions.endSequence) - 1 - counters.duplicateEvents,
+      lateEvents: 0,
+      clockBehindMs: 0,
     };
   }
 

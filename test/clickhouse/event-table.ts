@@ -25,7 +25,11 @@ export class EventTable {
 
   private constructor(reader: DatabaseReader) {
     this.reader = reader;
-    this.source = { client: reader, moments: new Visibility(reader.client, reader.name, silentLogger), table: TABLE };
+    this.source = {
+      client: reader,
+      moments: new Visibility({ client: reader.client, database: reader.name, table: TABLE, cluster: null, logger: silentLogger }),
+      table: TABLE,
+    };
   }
 
   static async open(): Promise<EventTable> {

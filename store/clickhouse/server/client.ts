@@ -61,12 +61,15 @@ export class ClickhouseClient {
   readonly #servers: readonly Connection[];
   /** The index of the server that was reached last. */
   #current = 0;
+  /** The server whose replica has what others had stored when it was chosen; null where none is known to. */
+  #caughtUp: Promise<number> | null;
   #isClosed = false;
 
   constructor(address: ClickhouseAddress, { logger = silentLogger, idleMs = IDLE_MS }: ClientOptions = {}) {
     this.#address = address;
     this.#logger = logger;
     this.#outage = new Outage({ logger, elapsedMs: () => performance.now() });
+    this.#caughtUp = address.urls.length === 1 ? Promise.resolve(0) : null;
     this.#servers = address.urls.map((url) => connectionTo(url, address, idleMs));
   }
 
@@ -77,7 +80,7 @@ export class ClickhouseClient {
   async readBytes(statement: SqlStatement, { signal, settings, maxBytes }: BytesOptions = {}): Promise<Buffer> {
     const bounds: ClickhouseSettings = maxBytes === undefined ? {} : { max_result_bytes: maxBytes, result_overflow_mode: 'throw' };
     const bound = boundStatement(statement);
-    return await this.#ending(signal, async (server, queryId, abort_signal) => {
+    return await this.#reading(signal, async (server, queryId, abort_signal) => {
       const { stream } = await server.exec({
         query: bound.text,
         query_params: { ...bound.parameters },
@@ -93,7 +96,7 @@ export class ClickhouseClient {
   async read(statement: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
     const { signal, settings } = options;
     const bound = boundStatement(statement);
-    const answer = await this.#ending(signal, async (server, queryId, abort_signal) => {
+    const answer = await this.#reading(signal, async (server, queryId, abort_signal) => {
       const result = await server.query({
         query: bound.text,
         query_params: { ...bound.parameters },
@@ -139,6 +142,36 @@ export class ClickhouseClient {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#servers.map((server) => server.close()));
+  }
+
+  /** Runs a statement that reads, once the replica has caught up. */
+  #reading<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#ending(signal, async (server, queryId, abort) => {
+      await this.#catchUp(server);
+      abort.throwIfAborted();
+      return await work(server, queryId, abort);
+    });
+  }
+
+  /**
+   * Waits until the replica of a server that was not asked before has everything that others have stored by now, so that no reader misses
+   * what it would have found on the server before.
+   */
+  async #catchUp(server: Connection): Promise<void> {
+    const index = this.#servers.indexOf(server);
+    if (this.#caughtUp !== null && (await this.#caughtUp) === index) {
+      return;
+    }
+    const caughtUp = catchUp(server).then(() => index);
+    this.#caughtUp = caughtUp;
+    try {
+      await caughtUp;
+    } catch (error) {
+      if (this.#caughtUp === caughtUp) {
+        this.#caughtUp = null;
+      }
+      throw error;
+    }
   }
 
   /** Runs a statement that ends on the server, too, where the signal aborts, or the server is silent for too long. */
@@ -248,6 +281,16 @@ function connectionTo(url: string, { user, password, database }: ClickhouseAddre
 /** What stays on this machine is not compressed, because that takes longer than sending it. */
 function isOfThisMachine(url: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
+}
+
+/** Has a replica fetch what it lacks. A table that is not replicated lacks nothing. */
+async function catchUp(server: Connection): Promise<void> {
+  const replicated = await server.query({
+    query: "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE 'Replicated%'",
+    format: 'JSONCompact',
+  });
+  const { data } = JSON.parse(await replicated.text()) as JsonAnswer;
+  await Promise.all(data.map(([table]) => server.command({ query: `SYSTEM SYNC REPLICA \`${String(table)}\` LIGHTWEIGHT` })));
 }
 
 /** Ends a statement whose reader is gone. Where that fails, it ends by itself. */

@@ -1,4 +1,4 @@
-import type { ClickHouseError } from '@clickhouse/client';
+import { ClickHouseError } from '@clickhouse/client';
 import { StoreError } from '../../event-store.ts';
 
 /** A statement answers more than its reader takes. */
@@ -39,6 +39,14 @@ function meaningOf({ code }: ClickHouseError): Meaning | undefined {
 export function isOfOneReplica(error: ClickHouseError): boolean {
   const meaning = meaningOf(error);
   return meaning === 'cutOff' || meaning === 'unwritable';
+}
+
+const ALL_CONNECTION_TRIES_FAILED = 279;
+
+/** Whether a statement of all nodes of a cluster failed because one of them is away. */
+export function isNodeAway(error: unknown): boolean {
+  const { cause } = error as Error;
+  return cause instanceof ClickHouseError && Number(cause.code) === ALL_CONNECTION_TRIES_FAILED;
 }
 
 /** Whether the server lets nobody in with this user and password: nothing can be asked of it. */

@@ -18,6 +18,7 @@ export const CLICKHOUSE_GOOD: readonly (readonly [name: string, text: string, ke
   ['CLICKHOUSE_USER', 'shieldlog', 'clickhouseUser', 'shieldlog', THERE],
   ['CLICKHOUSE_PASSWORD', ' any "text" ', 'clickhousePassword', ' any "text" ', THERE],
   ['CLICKHOUSE_DATABASE', '_events_2', 'clickhouseDatabase', '_events_2', THERE],
+  ['CLICKHOUSE_CLUSTER', 'shield.log-1', 'clickhouseCluster', 'shield.log-1', THERE],
 ];
 
 /** And those that stop the start. */
@@ -36,4 +37,6 @@ export const CLICKHOUSE_BAD: readonly (readonly [name: string, text: string, bes
   ['CLICKHOUSE_DATABASE', 'two words', THERE],
   ['CLICKHOUSE_DATABASE', '2events', THERE],
   ['CLICKHOUSE_DATABASE', 'a`b', THERE],
+  ['CLICKHOUSE_CLUSTER', "it's", THERE],
+  ['CLICKHOUSE_CLUSTER', 'alone'],
 ];

@@ -136,6 +136,7 @@ describe('the configuration', () => {
       clickhouseUser: 'default',
       clickhousePassword: null,
       clickhouseDatabase: 'shieldlog',
+      clickhouseCluster: null,
       kafkaBrokers: null,
       kafkaTopics: ['shield-events'],
       kafkaGroupId: 'shieldlog',

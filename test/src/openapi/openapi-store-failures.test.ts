@@ -50,7 +50,7 @@ const INTAKE = ['discardDeadLetters', 'ingestEvents', 'listDeadLetters', 'replay
 
 test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
   ['store.busy', 'has too much to do', overload, READS],
-  ['store.unavailable', 'cannot be reached', disconnect, [...READS, ...INTAKE, 'backUp', 'checkFiles', 'metrics', 'tailEvents']],
+  ['store.unavailable', 'cannot be reached', disconnect, [...READS, ...INTAKE, 'backUp', 'checkFiles', 'tailEvents']],
 ])('what asks the store ends in `%s` where it %s, and the document says so of nothing else', async (key, _what, fail, expected) => {
   const site = await startSite();
   onTestFinished(() => site.stop());
