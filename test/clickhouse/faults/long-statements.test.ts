@@ -28,21 +28,25 @@ async function slowProgram(env: Readonly<Record<string, string>> = {}) {
     const query = `SELECT query FROM system.processes WHERE query_kind = 'Select' AND ${slow}`;
     return (await (await client.query({ query, format: 'JSONCompact' })).json<unknown[]>()).data.length;
   };
-  return { program, running };
+  return { server, program, running };
 }
 
 test('a deadline ends the statement on the server', async () => {
-  const { program, running } = await slowProgram({ QUERY_DEADLINE_MS: '3000' });
+  const { server, program, running } = await slowProgram({ QUERY_DEADLINE_MS: '3000' });
+  const ending = await server.break({ kind: 'hold', at: 'before', matching: '^KILL QUERY' });
   const answer = search(program, lastHour(SLOW));
   await expect.poll(running).toBe(1);
   const { status, headers, body } = await answer;
   expect([status, body.errorKey]).toEqual([503, 'search.deadline']);
   expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  await server.held(ending);
+  await server.mend(ending);
   await expect.poll(running).toBe(0);
 });
 
 test('a caller who hangs up ends his statement on the server', async () => {
-  const { program, running } = await slowProgram();
+  const { server, program, running } = await slowProgram();
+  const ending = await server.break({ kind: 'hold', at: 'before', matching: '^KILL QUERY' });
   const caller = new AbortController();
   const body = lastHour(SLOW);
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: caller.signal };
@@ -50,6 +54,8 @@ test('a caller who hangs up ends his statement on the server', async () => {
   await expect.poll(running).toBe(1);
   caller.abort(new Error('has hung up'));
   await expect(answer).rejects.toThrow('has hung up');
+  await server.held(ending);
+  await server.mend(ending);
   await expect.poll(running).toBe(0);
 });
 
