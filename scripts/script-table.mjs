@@ -22,8 +22,8 @@ export const SCRIPTS = {
   shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
   test: tests('pure', 'unit', 'process', 'property', 'broker', 'smoke'),
   'test:unit': tests('pure', 'unit'),
-  'test:slow': tests('slow', 'broker-slow'),
   // The engine of ClickHouse is the one that the benchmark races against.
+  'test:slow': { ...tests('slow', 'broker-slow'), packages: [...TEST_PACKAGES, 'bench'] },
   'test:long': { ...tests('long'), packages: [...TEST_PACKAGES, 'bench'] },
   'test:e2e': tests('readme', 'browser'),
   'test:clickhouse': { ...tests('clickhouse', 'on-clickhouse'), packages: [...TEST_PACKAGES, 'bench'] },
