@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { event, HOUR, NOW } from '../store/embedded/stored-events.ts';
+import { event, HOUR, NOW, rowsPlan } from '../store/embedded/stored-events.ts';
+import { breakableServer } from './engine.ts';
 import { readFeed, sharedStore } from './shared-store.ts';
 
 const DAY = 24 * HOUR;
@@ -49,4 +50,15 @@ test('cursors belong to a store', async () => {
   ]) {
     expect(await one.positions.decode(wrong)).toBeTypeOf('string');
   }
+});
+
+test('what reads is asked again once where its connection ends before the answer', async () => {
+  const server = await breakableServer();
+  const shared = await sharedStore(server.url);
+  const store = await shared.open();
+  await store.append(canonicalBatch([event('a', NOW)]));
+  await server.break({ kind: 'cut-before', matching: 'events_local" FINAL', times: 1 });
+  expect((await store.search(rowsPlan())).total).toBe(1);
+  await server.break({ kind: 'cut-before', matching: 'events_local" FINAL', times: 2 });
+  await expect(store.search(rowsPlan())).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -5,7 +5,7 @@ import type { SqlStatement } from '../../../sql/statement.ts';
 import { StoreError, type StoreLogger, silentLogger, storeClosed } from '../../event-store.ts';
 import { boundStatement } from './bound-statement.ts';
 import { Outage } from './outage.ts';
-import { isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
+import { isBrokenConnection, isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
 import { type ClickhouseSettings, INSERT_SETTINGS, READ_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
 
 /** Where ClickHouse is, and who asks it. */
@@ -149,7 +149,16 @@ export class ClickhouseClient {
     return this.#ending(signal, async (server, queryId, abort) => {
       await this.#catchUp(server);
       abort.throwIfAborted();
-      return await work(server, queryId, abort);
+      try {
+        return await work(server, queryId, abort);
+      } catch (error) {
+        abort.throwIfAborted();
+        // A server may close an idle connection just when a statement is sent. What reads may be asked again.
+        if (!isBrokenConnection(error)) {
+          throw error;
+        }
+        return await work(server, queryId, abort);
+      }
     });
   }
 
@@ -271,6 +280,8 @@ function connectionTo(url: string, { user, password, database }: ClickhouseAddre
     application: 'shieldlog',
     request_timeout: idleMs,
     max_open_connections: MAX_CONNECTIONS,
+    // A server closes what is idle, and a statement that is sent at that moment fails. A busy program looks late whether one is.
+    keep_alive: { enabled: true, eagerly_destroy_stale_sockets: true },
     compression: isOfThisMachine(url) ? {} : { response: { codec: 'zstd' }, request: { codec: 'zstd', level: 1 } },
     use_multipart_params_auto: true,
     // Errors are the store's to tell.

@@ -80,3 +80,9 @@ export function storeErrorOf(error: ClickHouseError, { user, database }: { reado
       return new Error(`ClickHouse cannot run a statement: ${message} (${error.code})`, cause);
   }
 }
+
+/** Whether the connection ended before an answer began. */
+export function isBrokenConnection(error: unknown): boolean {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up';
+}
