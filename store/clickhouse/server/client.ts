@@ -5,7 +5,7 @@ import type { SqlStatement } from '../../../sql/statement.ts';
 import { StoreError, type StoreLogger, silentLogger, storeClosed } from '../../event-store.ts';
 import { boundStatement } from './bound-statement.ts';
 import { Outage } from './outage.ts';
-import { isBrokenConnection, isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
+import { isLostConnection, isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
 import { type ClickhouseSettings, INSERT_SETTINGS, READ_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
 
 /** Where ClickHouse is, and who asks it. */
@@ -154,7 +154,7 @@ export class ClickhouseClient {
       } catch (error) {
         abort.throwIfAborted();
         // A server may close an idle connection just when a statement is sent. What reads may be asked again.
-        if (!isBrokenConnection(error)) {
+        if (!isLostConnection(error)) {
           throw error;
         }
         return await work(server, queryId, abort);

@@ -82,7 +82,7 @@ export function storeErrorOf(error: ClickHouseError, { user, database }: { reado
 }
 
 /** Whether the connection ended before an answer began. */
-export function isBrokenConnection(error: unknown): boolean {
+export function isLostConnection(error: unknown): boolean {
   const { message, code } = error as NodeJS.ErrnoException;
   return code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up';
 }
