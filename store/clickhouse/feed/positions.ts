@@ -104,10 +104,10 @@ export class ClickhousePositions implements FeedPositions {
     const ofZones = zones === 'all' ? sql`true` : inZones(zones, clickhouseDialect);
     const { rows } = await this.#options.client.read(
       clickhouseStatement(
-        sql`SELECT max(seq), max(sweep) FROM expired_watermarks WHERE sweep > ${int64(afterSweep)} AND ${ofZones} HAVING count() > 0`,
+        sql`SELECT max(seq) FROM expired_watermarks WHERE sweep > ${int64(afterSweep)} AND ${ofZones} HAVING count() > 0`,
       ),
     );
-    const [row] = rows as readonly (readonly [sequence: string, sweep: string])[];
+    const [row] = rows as readonly (readonly [sequence: string])[];
     return row !== undefined && BigInt(row[0]) > sequence ? positionAt(sequence, await this.#lastSweep()) : undefined;
   }
 

@@ -38,7 +38,8 @@ export class SharedDeadLetters {
     if (letters.length === 0) {
       return [];
     }
-    const identities = letters.map((letter) => identityOf(letter, messageHashOf(letter)).toString('base64'));
+    const hashes = letters.map(messageHashOf);
+    const identities = letters.map((letter, index) => identityOf(letter, hashes[index] as Uint8Array).toString('base64'));
     const areKept = await this.#known(identities);
     let { bytes: used } = await this.totals();
     const notKept: number[] = [];
@@ -59,7 +60,7 @@ export class SharedDeadLetters {
       }
       areKept.set(identity, isKept);
       if (isKept || letter.topic !== null) {
-        lines.push(lineOf(letter, { position: index, identity, receivedAt: nowMs, isKept }));
+        lines.push(lineOf(letter, hashes[index] as Uint8Array, { position: index, identity, receivedAt: nowMs, isKept }));
       }
     }
     if (lines.length > 0) {
@@ -118,10 +119,10 @@ export class SharedDeadLetters {
 /** A letter as the statement that stores it takes it. */
 function lineOf(
   letter: DeadLetter,
+  sha256: Uint8Array,
   { isKept, ...row }: { readonly position: number; readonly identity: string; readonly receivedAt: number; readonly isKept: boolean },
 ): string {
   const { bytes, cut, isBatch = false, reason, source, topic, partition, offset, zoneId } = letter;
-  const sha256 = messageHashOf(letter);
   return JSON.stringify({
     ...row,
     zoneId,
