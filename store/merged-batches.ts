@@ -1,6 +1,21 @@
 import { BATCH_COLUMNS } from '../query/batch-columns.ts';
 import { type EventBatch, memoryOfLetter } from './event-store.ts';
 
+/** How many of the first batches have no more events and bytes together than these; at least one, where there is one. */
+export function fittingBatches(
+  waiting: readonly { readonly batch: Pick<EventBatch, 'eventCount'>; readonly bytes: number }[],
+  maxEvents: number,
+  maxBytes: number,
+): number {
+  let [events, bytes] = [0, 0];
+  const over = waiting.findIndex((one, index) => {
+    events += one.batch.eventCount;
+    bytes += one.bytes;
+    return index > 0 && (events > maxEvents || bytes > maxBytes);
+  });
+  return over === -1 ? waiting.length : over;
+}
+
 /** Joins batches in their order. The last source offset of a partition counts. */
 export function mergeBatches(batches: readonly EventBatch[]): EventBatch {
   const sourceOffsets = batches.flatMap((batch) => batch.sourceOffsets);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { insertEventsStatement, WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { type AppendReceipt, type EventBatch, StoreError, storeClosed } from '../../event-store.ts';
-import { bytesOfBatch, mergeBatches } from '../../merged-batches.ts';
+import { bytesOfBatch, fittingBatches, mergeBatches } from '../../merged-batches.ts';
 import { batchFileOf, LOG_COLUMN } from '../../parquet/batch-file.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { insertMark } from '../server/visibility.ts';
@@ -108,7 +108,7 @@ export class InsertPipeline {
     // Batches of the same turn of the event loop go together.
     await undefined;
     while (this.#waiting.length > 0) {
-      const group = this.#takeGroup();
+      const group = this.#waiting.splice(0, fittingBatches(this.#waiting, MAX_EVENTS, MAX_BYTES));
       const begunAt = performance.now();
       try {
         const receipts = await this.#insert(group);
@@ -141,16 +141,6 @@ export class InsertPipeline {
         stored.resolve(receipts[index] as AppendReceipt);
       }
     });
-  }
-
-  #takeGroup(): readonly Append[] {
-    let [events, bytes] = [0, 0];
-    const over = this.#waiting.findIndex((append, index) => {
-      events += append.batch.eventCount;
-      bytes += append.bytes;
-      return index > 0 && (events > MAX_EVENTS || bytes > MAX_BYTES);
-    });
-    return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
   }
 
   async #insert(group: readonly Append[]): Promise<readonly AppendReceipt[]> {

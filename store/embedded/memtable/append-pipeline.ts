@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SerialQueue } from '../../../work/serial-queue.ts';
 import { type AppendReceipt, type EventBatch, StoreError } from '../../event-store.ts';
-import { bytesOfBatch, mergeBatches } from '../../merged-batches.ts';
+import { bytesOfBatch, fittingBatches, mergeBatches } from '../../merged-batches.ts';
 import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
 import type { EpochTable } from '../catalog/epoch-table.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
@@ -34,7 +34,7 @@ export interface AppendPipelineOptions {
 
 interface Append {
   readonly batch: EventBatch;
-  readonly sizeBytes: number;
+  readonly bytes: number;
   readonly stored: PromiseWithResolvers<JournalReceipt>;
   failure: StoreError | undefined;
 }
@@ -81,16 +81,16 @@ export class AppendPipeline {
     if (refusal !== undefined) {
       throw refusal;
     }
-    const append: Append = { batch, sizeBytes: bytesOfBatch(batch), stored: Promise.withResolvers(), failure: undefined };
+    const append: Append = { batch, bytes: bytesOfBatch(batch), stored: Promise.withResolvers(), failure: undefined };
     this.#underWay.add(append);
     this.#waiting.push(append);
-    this.#pendingBytes += append.sizeBytes;
+    this.#pendingBytes += append.bytes;
     void this.#storeWaiting();
     try {
       return await append.stored.promise;
     } finally {
       this.#underWay.delete(append);
-      this.#pendingBytes -= append.sizeBytes;
+      this.#pendingBytes -= append.bytes;
     }
   }
 
@@ -141,13 +141,7 @@ export class AppendPipeline {
 
   /** Takes the next batches, as many as fit into one journal. */
   #takeGroup(): readonly Append[] {
-    let [events, bytes] = [0, 0];
-    const over = this.#waiting.findIndex(({ batch, sizeBytes }, index) => {
-      events += batch.eventCount;
-      bytes += sizeBytes;
-      return index > 0 && (events > MAX_EVENTS || bytes > MAX_BYTES);
-    });
-    return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
+    return this.#waiting.splice(0, fittingBatches(this.#waiting, MAX_EVENTS, MAX_BYTES));
   }
 
   /** Rejects the appends of a group: with the failure of a group before it, if one failed, and otherwise with the cause. */
