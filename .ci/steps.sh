@@ -48,14 +48,16 @@ add_count() {
   fi
 }
 
-# Runs a command that either succeeds or fails, which counts as one.
+# Runs a command that either succeeds or fails, which counts as one. What it said last is printed once more at the end.
 step() {
   begin "$@"
-  if "$@"; then
+  "$@" 2>&1 | tee "$log"
+  if [[ ${PIPESTATUS[0]} -eq 0 ]]; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
     echo "failed: $*" | tee -a "$failures"
+    sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -v '^ *$' | tail -n 60 | cut -c 1-500 >>"$failures"
   fi
   finish "$@"
 }
