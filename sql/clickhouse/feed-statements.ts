@@ -38,13 +38,14 @@ export function arrivalCountStatement(table: string, range: ArrivalRange): SqlSt
 }
 
 /**
- * The end of the first `limit` copies of events of a range. One row: the sequence of the last of them, which other copies may have, too,
- * where two processes have one number; whether there are later ones.
+ * The end of the first `limit` sequences of a range. One row: the last of them; whether there are later ones; how many they are. Where two
+ * processes have one number, several copies of events may have one sequence.
  */
 export function pageEndStatement(table: string, range: ArrivalRange, limit: number): SqlStatement {
-  const first = sql`SELECT seq FROM ${trusted(table)} WHERE ${inRange(range)} ORDER BY seq LIMIT ${int64(limit + 1)} WITH TIES`;
+  const first = sql`SELECT seq FROM ${trusted(table)} WHERE ${inRange(range)} ORDER BY seq LIMIT 1 BY seq LIMIT ${int64(limit + 1)}`;
   return clickhouseStatement(
-    sql`SELECT sequences[least(${int64(limit)}, length(sequences))] AS last, sequences[-1] > last
+    sql`SELECT sequences[least(${int64(limit)}, length(sequences))], length(sequences) > ${int64(limit)},
+      least(${int64(limit)}, length(sequences))
       FROM (SELECT arraySort(groupArray(seq)) AS sequences FROM (${first}))`,
   );
 }
@@ -76,15 +77,16 @@ const LINE = sql`concat('{"logId":', ${jsonText(column('logId'))}, ',"shieldZone
 
 /**
  * The events of a range, by sequence. A later copy of an event is left out, wherever the first one is. Each row is a line: the sequence, a
- * tab, and the event as JSON, which has no tab.
+ * tab, and the event as JSON, which has no tab. By PREWHERE only the identities are read where no event of the range is; all copies of an
+ * event have the same, so that it may come before FINAL.
  */
 export function feedLinesStatement(table: string, range: ArrivalRange): SqlStatement {
   const { after, upTo } = range;
   return clickhouseStatement(
     sql`SELECT seq, ${LINE} FROM ${trusted(table)} FINAL
-      WHERE ("shieldZoneId", "timestamp", logId) IN
+      PREWHERE ("shieldZoneId", "timestamp", logId) IN
         (SELECT "shieldZoneId", "timestamp", logId FROM ${trusted(table)} WHERE ${inRange(range)})
-        AND seq > ${int64(after)} AND seq <= ${int64(upTo)}
+      WHERE seq > ${int64(after)} AND seq <= ${int64(upTo)}
       ORDER BY seq FORMAT TSVRaw`,
   );
 }

@@ -1,16 +1,5 @@
+import { abortable } from '../../work/abortable.ts';
 import { DeliveryError, type Sink } from './sink.ts';
-
-/** Rejects with the signal's reason while `work` still waits, for example for a reader that has stopped reading. */
-async function abortable(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
 
 /** Writes batches to a stream of this process. A batch is accepted once the operating system has all of it. */
 export function stdoutSink(stdout: NodeJS.WritableStream): Sink {

@@ -114,7 +114,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   work.unref();
   const end = async (): Promise<void> => {
     clearInterval(work);
-    const underWay = Promise.all([watch.close(), pipeline.close(), working]);
+    const underWay = Promise.all([watch.close(), feed.close(), pipeline.close(), working]);
     // What is not acknowledged by then may be stored or not, as where the program is killed.
     await Promise.race([underWay, delay(closeGraceMs, undefined, { ref: false })]);
     await client.close();

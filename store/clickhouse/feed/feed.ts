@@ -1,16 +1,21 @@
 import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndStatement } from '../../../sql/clickhouse/feed-statements.ts';
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { MINUTE_OF_SEQUENCES } from '../../../sql/clickhouse/schema.ts';
+import { abortable } from '../../../work/abortable.ts';
 import { type FeedLine, type FeedPage, type FeedRequest, StoreError } from '../../event-store.ts';
+import { FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ClickhouseClient } from '../server/client.ts';
-import { AnswerTooLarge } from '../server/server-error.ts';
+import { isTooMuchAtOnce } from '../server/server-error.ts';
 import type { Visibility } from '../server/visibility.ts';
 import { type ClickhousePositions, sequenceAt } from './positions.ts';
 
-/** A page is read in parts of so many events at first; of long ones, it is fewer. */
-const PART_EVENTS = 10_000;
-/** The most bytes of a part, of which only a single event may have more. */
-const PART_BYTES = 16 * 1024 * 1024;
+/** The most of an excerpt. The events of a minute lie in all parts of the table, so that reading more of them takes little longer. */
+const EXCERPT_EVENTS = 50_000;
+const EXCERPT_BYTES = 32 * 1024 * 1024;
+/** The share of an excerpt that is filled where its events are as long as those before. */
+const FILLED = 0.8;
+/** What an event takes until one was read. */
+const USUAL_EVENT_BYTES = 1_024;
 /** So many times fewer events are tried where all are too many. */
 const FEWER = 8;
 
@@ -24,9 +29,26 @@ interface FeedOptions {
   readonly table: string;
 }
 
+/** The events of some zones with a sequence above `after` and up to `upTo`. */
+interface Excerpt {
+  readonly after: bigint;
+  readonly upTo: bigint;
+  readonly lines: readonly FeedLine[];
+}
+
+/** How much is read at once; a single event may have more bytes. */
+interface ReadBudget {
+  readonly events: number;
+  readonly bytes: number;
+}
+
 /** The events of a store in the order of their sequences. */
 export class Feed {
   readonly #options: FeedOptions;
+  readonly #excerpts = new FeedExcerpts<ArrivalRange, Excerpt>((range) => this.#makeExcerpt(range));
+  readonly #closing = new AbortController();
+  /** The mean of the events that were read last. */
+  #eventBytes = USUAL_EVENT_BYTES;
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -35,40 +57,97 @@ export class Feed {
   /** One page, which ends before its limit where its events are long, or where those that a reader may see end. */
   async read({ zones, after, limit }: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
     const { visibility, positions } = this.#options;
-    const start = sequenceAt(after);
+    const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((one, other) => one - other);
     const upTo = (await visibility.horizon(signal)) - 1n;
+    const most = Math.min(limit, PAGE_EVENTS);
     const lines: FeedLine[] = [];
-    let [reached, more] = [start, false];
-    while (reached < upTo && lines.length < limit && !more) {
-      const part = await this.#readPart({ zones, after: reached, upTo }, Math.min(PART_EVENTS, limit - lines.length), signal);
-      lines.push(...part.lines);
-      ({ reached, more } = part);
+    let [reached, bytes] = [sequenceAt(after), 0];
+    while (reached < upTo && lines.length < most && bytes < PAGE_BYTES) {
+      const budget = { events: most - lines.length, bytes: PAGE_BYTES - bytes };
+      const piece = await this.#readPiece({ zones: wanted, after: reached, upTo }, budget, signal);
+      if (lines.length > 0 && bytesOf(piece.lines) > budget.bytes) {
+        break;
+      }
+      lines.push(...piece.lines);
+      bytes += bytesOf(piece.lines);
+      reached = piece.lastSequence;
     }
-    if (!more && reached < upTo) {
-      more = (await this.#firstSlot({ zones, after: reached, upTo }, signal)) !== undefined;
-    }
+    const more = reached < upTo && (await this.#firstSlot({ zones: wanted, after: reached, upTo }, signal)) !== undefined;
     return { lines, more, unreadable: 0, end: positions.advance(after, { sequence: reached }) };
   }
 
-  /** Up to `limit` events of the first slot of a range that has any. `more` says that the part is full and the slot has further ones. */
-  async #readPart(range: ArrivalRange, limit: number, signal: AbortSignal) {
-    const slot = await this.#firstSlot(range, signal);
-    if (slot === undefined) {
-      return { lines: [], reached: range.upTo, more: false };
+  /** Ends excerpts that are being made. */
+  async close(): Promise<void> {
+    this.#closing.abort(new StoreError('closed', 'the store is closed'));
+    await this.#excerpts.close();
+  }
+
+  /** The next events of a range: all of a minute where these are few, else some of an excerpt. */
+  async #readPiece(range: ArrivalRange, budget: ReadBudget, signal: AbortSignal): Promise<FeedPiece> {
+    const found = this.#excerpts.find(range.zones, range.after);
+    if (found !== undefined) {
+      return this.#readExcerpt(await abortable(found, signal), range, budget);
     }
-    const slotEnd = (slot + 1n) * MINUTE_OF_SEQUENCES - 1n;
-    const inSlot = { ...range, upTo: slotEnd < range.upTo ? slotEnd : range.upTo };
-    for (let events = limit; ; events = Math.ceil(events / FEWER)) {
-      const end = await this.#pageEnd(inSlot, events, signal);
-      try {
-        const lines = await this.#readLines({ ...inSlot, upTo: end ?? inSlot.upTo }, events > 1, signal);
-        return { lines, reached: end ?? inSlot.upTo, more: end !== undefined };
-      } catch (error) {
-        if (!(error instanceof AnswerTooLarge)) {
-          throw error;
-        }
+    const inMinute = await this.#firstMinute(range, signal);
+    if (inMinute === undefined) {
+      return { lines: [], lastSequence: range.upTo };
+    }
+    const pageBudget = { events: budget.events, bytes: PAGE_BYTES };
+    if ((await this.#firstSequences(inMinute, pageBudget.events, signal)).isAll) {
+      const lines = await this.#linesWithin(inMinute, PAGE_BYTES, signal);
+      if (lines !== undefined) {
+        return { lines, lastSequence: inMinute.upTo };
       }
     }
+    const excerpt = this.#excerpts.open(range);
+    if (excerpt !== undefined) {
+      return this.#readExcerpt(await abortable(excerpt, signal), range, budget);
+    }
+    const { lines, upTo } = await this.#readFirst(inMinute, pageBudget, signal);
+    return { lines, lastSequence: upTo };
+  }
+
+  #readExcerpt(excerpt: Excerpt, range: ArrivalRange, budget: ReadBudget): FeedPiece {
+    const { zones, after } = range;
+    const piece = firstOf(excerpt, after, budget);
+    if (piece.lastSequence >= excerpt.upTo) {
+      this.#excerpts.done(zones, after);
+    } else if (isUnderWay(excerpt, piece.lastSequence) && excerpt.upTo < range.upTo) {
+      this.#excerpts.prepare({ ...range, after: excerpt.upTo });
+    }
+    return piece;
+  }
+
+  async #makeExcerpt(range: ArrivalRange): Promise<Excerpt> {
+    const { signal } = this.#closing;
+    const inMinute = await this.#firstMinute(range, signal);
+    return inMinute === undefined
+      ? { ...range, lines: [] }
+      : await this.#readFirst(inMinute, { events: EXCERPT_EVENTS, bytes: EXCERPT_BYTES }, signal);
+  }
+
+  /** The first events of a range that fit into a budget, at least those of one sequence. */
+  async #readFirst(range: ArrivalRange, budget: ReadBudget, signal: AbortSignal): Promise<Excerpt> {
+    const expected = Math.max(1, Math.floor((FILLED * budget.bytes) / this.#eventBytes));
+    for (let events = Math.min(budget.events, expected); ; ) {
+      const { end, isAll, count } = await this.#firstSequences(range, events, signal);
+      const upTo = isAll ? range.upTo : end;
+      const lines = await this.#linesWithin({ ...range, upTo }, count === 1 ? undefined : budget.bytes, signal);
+      if (lines !== undefined) {
+        return { after: range.after, upTo, lines };
+      }
+      events = Math.ceil(count / FEWER);
+    }
+  }
+
+  /** The part of a range in the first minute that has events of it; undefined where there are none. */
+  async #firstMinute(range: ArrivalRange, signal: AbortSignal): Promise<ArrivalRange | undefined> {
+    const slot = await this.#firstSlot(range, signal);
+    if (slot === undefined) {
+      return undefined;
+    }
+    const end = (slot + 1n) * MINUTE_OF_SEQUENCES - 1n;
+    return end < range.upTo ? { ...range, upTo: end } : range;
   }
 
   async #firstSlot(range: ArrivalRange, signal: AbortSignal): Promise<bigint | undefined> {
@@ -76,18 +155,62 @@ export class Feed {
     return rows[0] && BigInt(String(rows[0][0]));
   }
 
-  /** The sequence of the last of `limit` copies of events in a range; undefined where it has no more than these. */
-  async #pageEnd(range: ArrivalRange, limit: number, signal: AbortSignal): Promise<bigint | undefined> {
+  /** The first `limit` sequences of a range that has some: the last of them, how many they are, and whether these are all. */
+  async #firstSequences(range: ArrivalRange, limit: number, signal: AbortSignal) {
     const { rows } = await this.#options.client.read(pageEndStatement(this.#options.table, range, limit), { signal });
-    const [end, hasMore] = rows[0] as unknown as readonly [string, boolean | number];
-    return hasMore ? BigInt(end) : undefined;
+    const [end, hasMore, count] = rows[0] as unknown as readonly [string, boolean | number, string | number];
+    return { end: BigInt(end), isAll: !hasMore, count: Number(count) };
   }
 
-  async #readLines(range: ArrivalRange, isBounded: boolean, signal: AbortSignal): Promise<FeedLine[]> {
+  /** The events of a range; undefined where they are too many for the reader or the server. Without a limit it rejects instead. */
+  async #linesWithin(range: ArrivalRange, maxBytes: number | undefined, signal: AbortSignal): Promise<FeedLine[] | undefined> {
     const { client, table } = this.#options;
-    const bytes = await client.readBytes(feedLinesStatement(table, range), { signal, ...(isBounded ? { maxBytes: PART_BYTES } : {}) });
-    return linesIn(bytes);
+    try {
+      const bound = maxBytes === undefined ? {} : { maxBytes };
+      const lines = linesIn(await client.readBytes(feedLinesStatement(table, range), { signal, ...bound }));
+      if (lines.length > 0) {
+        this.#eventBytes = Math.max(1, bytesOf(lines) / lines.length);
+      }
+      return lines;
+    } catch (error) {
+      if (maxBytes === undefined || !isTooMuchAtOnce(error)) {
+        throw error;
+      }
+      return undefined;
+    }
   }
+}
+
+function bytesOf(lines: readonly FeedLine[]): number {
+  return lines.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+/** The first events of an excerpt behind `after` that fit into a budget, at least one. They are copies, so that it can be dropped. */
+function firstOf({ lines, upTo }: Excerpt, after: bigint, budget: ReadBudget): FeedPiece {
+  const behind = lines.findIndex(({ sequence }) => sequence > after);
+  if (behind < 0) {
+    return { lines: [], lastSequence: upTo };
+  }
+  let [end, bytes] = [behind, 0];
+  for (; end < lines.length; end += 1) {
+    bytes += bytesOf(lines.slice(end, end + 1));
+    const isFull = end - behind >= budget.events || (end > behind && bytes > budget.bytes);
+    // Where two processes have one number, two events may have one sequence, which a cursor cannot stand between.
+    if (isFull && lines[end]?.sequence !== lines[end - 1]?.sequence) {
+      break;
+    }
+  }
+  const some = lines.slice(behind, end);
+  return { lines: copyOf(some), lastSequence: end === lines.length ? upTo : (some.at(-1)?.sequence ?? upTo) };
+}
+
+function copyOf(lines: readonly FeedLine[]): FeedLine[] {
+  const [first, last] = [lines[0], lines.at(-1)];
+  if (first === undefined || last === undefined) {
+    return [];
+  }
+  const bytes = Buffer.from(first.bytes.subarray(first.start, last.end));
+  return lines.map((line) => ({ ...line, bytes, start: line.start - first.start, end: line.end - first.start }));
 }
 
 /** The events in the rows of a `feedLinesStatement`. */

@@ -2,7 +2,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import { StoreError } from '../../event-store.ts';
 
 /** A statement answers more than its reader takes. */
-export class AnswerTooLarge extends Error {
+class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
@@ -47,6 +47,14 @@ const ALL_CONNECTION_TRIES_FAILED = 279;
 export function isNodeAway(error: unknown): boolean {
   const { cause } = error as Error;
   return cause instanceof ClickHouseError && Number(cause.code) === ALL_CONNECTION_TRIES_FAILED;
+}
+
+const MEMORY_LIMIT_EXCEEDED = 241;
+
+/** Whether a statement may succeed that asks for less. */
+export function isTooMuchAtOnce(error: unknown): boolean {
+  const { cause } = error as Error;
+  return error instanceof AnswerTooLarge || (cause instanceof ClickHouseError && Number(cause.code) === MEMORY_LIMIT_EXCEEDED);
 }
 
 /** Whether the server lets nobody in with this user and password: nothing can be asked of it. */

@@ -1,5 +1,5 @@
 import type { GroupsOutput, TimeWindow } from '../../../query/plan/search-plan.ts';
-import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import { BudgetedCache } from '../../budgeted-cache.ts';
 import type { FoundGroups } from '../search/group-facts.ts';
 import type { GroupCache } from '../search/group-search.ts';
 import { searchKey } from '../search/search-key.ts';

@@ -10,7 +10,7 @@ import { rowsOfZones, type Segment } from '../segment/segment.ts';
 import { logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
 import { unpackIngestTimes } from '../snapshot/ingest-times.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import type { FeedExcerpt } from './feed-excerpts.ts';
+import type { FeedExcerpt } from './feed-excerpt.ts';
 import { LowestEvents } from './lowest-events.ts';
 
 /** The most that is read together: so many events with so many bytes, but at least one event. */

@@ -1,12 +1,13 @@
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import type { FeedLine, FeedRequest } from '../../event-store.ts';
+import { FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { retryWithLess } from '../duckdb/out-of-memory.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
-import { type FeedExcerpt, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, readExcerpt } from './feed-excerpts.ts';
+import { type FeedExcerpt, readExcerpt } from './feed-excerpt.ts';
 
 export interface FeedPagesOptions {
   readonly versions: VersionSet;
@@ -38,8 +39,6 @@ export interface SequencePage {
 
 const OUT_OF_MEMORY = 'there is not enough memory for a page of the feed; try again later';
 
-const PAGE_EVENTS = 8_192;
-
 /** The most events of an excerpt: more than a blob file has, which is best read as a whole. */
 export const EXCERPT_EVENTS = 120_000;
 
@@ -49,7 +48,7 @@ export const EXCERPT_EVENTS = 120_000;
  */
 export class FeedPages {
   readonly #options: FeedPagesOptions;
-  readonly #excerpts: FeedExcerpts;
+  readonly #excerpts: FeedExcerpts<FlushedRange, FeedExcerpt>;
   readonly #turns = new MainThreadTurns();
   readonly #closing = new AbortController();
 

@@ -1,7 +1,7 @@
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { HistogramRequest } from '../../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
-import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import { BudgetedCache } from '../../budgeted-cache.ts';
 import { searchKey } from './search-key.ts';
 import type { SearchExtent, SearchScope } from './search-scope.ts';
 import type { CountsByField, EarlierCounts } from './value-counts.ts';

@@ -1,5 +1,5 @@
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
-import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import { BudgetedCache } from '../../budgeted-cache.ts';
 import type { ZoneEnds } from '../snapshot/version-set.ts';
 import type { FoundPage, FoundRows } from './row-search.ts';
 import { searchKey } from './search-key.ts';

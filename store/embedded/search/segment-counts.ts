@@ -1,5 +1,5 @@
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
-import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import { BudgetedCache } from '../../budgeted-cache.ts';
 import { searchKey } from './search-key.ts';
 
 /** The counts of the searches that were made last are kept, in so many bytes. */

@@ -1,12 +1,11 @@
-import { SerialQueue } from '../../../work/serial-queue.ts';
-import type { FeedLine } from '../../event-store.ts';
-import { MAX_FEED_EXCERPTS } from '../../memory-shares.ts';
-import { BudgetedCache } from '../runtime/budgeted-cache.ts';
-import { type IngestTime, ingestClock } from '../snapshot/ingest-times.ts';
-import type { FlushedRange } from './feed-events.ts';
-import { firstAbove, type PackedEvents } from './lowest-events.ts';
-import { packedEventLines } from './packed-event-lines.ts';
+import type { ZoneSelection } from '../query/plan/search-plan.ts';
+import { SerialQueue } from '../work/serial-queue.ts';
+import { BudgetedCache } from './budgeted-cache.ts';
+import type { FeedLine } from './event-store.ts';
+import { MAX_FEED_EXCERPTS } from './memory-shares.ts';
 
+/** The most events of a page: more would keep the main thread for too long. */
+export const PAGE_EVENTS = 8_192;
 /** The most bytes of a page's events and logs together; a single event may be larger. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
@@ -16,41 +15,29 @@ export interface FeedPiece {
   readonly lastSequence: bigint;
 }
 
-/**
- * All events of some zones with a sequence above `after` and up to `upTo`, in memory. Segments and blob files are sorted by zone, so a page
- * of the feed reads through all of them; an excerpt does that once for many pages.
- */
-export interface FeedExcerpt {
+/** An excerpt of the feed has all events of its zones with a sequence above `after` and up to `upTo`. */
+interface ExcerptBounds {
   readonly after: bigint;
   readonly upTo: bigint;
-  /** The events with their logs; absent where there are none. */
-  readonly events?: PackedEvents;
-  readonly times: readonly IngestTime[];
 }
 
-/** The next events of an excerpt behind `after`, at most `limit`. */
-export function readExcerpt({ events, upTo, times }: FeedExcerpt, after: bigint, limit: number): FeedPiece {
-  if (events === undefined) {
-    return { lines: [], lastSequence: upTo };
-  }
-  const first = firstAbove(events.sequences, Number(after - events.after));
-  const lines = packedEventLines(events, { first, limit, maxBytes: PAGE_BYTES }, ingestClock(times));
-  const isLast = first + lines.length === events.count;
-  return { lines, lastSequence: isLast ? upTo : (lines.at(-1)?.sequence ?? upTo) };
+/** The events that an excerpt is made of, or the first of them where these are too many. */
+interface ExcerptRange extends ExcerptBounds {
+  readonly zones: ZoneSelection;
 }
 
 /** Returns true once a reader at `after` has read a quarter of the excerpt: the next excerpt is then made before it is needed. */
-export function isUnderWay({ after: begin, upTo }: FeedExcerpt, after: bigint): boolean {
+export function isUnderWay({ after: begin, upTo }: ExcerptBounds, after: bigint): boolean {
   return 4n * (after - begin) >= upTo - begin;
 }
 
 /** The excerpt of a reader that does not come back within this time is dropped. */
 const IDLE_MS = 10_000;
 
-interface Entry {
+interface Entry<Excerpt> {
   /** Tells the zones of its events from others. */
   readonly zones: string;
-  readonly excerpt: Promise<FeedExcerpt>;
+  readonly excerpt: Promise<Excerpt>;
   readonly after: bigint;
   /** The end of the range until the excerpt is made, then that of the excerpt. */
   upTo: bigint;
@@ -60,24 +47,24 @@ interface Entry {
 }
 
 /** Holds the excerpts that readers of the feed are in: a few, made and being made, because they take memory. */
-export class FeedExcerpts {
-  readonly #make: (range: FlushedRange) => Promise<FeedExcerpt>;
+export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBounds> {
+  readonly #make: (range: Range) => Promise<Excerpt>;
   /** One excerpt is made at a time, because making it takes more than twice the memory that it keeps. */
   readonly #making = new SerialQueue();
   /** An entry used within the last tick makes no room: readers that evict each other's excerpts would make an excerpt for every page. */
-  readonly #entries = new BudgetedCache<Entry, Entry>({
+  readonly #entries = new BudgetedCache<Entry<Excerpt>, Entry<Excerpt>>({
     budget: MAX_FEED_EXCERPTS,
     sizeOf: () => 1,
     canEvict: ({ idleTicks }) => idleTicks > 0,
   });
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(make: (range: FlushedRange) => Promise<FeedExcerpt>) {
+  constructor(make: (range: Range) => Promise<Excerpt>) {
     this.#make = make;
   }
 
   /** The excerpt with the events behind `after`, if there is one. It may turn out to end before. */
-  find(zones: FlushedRange['zones'], after: bigint): Promise<FeedExcerpt> | undefined {
+  find(zones: ZoneSelection, after: bigint): Promise<Excerpt> | undefined {
     const entry = this.#entryOf(zones, after);
     if (entry === undefined) {
       return undefined;
@@ -88,13 +75,13 @@ export class FeedExcerpts {
   }
 
   /** Makes an excerpt of a range, and drops the one used longest ago for it. Returns undefined where all of them were used lately. */
-  open(range: FlushedRange): Promise<FeedExcerpt> | undefined {
+  open(range: Range): Promise<Excerpt> | undefined {
     if (!this.#entries.makeRoom(1)) {
       return undefined;
     }
     const { zones, after, upTo } = range;
     const excerpt = this.#making.run(() => this.#make(range));
-    const entry: Entry = { zones: String(zones), excerpt, after, upTo, isMade: false, idleTicks: 0 };
+    const entry: Entry<Excerpt> = { zones: String(zones), excerpt, after, upTo, isMade: false, idleTicks: 0 };
     this.#entries.add(entry, entry);
     excerpt.then(
       (made) => {
@@ -109,14 +96,14 @@ export class FeedExcerpts {
   }
 
   /** Makes the excerpt of a range, unless it is there or there is no room without evicting one. */
-  prepare(range: FlushedRange): void {
+  prepare(range: Range): void {
     if (this.#entries.values.length < MAX_FEED_EXCERPTS && this.#entryOf(range.zones, range.after) === undefined) {
       void this.open(range);
     }
   }
 
   /** Has to be called where a reader has read the excerpt with the events behind `after` to its end. */
-  done(zones: FlushedRange['zones'], after: bigint): void {
+  done(zones: ZoneSelection, after: bigint): void {
     const entry = this.#entryOf(zones, after);
     if (entry !== undefined) {
       this.#entries.evict(entry);
@@ -130,7 +117,7 @@ export class FeedExcerpts {
     this.#entries.evictAll();
   }
 
-  #entryOf(zones: FlushedRange['zones'], sequence: bigint): Entry | undefined {
+  #entryOf(zones: ZoneSelection, sequence: bigint): Entry<Excerpt> | undefined {
     const key = String(zones);
     return this.#entries.values.find((entry) => entry.zones === key && entry.after <= sequence && sequence < entry.upTo);
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BudgetedCache } from '../../../../store/embedded/runtime/budgeted-cache.ts';
-import { assertProperty } from '../../../random/assert-property.ts';
+import { BudgetedCache } from '../../store/budgeted-cache.ts';
+import { assertProperty } from '../random/assert-property.ts';
 
 interface Entry {
   readonly key: string;
