@@ -3,7 +3,7 @@ import type { ExplorePlan, FacetOrder, FacetRequest, Selection } from '../../que
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventRow, ExploreResult, FacetValue, Histogram, RowPiece } from '../../query/plan/search-result.ts';
 import { MAX_HISTOGRAM_SERIES } from '../../query/search-limits.ts';
-import { matching, predicate, TABLE } from './clickhouse-statements.ts';
+import { EXPERT_TABLE, matching, predicate, TABLE } from './clickhouse-statements.ts';
 
 /**
  * Questions of the explorer as a ClickHouse expert would ask them: the histogram, whose sums are the totals; then all facets by one
@@ -82,7 +82,7 @@ function isSelected(selection: Selection | null): string {
     return 'false';
   }
   const { window, where } = selection;
-  return `timestamp >= ${window.fromMs} AND timestamp < ${window.toMs} AND ${predicate(where)}`;
+  return `timestamp >= ${window.fromMs} AND timestamp < ${window.toMs} AND ${predicate(where, EXPERT_TABLE)}`;
 }
 
 /** Columns: bucket, value of the series, events, selected events. */
@@ -91,7 +91,7 @@ function histogramStatement({ search, histogram, selection }: ExplorePlan): stri
   const bucket = histogram === null ? '0' : `intDiv((timestamp - ${fromMs}) * ${histogram.buckets}, ${toMs - fromMs})`;
   const value = histogram === null || histogram.by === null ? "''" : dimension(histogram.by);
   return `SELECT ${bucket} AS bucket, ${value} AS value, count() AS events, ${countSelected(selection)} AS selected
-    FROM ${TABLE} WHERE ${matching(search)} GROUP BY bucket, value`;
+    FROM ${TABLE} WHERE ${matching(search, EXPERT_TABLE)} GROUP BY bucket, value`;
 }
 
 function countSelected(selection: Selection | null): string {
@@ -117,7 +117,7 @@ async function findFacets(plan: ExplorePlan, request: FacetsRequest, totals: Tot
  */
 function facetsStatement({ search, selection }: ExplorePlan, { fields, limit, order }: FacetsRequest, totals: Totals, also = ''): string {
   const columns = fields.join(', ');
-  const counted = `count() AS events, ${countSelected(selection)} AS selected FROM ${TABLE} WHERE ${matching(search)}${also}`;
+  const counted = `count() AS events, ${countSelected(selection)} AS selected FROM ${TABLE} WHERE ${matching(search, EXPERT_TABLE)}${also}`;
   const groups =
     fields.length === 1
       ? `SELECT 0 AS mask, ${columns} AS value, ${counted} GROUP BY ${columns}`
@@ -158,7 +158,8 @@ async function findUrls(plan: ExplorePlan, request: FacetsRequest, totals: Total
   const repeated = several === 0 ? undefined : (await findFacets(plan, request, totals, ask, ` AND ${among}`)).get('url');
   const inSelection = isSelected(selection);
   const wanted = order === 'difference' ? ` AND ${inSelection}` : '';
-  const singles = (await ask(`SELECT url, toUInt8(${inSelection}) FROM ${TABLE} WHERE ${matching(search)}${wanted} AND NOT ${among}
+  const singles =
+    (await ask(`SELECT url, toUInt8(${inSelection}) FROM ${TABLE} WHERE ${matching(search, EXPERT_TABLE)}${wanted} AND NOT ${among}
     ORDER BY url LIMIT ${limit}`)) as readonly (readonly [string, number])[];
   const candidates = [...(repeated?.values ?? []), ...singles.map(([value, selected]) => ({ value, count: 1, selected }))];
   const values = (order === 'difference' ? byDifference(candidates, totals) : candidates.toSorted(byCount)).slice(0, limit);
@@ -171,7 +172,7 @@ async function findUrls(plan: ExplorePlan, request: FacetsRequest, totals: Total
 /** Columns: number of hashes, of those that several events have, and the first of these as texts. */
 function urlHashesStatement(search: SearchPlan): string {
   return `SELECT count(), countIf(events > 1), groupArrayIf(${MAX_SEVERAL})(toString(hash), events > 1)
-    FROM (SELECT cityHash64(url) AS hash, count() AS events FROM ${TABLE} WHERE ${matching(search)} GROUP BY hash)`;
+    FROM (SELECT cityHash64(url) AS hash, count() AS events FROM ${TABLE} WHERE ${matching(search, EXPERT_TABLE)} GROUP BY hash)`;
 }
 
 function differenceOf({ count, selected }: FoundValue, totals: Totals): bigint {

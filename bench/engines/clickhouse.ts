@@ -2,27 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drainPending, Session } from 'chdb';
 import fastify from 'fastify';
-import { type Dimension, TEXT_FIELDS } from '../../query/event-fields.ts';
-import type { GroupsOutput, SearchPlan } from '../../query/plan/search-plan.ts';
-import type { EventGroup, SearchResult } from '../../query/plan/search-result.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import { wholeAnswer } from '../../src/http/answer-writer.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { pacedChunks } from '../events/file-chunks.ts';
-import { exploreClickhouse, inOnePiece } from './clickhouse-explore.ts';
-import {
-  COLUMNS,
-  CREATE_TABLE,
-  countStatement,
-  groupDetailStatement,
-  groupPageStatement,
-  rowsStatement,
-  TABLE,
-} from './clickhouse-statements.ts';
+import { exploreClickhouse } from './clickhouse-explore.ts';
+import { type ClickhouseAnswer, findRows, searchClickhouse } from './clickhouse-search.ts';
+import { COLUMNS, CREATE_TABLE, EXPERT_TABLE, TABLE } from './clickhouse-statements.ts';
 import type { Engine, EngineOptions } from './engine.ts';
-
-const SELECTED = ['shieldZoneId', 'logId', 'timestamp', 'log', ...TEXT_FIELDS];
 
 const SETTINGS = {
   use_query_cache: 0,
@@ -38,13 +27,6 @@ const INSERT_BYTES = 32 * 1024 * 1024;
 /** Sessions for searches. Each runs one statement at a time. */
 const READERS = 4;
 
-type Column = string | number;
-
-interface Answer {
-  readonly data: readonly (readonly unknown[])[];
-  readonly rows_before_limit_at_least?: number;
-}
-
 /** Opens ClickHouse in this process, without a memory limit: its inserts fail within a gigabyte. */
 export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine> {
   const writer = await connect(dataDir);
@@ -55,23 +37,15 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
     return readers[turn % READERS] as Session;
   };
   const run = async (statement: string, session = reader()) => (await session.queryAsync(statement, { format: 'JSONCompact' })).text();
-  const ask = async (statement: string) => JSON.parse(await run(statement)) as Answer;
+  const ask = async (statement: string) => JSON.parse(await run(statement)) as ClickhouseAnswer;
   const number = async (statement: string) => Number((await ask(statement)).data[0]?.[0]);
   const partsOf = (what: string) => number(`SELECT ${what} FROM system.parts WHERE concat(database, '.', table) = '${TABLE}' AND active`);
 
   await run('CREATE DATABASE IF NOT EXISTS shieldlog');
   await run(CREATE_TABLE);
 
-  const findRows = async (plan: SearchPlan) =>
-    (await ask(rowsStatement(plan, SELECTED))).data.map((row) => eventRow(row as readonly Column[]));
-  const search = async (plan: SearchPlan): Promise<SearchResult> => {
-    const { output } = plan;
-    if (output.kind === 'groups') {
-      return await searchGroups(ask, plan, output);
-    }
-    const total = await number(countStatement(plan));
-    return { kind: 'rows', total, rows: inOnePiece(await findRows(plan)) };
-  };
+  const reading = { ask, table: EXPERT_TABLE };
+  const search = (plan: SearchPlan) => searchClickhouse(plan, reading);
   const closing: (() => Promise<unknown>)[] = [];
   return {
     version: `clickhouse ${(await ask('SELECT version()')).data[0]?.[0]}, chdb ${await packageVersion()}`,
@@ -92,7 +66,8 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       await run(`OPTIMIZE TABLE ${TABLE} FINAL SETTINGS optimize_skip_merged_partitions = 1`, writer);
     },
     search,
-    explore: (plan) => exploreClickhouse(plan, { ask: async (statement) => (await ask(statement)).data, findRows }),
+    explore: (plan) =>
+      exploreClickhouse(plan, { ask: async (statement) => (await ask(statement)).data, findRows: (page) => findRows(page, reading) }),
     diskBytes: () => partsOf('sum(bytes_on_disk)'),
     listen: async () => {
       const app = fastify();
@@ -129,69 +104,6 @@ async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   for await (const chunk of chunks) {
     yield Buffer.from(chunk);
   }
-}
-
-async function searchGroups(ask: (statement: string) => Promise<Answer>, plan: SearchPlan, output: GroupsOutput): Promise<SearchResult> {
-  const page = await ask(groupPageStatement(plan, output));
-  const keys = page.data.map((row) => row.slice(0, output.by.length) as string[]);
-  const total = page.rows_before_limit_at_least ?? 0;
-  if (keys.length === 0) {
-    return { kind: 'groups', total, groups: [] };
-  }
-  const details = await ask(groupDetailStatement(plan, output, keys));
-  const byKey = new Map(details.data.map((row) => [JSON.stringify(row.slice(0, output.by.length)), row.slice(output.by.length)]));
-  return { kind: 'groups', total, groups: keys.map((key) => eventGroup(output, key, byKey.get(JSON.stringify(key)) ?? [])) };
-}
-
-/** A row of the answer. A text that the event lacks is empty in its column. */
-function eventRow([zoneId, logId, timestamp, log, ...texts]: readonly Column[]) {
-  const present = TEXT_FIELDS.map((name, index) => [name, texts[index]] as const).filter(([, value]) => value !== '');
-  return {
-    zoneId: Number(zoneId),
-    logId: String(logId),
-    timestamp: Number(timestamp),
-    log: Buffer.from(String(log)),
-    fields: Object.fromEntries(present) as Record<string, string>,
-  };
-}
-
-type Counts = Readonly<Record<string, number>>;
-
-function eventGroup({ by, buckets }: GroupsOutput, key: readonly string[], detail: readonly unknown[]): EventGroup {
-  const [count, firstSeen, lastSeen, countries, asns, actions, features, ruleIds, bucketCounts] = detail as [
-    number,
-    number,
-    number,
-    Counts,
-    Counts,
-    Counts,
-    string[],
-    string[],
-    Counts,
-  ];
-  const sparkline = Array.from({ length: buckets }, (_, bucket) => bucketCounts[bucket] ?? 0);
-  return {
-    key: Object.fromEntries(by.map((dimension, index) => [dimension, key[index] ?? ''])) as Partial<Record<Dimension, string>>,
-    count,
-    firstSeen,
-    lastSeen,
-    context: {
-      country: mostFrequent(countries),
-      asn: mostFrequent(asns),
-      blocked: actions['blocked'] ?? 0,
-      challenged: actions['challenged'] ?? 0,
-      logged: actions['logged'] ?? 0,
-      features: features.toSorted().join(','),
-      ruleIds: ruleIds.toSorted().join(','),
-    },
-    ...(buckets > 0 ? { sparkline } : {}),
-  };
-}
-
-/** The most frequent value; the smallest of equally frequent ones. */
-function mostFrequent(counts: Counts): string {
-  const [first] = Object.entries(counts).toSorted(([a, counted], [b, others]) => others - counted || (a < b ? -1 : 1));
-  return first?.[0] ?? '';
 }
 
 async function packageVersion(): Promise<string> {

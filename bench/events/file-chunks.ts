@@ -84,6 +84,26 @@ async function openForOnce(path: string): Promise<FileHandle> {
 
 const NEWLINE = 0x0a;
 
+/** The lines of an NDJSON file in bodies of about so many bytes. Each is a copy. */
+export async function* bodiesOf(file: string, bytes: number): AsyncGenerator<Buffer> {
+  let gathered: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of fileChunks(file)) {
+    gathered.push(Buffer.from(chunk));
+    size += chunk.byteLength;
+    if (size >= bytes) {
+      const some = Buffer.concat(gathered, size);
+      const end = some.lastIndexOf(NEWLINE) + 1;
+      yield some.subarray(0, end);
+      gathered = [some.subarray(end)];
+      size -= end;
+    }
+  }
+  if (size > 0) {
+    yield Buffer.concat(gathered, size);
+  }
+}
+
 /**
  * The bytes of an NDJSON file with lines of about equal length, at no more than `linesPerSecond`. Chunks are valid as long as those of
  * {@link fileChunks}.

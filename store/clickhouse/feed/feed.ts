@@ -109,6 +109,10 @@ export class Feed {
 
   #readExcerpt(excerpt: Excerpt, range: ArrivalRange, budget: ReadBudget): FeedPiece {
     const { zones, after } = range;
+    if (excerpt.upTo <= after) {
+      // It has fewer events than its range. The next one is looked for, which may have to be made.
+      return { lines: [], lastSequence: after };
+    }
     const piece = firstOf(excerpt, after, budget);
     if (piece.lastSequence >= excerpt.upTo) {
       this.#excerpts.done(zones, after);

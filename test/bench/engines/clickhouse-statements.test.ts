@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
-import { countStatement } from '../../../bench/engines/clickhouse-statements.ts';
+import { countStatement, EXPERT_TABLE } from '../../../bench/engines/clickhouse-statements.ts';
 import { compileSearch } from '../../../query/request/compile-search.ts';
 
 const NOW_MS = 1_790_000_000_000;
@@ -9,7 +9,7 @@ const NOW_MS = 1_790_000_000_000;
 function addressCondition(value: readonly string[]): string {
   const body = { from: NOW_MS - 1000, to: NOW_MS, filters: [{ field: 'ip', op: 'cidr', value }] };
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId: 1, nowMs: NOW_MS });
-  return /AND \((ipNumber .*)\)$/.exec(countStatement(plan))?.[1] ?? '';
+  return /AND \((ipNumber .*)\)$/.exec(countStatement(plan, EXPERT_TABLE))?.[1] ?? '';
 }
 
 /** Addresses in the short form, as people write them. */

@@ -103,24 +103,26 @@ describe('a live tail', () => {
     app = await startApp();
     const all = await openTail(app);
     const got: string[] = [];
+    // It is open before the first event comes, so that all of them are got in the end.
+    let tail = await openTail(app);
     let lastEventId: string | undefined;
     const sending = (async () => {
       for (let batch = 0; batch < 30; batch += 1) await take(app, ...Array.from({ length: 20 }, (_, at) => ({ logId: `${batch}-${at}` })));
     })();
     for (let round = 0; round < 8; round += 1) {
-      const tail = await openTail(app, lastEventId === undefined ? {} : { lastEventId });
       const wanted = Math.min(75, 600 - got.length);
       await eventually('some events', () => tail.rows.length >= wanted);
       tail.close();
       got.push(...tail.logIds());
-      lastEventId = tail.ids.at(-1);
-      if (round === 0) expect(got.length).toBeGreaterThan(0);
+      lastEventId = tail.ids.at(-1) ?? lastEventId;
+      tail = await openTail(app, lastEventId === undefined ? {} : { lastEventId });
     }
+    tail.close();
     await sending;
     await eventually('all events', () => all.rows.length === 600);
     expect(new Set(all.logIds()).size).toBe(600);
-    const missed = all.logIds().slice(all.logIds().indexOf(got[0] ?? ''));
-    expect(got).toEqual(missed.slice(0, got.length));
+    expect(got).toEqual(all.logIds().slice(0, got.length));
+    expect(got.length).toBeGreaterThanOrEqual(8 * 75);
   });
 
   test('has an event that came while the store was asked how far it is', async () => {

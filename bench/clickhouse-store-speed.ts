@@ -1,0 +1,195 @@
+// Measures what the program costs over ClickHouse itself: it is asked over HTTP, and hand-written statements ask the same table on the same
+// server with the same settings:
+//   node bench/clickhouse-store-speed.ts [--events 5000000] [--runs 5] [--only 01,14]
+// The server is that of CLICKHOUSE_URL, in a database of its own, or chdb behind the front of the tests.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { compileSearch } from '../query/request/compile-search.ts';
+import { createEventsTable, INSERTED_COLUMNS } from '../sql/clickhouse/schema.ts';
+import { wholeAnswer } from '../src/http/answer-writer.ts';
+import { searchResponse } from '../src/http/search-response.ts';
+import { type ClickhouseAddress, ClickhouseClient } from '../store/clickhouse/server/client.ts';
+import { searchClickhouse } from './engines/clickhouse-search.ts';
+import { type ClickhouseTable, storeTable } from './engines/clickhouse-statements.ts';
+import { BENCH_NOW_MS, benchOptions, eventFile, inEmptyDataDir } from './events/event-file.ts';
+import { bodiesOf, readThrough } from './events/file-chunks.ts';
+import { differencesBetween, loadWorkloads, type Workload } from './modes/workload.ts';
+import { givenOptions } from './options.ts';
+import { circumstances, circumstancesText } from './report/circumstances.ts';
+import { count, line, percentile, textTable } from './report/figures.ts';
+import { clickhouseServer } from './subjects/clickhouse-server.ts';
+
+const { events, runs, only } = givenOptions({ events: 5_000_000, runs: 5, only: '' });
+
+const BODY_BYTES = 4 * 1024 * 1024;
+const BODIES_AT_ONCE = 4;
+/** Rows of one INSERT by hand: about as many as the program sends in one at full speed. */
+const ROWS_BY_HAND = 20_000;
+const INSERTS_BY_HAND = 25;
+const FEED_EVENTS = 1_000_000;
+const SUBJECT = new URL('./subjects/clickhouse-program-subject.ts', import.meta.url);
+
+const tell = (what: string): void => void process.stderr.write(`${what}\n`);
+const show = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Sends the events of a file to the program, some bodies at once. Resolves with the events stored in a second. */
+async function takeIn(url: string, file: string): Promise<number> {
+  const began = performance.now();
+  const underWay = new Set<Promise<void>>();
+  for await (const body of bodiesOf(file, BODY_BYTES)) {
+    const sent: Promise<void> = send(url, body).finally(() => underWay.delete(sent));
+    underWay.add(sent);
+    if (underWay.size === BODIES_AT_ONCE) await Promise.race(underWay);
+  }
+  await Promise.all(underWay);
+  return events / ((performance.now() - began) / 1000);
+}
+
+async function send(url: string, body: Buffer): Promise<void> {
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const response = await fetch(`${url}/ingest/events`, { method: 'POST', headers, body: new Uint8Array(body) });
+  const text = await response.text();
+  if (response.status !== 202) throw new Error(`the intake answered ${response.status}: ${text}`);
+}
+
+/** Stores the same rows in a table of the same kind, as JSONEachRow and in one INSERT after the other; events a second. */
+async function takeInByHand(client: ClickhouseClient): Promise<number> {
+  await client.run({ text: createEventsTable({ table: 'by_hand' }), params: [] });
+  const columns = INSERTED_COLUMNS.map((name) => `"${name}"`).join(', ');
+  let [rows, ms] = [0, 0];
+  for (let insert = 0; insert < INSERTS_BY_HAND; insert += 1) {
+    const some = `SELECT ${columns} FROM events_local LIMIT ${insert * ROWS_BY_HAND}, ${ROWS_BY_HAND} FORMAT JSONEachRow`;
+    const body = await client.readBytes({ text: some, params: [] });
+    const began = performance.now();
+    await client.insert({ text: `INSERT INTO by_hand (${columns}) FORMAT JSONEachRow`, params: [] }, [body]);
+    ms += performance.now() - began;
+    rows += Math.min(ROWS_BY_HAND, Math.max(0, events - insert * ROWS_BY_HAND));
+  }
+  await client.run({ text: 'DROP TABLE by_hand', params: [] });
+  return rows / (ms / 1000);
+}
+
+/** A way to ask for the answer of a workload. */
+interface Way {
+  readonly name: string;
+  readonly ask: (workload: Workload) => Promise<string>;
+}
+
+function program(url: string): Way {
+  return {
+    name: 'program',
+    ask: async ({ zone, body }) => {
+      const headers = { 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, body: JSON.stringify(body) };
+      const response = await fetch(`${url}/shield/event-logs/${zone}/search`, request);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`a search was answered ${response.status}: ${text}`);
+      return text;
+    },
+  };
+}
+
+function byHand(name: string, client: ClickhouseClient, table: ClickhouseTable): Way {
+  const settings = { output_format_json_quote_64bit_integers: 0 };
+  const ask = async (text: string) => {
+    const { rows, rowsBeforeLimit } = await client.read({ text, params: [] }, { settings });
+    return { data: rows, rows_before_limit_at_least: rowsBeforeLimit };
+  };
+  return {
+    name,
+    ask: async ({ zone, body }) => {
+      const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId: zone, nowMs: BENCH_NOW_MS });
+      const answer = await searchClickhouse(plan, { ask, table });
+      return (await wholeAnswer(searchResponse(answer, plan.page))).toString();
+    },
+  };
+}
+
+/** Compares the answers, and times the ways in turns. Prints a table of medians, and what the program takes of the first way by hand. */
+async function race(when: string, workloads: readonly Workload[], ways: readonly Way[]): Promise<void> {
+  const rows: string[][] = [];
+  const shares: number[] = [];
+  for (const workload of workloads) {
+    tell(`${when}: ${workload.title}`);
+    const answers = await Promise.all(ways.map(async ({ name, ask }) => ({ engine: name, answer: JSON.parse(await ask(workload)) })));
+    for (const difference of differencesBetween(workload.name, answers)) throw new Error(difference);
+    const times = ways.map((): number[] => []);
+    for (let run = 0; run < runs; run += 1) {
+      for (const [nth, { ask }] of ways.entries()) {
+        const began = performance.now();
+        await ask(workload);
+        times[nth]?.push(performance.now() - began);
+      }
+    }
+    const medians = times.map((some) => percentile(some, 0.5));
+    const share = (medians[0] ?? 0) / (medians[1] ?? 0);
+    shares.push(share);
+    rows.push([`${workload.name.slice(0, 2)} ${workload.title}`, ...medians.map((ms) => ms.toFixed(0)), share.toFixed(2)]);
+  }
+  const mean = Math.exp(shares.reduce((sum, share) => sum + Math.log(share), 0) / shares.length);
+  rows.push(['geometric mean', ...ways.map(() => ''), mean.toFixed(2)]);
+  show(`${textTable(`Searches, ${when}: medians of ${runs} in ms`, ['', ...ways.map(({ name }) => name), 'program / by hand'], rows)}\n`);
+}
+
+/** Reads the first events of all zones; events a second. */
+async function readFeed(url: string): Promise<number> {
+  const began = performance.now();
+  let [read, cursor] = [0, ''];
+  for (let more = true; more && read < FEED_EVENTS; ) {
+    const response = await fetch(`${url}/shield/event-logs/all/feed?limit=100000${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const text = Buffer.from(await response.arrayBuffer());
+    const last = JSON.parse(text.toString('utf8', text.lastIndexOf('\n', -2) + 1)) as { cursor: string; more: boolean; count: number };
+    read += last.count;
+    ({ cursor, more } = last);
+  }
+  return read / ((performance.now() - began) / 1000);
+}
+
+async function measure(folder: string, file: string): Promise<void> {
+  const server = await clickhouseServer(folder);
+  const database = `shieldlog_bench_${process.pid}`;
+  const user = process.env['CLICKHOUSE_USER'] ?? 'default';
+  const address: ClickhouseAddress = { urls: [server.url], user, password: process.env['CLICKHOUSE_PASSWORD'] ?? '', database };
+  const subject = fork(SUBJECT, [JSON.stringify(address)]);
+  const [url] = (await once(subject, 'message')) as [string];
+  const client = new ClickhouseClient(address, { idleMs: 3_600_000 });
+  const run = (text: string) => client.run({ text, params: [] });
+  const stored = async () => {
+    const where = `active AND database = '${database}' AND table = 'events_local'`;
+    const { rows } = await client.read({
+      text: `SELECT count(), sum(rows), sum(bytes_on_disk) FROM system.parts WHERE ${where}`,
+      params: [],
+    });
+    const [parts = 0, copies = 0, bytes = 0] = (rows[0] ?? []).map(Number);
+    show(line('  parts; bytes an event', `${count(parts)}; ${count(bytes / copies)}`));
+  };
+  try {
+    show(`${circumstancesText(circumstances({ clickhouse: server.kind }))}\n`);
+    tell(`${count(events)} events come in`);
+    const taken = await takeIn(url, file);
+    const taking = await takeInByHand(client);
+    show(line('intake over HTTP', `${count(taken)} events/s`));
+    show(line('  the same rows as JSONEachRow, by hand', `${count(taking)} events/s (${(taken / taking).toFixed(2)})`));
+    await stored();
+    show(line('feed of all zones', `${count(await readFeed(url))} events/s`));
+    const workloads = (await loadWorkloads()).filter(({ name }) => only.split(',').some((some) => name.startsWith(some)));
+    const [final, copies] = [storeTable({ hasCopies: false }), storeTable({ hasCopies: true })];
+    const ways = [program(url), byHand('by hand', client, final), byHand('without FINAL', client, copies)];
+    await race('as the events came in', workloads, ways);
+    tell('everything is merged');
+    await run('OPTIMIZE TABLE events_local FINAL');
+    await stored();
+    show(line('feed of all zones, merged', `${count(await readFeed(url))} events/s`));
+    await race('merged', workloads, ways);
+  } finally {
+    subject.disconnect();
+    await once(subject, 'exit');
+    await run(`DROP DATABASE ${database}`);
+    await client.close();
+    await server.close();
+  }
+}
+
+const { path } = await eventFile(benchOptions(events));
+await readThrough(path);
+await inEmptyDataDir('clickhouse', (folder) => measure(folder, path));
