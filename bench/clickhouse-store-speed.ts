@@ -25,48 +25,61 @@ const BODY_BYTES = 4 * 1024 * 1024;
 const BODIES_AT_ONCE = 4;
 /** Rows of one INSERT by hand: about as many as the program sends in one at full speed. */
 const ROWS_BY_HAND = 20_000;
-const INSERTS_BY_HAND = 25;
+/** So many events are also taken in by hand. */
+const ALSO_BY_HAND = 500_000;
 const FEED_EVENTS = 1_000_000;
 const SUBJECT = new URL('./subjects/clickhouse-program-subject.ts', import.meta.url);
 
 const tell = (what: string): void => void process.stderr.write(`${what}\n`);
 const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Sends the events of a file to the program, some bodies at once. Resolves with the events stored in a second. */
-async function takeIn(url: string, file: string): Promise<number> {
+interface Taken {
+  readonly events: number;
+  readonly perSecond: number;
+}
+
+/** Sends bodies to the program, some at once, until they are all there or it has so many events. */
+async function takeIn(url: string, bodies: AsyncIterator<Buffer>, most: number): Promise<Taken> {
   const began = performance.now();
   const underWay = new Set<Promise<void>>();
-  for await (const body of bodiesOf(file, BODY_BYTES)) {
-    const sent: Promise<void> = send(url, body).finally(() => underWay.delete(sent));
+  let taken = 0;
+  while (taken < most) {
+    const { done, value } = await bodies.next();
+    if (done === true) break;
+    const sent: Promise<void> = send(url, value).then((stored) => {
+      taken += stored;
+      underWay.delete(sent);
+    });
     underWay.add(sent);
     if (underWay.size === BODIES_AT_ONCE) await Promise.race(underWay);
   }
   await Promise.all(underWay);
-  return events / ((performance.now() - began) / 1000);
+  return { events: taken, perSecond: taken / ((performance.now() - began) / 1000) };
 }
 
-async function send(url: string, body: Buffer): Promise<void> {
+/** Resolves with the number of events that were taken. */
+async function send(url: string, body: Buffer): Promise<number> {
   const headers = { 'content-type': 'application/x-ndjson' };
   const response = await fetch(`${url}/ingest/events`, { method: 'POST', headers, body: new Uint8Array(body) });
   const text = await response.text();
   if (response.status !== 202) throw new Error(`the intake answered ${response.status}: ${text}`);
+  return (JSON.parse(text) as { readonly accepted: number }).accepted;
 }
 
 /** Stores the same rows in a table of the same kind, as JSONEachRow and in one INSERT after the other; events a second. */
-async function takeInByHand(client: ClickhouseClient): Promise<number> {
+async function takeInByHand(client: ClickhouseClient, most: number): Promise<number> {
   await client.run({ text: createEventsTable({ table: 'by_hand' }), params: [] });
   const columns = INSERTED_COLUMNS.map((name) => `"${name}"`).join(', ');
-  let [rows, ms] = [0, 0];
-  for (let insert = 0; insert < INSERTS_BY_HAND; insert += 1) {
-    const some = `SELECT ${columns} FROM events_local LIMIT ${insert * ROWS_BY_HAND}, ${ROWS_BY_HAND} FORMAT JSONEachRow`;
+  let ms = 0;
+  for (let from = 0; from < most; from += ROWS_BY_HAND) {
+    const some = `SELECT ${columns} FROM events_local ORDER BY seq LIMIT ${from}, ${ROWS_BY_HAND} FORMAT JSONEachRow`;
     const body = await client.readBytes({ text: some, params: [] });
     const began = performance.now();
     await client.insert({ text: `INSERT INTO by_hand (${columns}) FORMAT JSONEachRow`, params: [] }, [body]);
     ms += performance.now() - began;
-    rows += Math.min(ROWS_BY_HAND, Math.max(0, events - insert * ROWS_BY_HAND));
   }
   await client.run({ text: 'DROP TABLE by_hand', params: [] });
-  return rows / (ms / 1000);
+  return most / (ms / 1000);
 }
 
 /** A way to ask for the answer of a workload. */
@@ -166,10 +179,13 @@ async function measure(folder: string, file: string): Promise<void> {
   try {
     show(`${circumstancesText(circumstances({ clickhouse: server.kind }))}\n`);
     tell(`${count(events)} events come in`);
-    const taken = await takeIn(url, file);
-    const taking = await takeInByHand(client);
-    show(line('intake over HTTP', `${count(taken)} events/s`));
-    show(line('  the same rows as JSONEachRow, by hand', `${count(taking)} events/s (${(taken / taking).toFixed(2)})`));
+    const bodies = bodiesOf(file, BODY_BYTES);
+    const first = await takeIn(url, bodies, ALSO_BY_HAND);
+    const hand = await takeInByHand(client, first.events);
+    show(line(`intake over HTTP, ${count(first.events)} events`, `${count(first.perSecond)} events/s`));
+    show(line('  the same rows as JSONEachRow, by hand', `${count(hand)} events/s (${(first.perSecond / hand).toFixed(2)})`));
+    const { events: rest, perSecond } = await takeIn(url, bodies, events);
+    show(line(`  ${count(rest)} events after them`, `${count(perSecond)} events/s`));
     await stored();
     show(line('feed of all zones', `${count(await readFeed(url))} events/s`));
     const workloads = (await loadWorkloads()).filter(({ name }) => only.split(',').some((some) => name.startsWith(some)));

@@ -22,6 +22,18 @@ export function groupKeysStatement(plan: SearchPlan, output: GroupsOutput, event
 }
 
 /**
+ * One page of groups in the order of the answer, each with its facts; the columns are those of {@link groupFactsStatement}. It works out the
+ * facts of every group, so that it is for few of them. The rows before the limit are the number of all groups.
+ */
+export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlStatement {
+  const names = keyNames(output);
+  return clickhouseStatement(
+    sql`SELECT ${groupFacts(plan, output)} FROM ${events} WHERE ${matchSql(plan, plan.window, clickhouseDialect)}
+      GROUP BY ${names} ${pageOf(plan, names)}`,
+  );
+}
+
+/**
  * The facts about the groups with these keys, in no order. Columns: `key0` …, the number of events, the first and the last time, the most
  * frequent country and asn (the smallest by code point of equals), the numbers of blocked, challenged and logged events, the features and
  * the rules ascending, and, if the plan has buckets, the number of events in each.
@@ -35,16 +47,20 @@ export function groupFactsStatement(
   const lists = output.by.map((_, nth) => textList(keys.map((key) => key[nth] ?? '')));
   const wanted = lists.length === 1 ? sql`${lists[0] as SqlParam}` : sql`arrayZip(${joinSql(lists)})`;
   const isWanted = isWhole ? NO_SQL : sql` AND (${keyValues(output)}) IN ${wanted}`;
+  return clickhouseStatement(
+    sql`SELECT ${groupFacts(plan, output)} FROM ${events}
+      WHERE ${matchSql(plan, plan.window, clickhouseDialect)}${isWanted} GROUP BY ${keyNames(output)}`,
+  );
+}
+
+function groupFacts(plan: SearchPlan, output: GroupsOutput): SqlFragment {
   const time = column('timestamp');
   const sparkline = output.buckets === 0 ? NO_SQL : sql`, ${eventsByBucket(plan, output.buckets)}`;
   const actions = ['blocked', 'challenged', 'logged'].map(
     (action) => sql`countIf(${clickhouseDialect.fold(column('action'))} = '${trusted(action)}')`,
   );
-  return clickhouseStatement(
-    sql`SELECT ${namedKeys(output)}, count(), min(${time}), max(${time}), ${mostFrequent('country')}, ${mostFrequent('asn')},
-      ${joinSql(actions)}, ${distinct('feature')}, ${distinct('ruleId')}${sparkline}
-      FROM ${events} WHERE ${matchSql(plan, plan.window, clickhouseDialect)}${isWanted} GROUP BY ${keyNames(output)}`,
-  );
+  return sql`${namedKeys(output)}, count() AS events, min(${time}), max(${time}), ${mostFrequent('country')}, ${mostFrequent('asn')},
+      ${joinSql(actions)}, ${distinct('feature')}, ${distinct('ruleId')}${sparkline}`;
 }
 
 /** An aggregate: a list with the number of events in each bucket. */

@@ -12,6 +12,7 @@ import { InsertPipeline } from './intake/insert-pipeline.ts';
 import { SourceOffsets } from './intake/source-offsets.ts';
 import { Retention } from './retention.ts';
 import { EVENTS_TABLE } from './schema.ts';
+import { Groupings } from './search/groupings.ts';
 import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 import { Visibility } from './server/visibility.ts';
 import { Setup } from './setup.ts';
@@ -127,7 +128,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     throw error;
   }
   working = lookAfterEvents();
-  const source = { client, moments: visibility, table };
+  const source = { client, moments: visibility, table, groupings: new Groupings() };
   const readings = new Readings();
   const parts = {
     setup,

@@ -2,6 +2,7 @@ import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
 import { insertEventsStatement } from '../../sql/clickhouse/insert-statement.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
+import { Groupings } from '../../store/clickhouse/search/groupings.ts';
 import { Visibility } from '../../store/clickhouse/server/visibility.ts';
 import { type EventBatch, silentLogger } from '../../store/event-store.ts';
 import { batchFileOf, LOG_COLUMN } from '../../store/parquet/batch-file.ts';
@@ -29,6 +30,7 @@ export class EventTable {
       client: reader,
       moments: new Visibility({ client: reader.client, database: reader.name, table: TABLE, cluster: null, logger: silentLogger }),
       table: TABLE,
+      groupings: new Groupings(),
     };
   }
 

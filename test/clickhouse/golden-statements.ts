@@ -1,13 +1,16 @@
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { eventsOf } from '../../sql/clickhouse/events.ts';
-import { groupFactsStatement, groupKeysStatement } from '../../sql/clickhouse/group-statements.ts';
+import { groupFactsStatement, groupKeysStatement, groupPageStatement } from '../../sql/clickhouse/group-statements.ts';
 import { rowSliceStatement } from '../../sql/clickhouse/row-statements.ts';
 import type { SqlStatement } from '../../sql/statement.ts';
 import { PIECE_BYTES } from '../../store/event-store.ts';
 import type { GoldenCase } from '../golden/golden-case.ts';
 import { TABLE } from './event-table.ts';
 
-/** The statements of ClickHouse that answer a plan: the page of rows, or the page of groups and the facts about the expected ones. */
+/**
+ * The statements of ClickHouse that answer a plan: the page of rows, or the page of few groups with their facts; then, as where they are
+ * many, the page of their keys and the facts about the expected ones.
+ */
 export function goldenClickhouseStatements(plan: SearchPlan, { groups = [], total }: GoldenCase): readonly SqlStatement[] {
   const { window, output, page } = plan;
   const events = eventsOf(TABLE);
@@ -15,6 +18,6 @@ export function goldenClickhouseStatements(plan: SearchPlan, { groups = [], tota
     return [rowSliceStatement(plan, events, window, { skip: page.index * page.size, limit: page.size }, PIECE_BYTES)];
   }
   const keys = groups.map(({ key }) => key);
-  const first = groupKeysStatement(plan, output, events);
-  return keys.length === 0 ? [first] : [first, groupFactsStatement(plan, output, { keys, isWhole: keys.length === total }, events)];
+  const ofMany = [groupPageStatement(plan, output, events), groupKeysStatement(plan, output, events)];
+  return keys.length === 0 ? ofMany : [...ofMany, groupFactsStatement(plan, output, { keys, isWhole: keys.length === total }, events)];
 }

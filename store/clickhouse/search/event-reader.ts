@@ -1,6 +1,7 @@
 import { eventsOf, type Moment } from '../../../sql/clickhouse/events.ts';
 import type { SqlFragment, SqlStatement } from '../../../sql/statement.ts';
 import type { ClickhouseClient, ClickhouseRows, ReadOptions } from '../server/client.ts';
+import type { Groupings } from './groupings.ts';
 
 /** Says what a read of several statements sees. */
 export interface Moments {
@@ -12,6 +13,7 @@ export interface EventSource {
   readonly moments: Moments;
   /** The table of events. */
   readonly table: string;
+  readonly groupings: Groupings;
 }
 
 /** Reads events for one answer, until the signal aborts. */
@@ -34,6 +36,10 @@ export class EventReader {
   /** For several statements, all of which see the events of this moment. */
   static async forSeveral(source: EventSource, signal: AbortSignal | undefined): Promise<EventReader> {
     return new EventReader(source, signal, await source.moments.now(signal));
+  }
+
+  get groupings(): Groupings {
+    return this.#source.groupings;
   }
 
   get signal(): AbortSignal | undefined {

@@ -2,25 +2,36 @@ import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { EventGroup, GroupsResult, SearchResult } from '../../../query/plan/search-result.ts';
 import { totalsStatement } from '../../../sql/clickhouse/explore-statements.ts';
-import { groupFactsStatement, groupKeysStatement } from '../../../sql/clickhouse/group-statements.ts';
+import { groupFactsStatement, groupKeysStatement, groupPageStatement } from '../../../sql/clickhouse/group-statements.ts';
 import { type RowColumns, rowSliceStatement } from '../../../sql/clickhouse/row-statements.ts';
 import { clickhouseDialect } from '../../../sql/dialect.ts';
 import { activeZonesStatement } from '../../../sql/explore-statements.ts';
 import { type ActiveZone, PIECE_BYTES } from '../../event-store.ts';
+import { isTooMuchAtOnce } from '../server/server-error.ts';
 import { WITH_TOTAL } from '../server/settings.ts';
 import { EventReader, type EventSource } from './event-reader.ts';
 import { piecesOf } from './read-rows.ts';
 
+/** Of more groups the facts are worked out only where they are on the page. */
+const FEW_GROUPS = { max_rows_to_group_by: 2_000, group_by_overflow_mode: 'throw' } as const;
+
 /** Finds a page, and reads the first piece of its rows. Rejects with the reason of the signal. */
 export async function searchEvents(plan: SearchPlan, source: EventSource, signal: AbortSignal | undefined): Promise<SearchResult> {
-  const isOneStatement = plan.output.kind === 'rows';
-  return await findPage(plan, isOneStatement ? EventReader.forOne(source, signal) : await EventReader.forSeveral(source, signal));
+  const reader = EventReader.forOne(source, signal);
+  const { output } = plan;
+  if (output.kind === 'rows') {
+    return await findRows(plan, reader);
+  }
+  return (await findFewGroups(plan, output, reader)) ?? (await findPage(plan, await EventReader.forSeveral(source, signal)));
 }
 
 /** The same, with what the reader sees. */
 export async function findPage(plan: SearchPlan, reader: EventReader): Promise<SearchResult> {
   const { output } = plan;
-  return output.kind === 'rows' ? await findRows(plan, reader) : await findGroups(plan, output, reader);
+  if (output.kind === 'rows') {
+    return await findRows(plan, reader);
+  }
+  return (await findFewGroups(plan, output, reader)) ?? (await findGroups(plan, output, reader));
 }
 
 async function findRows(plan: SearchPlan, reader: EventReader): Promise<SearchResult> {
@@ -32,6 +43,24 @@ async function findRows(plan: SearchPlan, reader: EventReader): Promise<SearchRe
   const slice = { skip: index * size, limit: size };
   const { rows, rowsBeforeLimit } = await reader.rows(rowSliceStatement(plan, reader.events, plan.window, slice, PIECE_BYTES), WITH_TOTAL);
   return { kind: 'rows', total: rowsBeforeLimit, rows: piecesOf(plan, reader, rows as unknown as readonly RowColumns[]) };
+}
+
+/** By one statement that reads the events once; undefined where there are more groups than it may work out facts for. */
+async function findFewGroups(plan: SearchPlan, output: GroupsOutput, reader: EventReader): Promise<GroupsResult | undefined> {
+  const { groupings } = reader;
+  if (groupings.hadMany(plan.zones, output.by)) {
+    return undefined;
+  }
+  try {
+    const { rows, rowsBeforeLimit } = await reader.rows(groupPageStatement(plan, output, reader.events), { ...WITH_TOTAL, ...FEW_GROUPS });
+    return { kind: 'groups', groups: rows.map((row) => eventGroup(output, row)), total: rowsBeforeLimit };
+  } catch (error) {
+    if (!isTooMuchAtOnce(error)) {
+      throw error;
+    }
+    groupings.noteMany(plan.zones, output.by);
+    return undefined;
+  }
 }
 
 async function findGroups(plan: SearchPlan, output: GroupsOutput, reader: EventReader): Promise<GroupsResult> {
