@@ -22,7 +22,7 @@ import { clickhouseServer } from './subjects/clickhouse-server.ts';
 const { events, runs, only } = givenOptions({ events: 5_000_000, runs: 5, only: '' });
 
 const BODY_BYTES = 4 * 1024 * 1024;
-const BODIES_AT_ONCE = 4;
+const BODIES_AT_ONCE = 16;
 /** Rows of one INSERT by hand: about as many as the program sends in one at full speed. */
 const ROWS_BY_HAND = 20_000;
 /** So many events are also taken in by hand. */

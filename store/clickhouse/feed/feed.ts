@@ -10,8 +10,8 @@ import type { Visibility } from '../server/visibility.ts';
 import { type ClickhousePositions, sequenceAt } from './positions.ts';
 
 /** The most of an excerpt. The events of a minute lie in all parts of the table, so that reading more of them takes little longer. */
-const EXCERPT_EVENTS = 50_000;
-const EXCERPT_BYTES = 32 * 1024 * 1024;
+const EXCERPT_EVENTS = 60_000;
+const EXCERPT_BYTES = 64 * 1024 * 1024;
 /** The share of an excerpt that is filled where its events are as long as those before. */
 const FILLED = 0.8;
 /** What an event takes until one was read. */
