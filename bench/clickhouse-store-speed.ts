@@ -4,6 +4,7 @@
 // The server is that of CLICKHOUSE_URL, in a database of its own, or chdb behind the front of the tests.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { compileSearch } from '../query/request/compile-search.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../sql/clickhouse/schema.ts';
 import { wholeAnswer } from '../src/http/answer-writer.ts';
@@ -28,6 +29,8 @@ const ROWS_BY_HAND = 20_000;
 /** So many events are also taken in by hand. */
 const ALSO_BY_HAND = 500_000;
 const FEED_EVENTS = 1_000_000;
+/** Of Linux, whatever the machine. */
+const CLOCK_TICK_MICROS = 10_000;
 const SUBJECT = new URL('./subjects/clickhouse-program-subject.ts', import.meta.url);
 
 const tell = (what: string): void => void process.stderr.write(`${what}\n`);
@@ -36,6 +39,18 @@ const show = (text: string): void => void process.stdout.write(`${text}\n`);
 interface Taken {
   readonly events: number;
   readonly perSecond: number;
+}
+
+/** Processor time of processes, in microseconds since they began; 0 where the system does not tell. */
+async function cpuMicros(pids: readonly (number | undefined)[]): Promise<number[]> {
+  return await Promise.all(
+    pids.map(async (pid) => {
+      const stat = pid === undefined ? '' : await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      // The name of the program, in brackets, may have spaces. User and system time are the 12th and 13th field behind it.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * CLOCK_TICK_MICROS;
+    }),
+  );
 }
 
 /** Sends bodies to the program, some at once, until they are all there or it has so many events. */
@@ -145,7 +160,7 @@ async function race(when: string, workloads: readonly Workload[], ways: readonly
 }
 
 /** Reads the first events of all zones; events a second. */
-async function readFeed(url: string): Promise<number> {
+async function readFeed(url: string): Promise<Taken> {
   const began = performance.now();
   let [read, cursor] = [0, ''];
   for (let more = true; more && read < FEED_EVENTS; ) {
@@ -155,7 +170,7 @@ async function readFeed(url: string): Promise<number> {
     read += last.count;
     ({ cursor, more } = last);
   }
-  return read / ((performance.now() - began) / 1000);
+  return { events: read, perSecond: read / ((performance.now() - began) / 1000) };
 }
 
 async function measure(folder: string, file: string): Promise<void> {
@@ -167,6 +182,16 @@ async function measure(folder: string, file: string): Promise<void> {
   const [url] = (await once(subject, 'message')) as [string];
   const client = new ClickhouseClient(address, { idleMs: 3_600_000 });
   const run = (text: string) => client.run({ text, params: [] });
+  const pids = [subject.pid, server.pid];
+  /** Shows the processor time that something took, of program and server, by event. */
+  const withCpu = async <T extends Taken>(work: Promise<T>): Promise<T> => {
+    const before = await cpuMicros(pids);
+    const taken = await work;
+    const after = await cpuMicros(pids);
+    const [ofProgram = 0, ofServer = 0] = after.map((micros, nth) => (micros - (before[nth] ?? 0)) / taken.events);
+    show(line('  processor time of program and server', `${ofProgram.toFixed(1)} and ${ofServer.toFixed(1)} µs an event`));
+    return taken;
+  };
   const stored = async () => {
     const where = `active AND database = '${database}' AND table = 'events_local'`;
     const { rows } = await client.read({
@@ -184,18 +209,21 @@ async function measure(folder: string, file: string): Promise<void> {
     const hand = await takeInByHand(client, first.events);
     show(line(`intake over HTTP, ${count(first.events)} events`, `${count(first.perSecond)} events/s`));
     show(line('  the same rows as JSONEachRow, by hand', `${count(hand)} events/s (${(first.perSecond / hand).toFixed(2)})`));
-    const { events: rest, perSecond } = await takeIn(url, bodies, events);
-    show(line(`  ${count(rest)} events after them`, `${count(perSecond)} events/s`));
+    const rest = await withCpu(takeIn(url, bodies, events));
+    show(line(`${count(rest.events)} events after them`, `${count(rest.perSecond)} events/s`));
     await stored();
-    show(line('feed of all zones', `${count(await readFeed(url))} events/s`));
+    const feed = async (what: string) => show(line(what, `${count((await withCpu(readFeed(url))).perSecond)} events/s`));
+    await feed('feed of all zones');
     const workloads = (await loadWorkloads()).filter(({ name }) => only.split(',').some((some) => name.startsWith(some)));
     const [final, copies] = [storeTable({ hasCopies: false }), storeTable({ hasCopies: true })];
     const ways = [program(url), byHand('by hand', client, final), byHand('without FINAL', client, copies)];
     await race('as the events came in', workloads, ways);
     tell('everything is merged');
-    await run('OPTIMIZE TABLE events_local FINAL');
+    const began = performance.now();
+    await withCpu(run('OPTIMIZE TABLE events_local FINAL').then(() => ({ events, perSecond: 0 })));
+    show(line('merged in', `${((performance.now() - began) / 1000).toFixed(1)} s`));
     await stored();
-    show(line('feed of all zones, merged', `${count(await readFeed(url))} events/s`));
+    await feed('feed of all zones, merged');
     await race('merged', workloads, ways);
   } finally {
     subject.disconnect();

@@ -9,6 +9,8 @@ export interface ClickhouseServer {
   readonly url: string;
   /** What it is, for the circumstances of a measurement. */
   readonly kind: string;
+  /** Its process, where it is one of this machine's. */
+  readonly pid: number | undefined;
   close(): Promise<void>;
 }
 
@@ -18,7 +20,7 @@ const FRONT = fileURLToPath(new URL('../../test/clickhouse/main.ts', import.meta
 export async function clickhouseServer(folder: string): Promise<ClickhouseServer> {
   const given = process.env['CLICKHOUSE_URL'];
   if (given !== undefined) {
-    return { url: given, kind: 'CLICKHOUSE_URL', close: async () => {} };
+    return { url: given, kind: 'CLICKHOUSE_URL', pid: undefined, close: async () => {} };
   }
   const child = spawn(process.execPath, [FRONT, join(folder, 'front')], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -31,6 +33,7 @@ export async function clickhouseServer(folder: string): Promise<ClickhouseServer
   return {
     url,
     kind: 'chdb behind a front',
+    pid: child.pid,
     close: async () => {
       const ended = once(child, 'exit');
       child.stdin.end();
