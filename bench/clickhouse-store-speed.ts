@@ -33,6 +33,9 @@ const FEED_EVENTS = 1_000_000;
 const CLOCK_TICK_MICROS = 10_000;
 const SUBJECT = new URL('./subjects/clickhouse-program-subject.ts', import.meta.url);
 
+/** No answer is compressed, neither by the program nor for the statements by hand. */
+const PLAIN = { 'accept-encoding': 'identity' };
+
 const tell = (what: string): void => void process.stderr.write(`${what}\n`);
 const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -107,7 +110,7 @@ function program(url: string): Way {
   return {
     name: 'program',
     ask: async ({ zone, body }) => {
-      const headers = { 'content-type': 'application/json' };
+      const headers = { 'content-type': 'application/json', ...PLAIN };
       const request = { method: 'POST', headers, body: JSON.stringify(body) };
       const response = await fetch(`${url}/shield/event-logs/${zone}/search`, request);
       const text = await response.text();
@@ -164,13 +167,20 @@ async function readFeed(url: string): Promise<Taken> {
   const began = performance.now();
   let [read, cursor] = [0, ''];
   for (let more = true; more && read < FEED_EVENTS; ) {
-    const response = await fetch(`${url}/shield/event-logs/all/feed?limit=100000${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const after = cursor === '' ? '' : `&cursor=${cursor}`;
+    const response = await fetch(`${url}/shield/event-logs/all/feed?limit=100000${after}`, { headers: PLAIN });
     const text = Buffer.from(await response.arrayBuffer());
     const last = JSON.parse(text.toString('utf8', text.lastIndexOf('\n', -2) + 1)) as { cursor: string; more: boolean; count: number };
     read += last.count;
     ({ cursor, more } = last);
   }
   return { events: read, perSecond: read / ((performance.now() - began) / 1000) };
+}
+
+async function mergeAll(all: number, merge: () => Promise<void>): Promise<Taken> {
+  const began = performance.now();
+  await merge();
+  return { events: all, perSecond: all / ((performance.now() - began) / 1000) };
 }
 
 async function measure(folder: string, file: string): Promise<void> {
@@ -183,12 +193,13 @@ async function measure(folder: string, file: string): Promise<void> {
   const client = new ClickhouseClient(address, { idleMs: 3_600_000 });
   const run = (text: string) => client.run({ text, params: [] });
   const pids = [subject.pid, server.pid];
-  /** Shows the processor time that something took, of program and server, by event. */
-  const withCpu = async <T extends Taken>(work: Promise<T>): Promise<T> => {
+  /** Shows what something took: events a second, and the processor time of program and server. */
+  const timed = async <T extends Taken>(what: string, work: Promise<T>): Promise<T> => {
     const before = await cpuMicros(pids);
     const taken = await work;
     const after = await cpuMicros(pids);
     const [ofProgram = 0, ofServer = 0] = after.map((micros, nth) => (micros - (before[nth] ?? 0)) / taken.events);
+    show(line(what, `${count(taken.perSecond)} events/s`));
     show(line('  processor time of program and server', `${ofProgram.toFixed(1)} and ${ofServer.toFixed(1)} µs an event`));
     return taken;
   };
@@ -205,25 +216,23 @@ async function measure(folder: string, file: string): Promise<void> {
     show(`${circumstancesText(circumstances({ clickhouse: server.kind }))}\n`);
     tell(`${count(events)} events come in`);
     const bodies = bodiesOf(file, BODY_BYTES);
-    const first = await takeIn(url, bodies, ALSO_BY_HAND);
+    const first = await timed('intake over HTTP of the first events', takeIn(url, bodies, ALSO_BY_HAND));
     const hand = await takeInByHand(client, first.events);
-    show(line(`intake over HTTP, ${count(first.events)} events`, `${count(first.perSecond)} events/s`));
     show(line('  the same rows as JSONEachRow, by hand', `${count(hand)} events/s (${(first.perSecond / hand).toFixed(2)})`));
-    const rest = await withCpu(takeIn(url, bodies, events));
-    show(line(`${count(rest.events)} events after them`, `${count(rest.perSecond)} events/s`));
+    await timed('intake of the others', takeIn(url, bodies, events));
     await stored();
-    const feed = async (what: string) => show(line(what, `${count((await withCpu(readFeed(url))).perSecond)} events/s`));
-    await feed('feed of all zones');
+    await timed('feed of all zones', readFeed(url));
     const workloads = (await loadWorkloads()).filter(({ name }) => only.split(',').some((some) => name.startsWith(some)));
     const [final, copies] = [storeTable({ hasCopies: false }), storeTable({ hasCopies: true })];
     const ways = [program(url), byHand('by hand', client, final), byHand('without FINAL', client, copies)];
     await race('as the events came in', workloads, ways);
     tell('everything is merged');
-    const began = performance.now();
-    await withCpu(run('OPTIMIZE TABLE events_local FINAL').then(() => ({ events, perSecond: 0 })));
-    show(line('merged in', `${((performance.now() - began) / 1000).toFixed(1)} s`));
+    await timed(
+      'merged',
+      mergeAll(events, () => run('OPTIMIZE TABLE events_local FINAL')),
+    );
     await stored();
-    await feed('feed of all zones, merged');
+    await timed('feed of all zones, merged', readFeed(url));
     await race('merged', workloads, ways);
   } finally {
     subject.disconnect();
