@@ -6,7 +6,7 @@ import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
-import { clickhouseAddress } from './config/clickhouse-config.ts';
+import { clickhouseAddress, clusterOf } from './config/clickhouse-config.ts';
 import type { Config } from './config/config.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
@@ -78,7 +78,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const store = await openStore(
     clickhouse === null
       ? { kind: 'embedded', dataDir, memoryLimitMb, ...settings, onFatal }
-      : { kind: 'clickhouse', address: clickhouse, cluster: config.clickhouseCluster, ...settings },
+      : { kind: 'clickhouse', address: clickhouse, ...clusterOf(config), ...settings },
   );
   // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];

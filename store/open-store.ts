@@ -1,5 +1,5 @@
 import { type ClickhouseStoreOptions, openClickhouseStore } from './clickhouse/open-store.ts';
-import { type MigrationReport, migrateSchema } from './clickhouse/schema.ts';
+import { type MigrationOptions, type MigrationReport, migrateSchema } from './clickhouse/schema.ts';
 import type { ClickhouseAddress } from './clickhouse/server/client.ts';
 import { openEmbeddedStore } from './embedded/open-store.ts';
 import type { StoreOptions } from './embedded/store-options.ts';
@@ -24,6 +24,6 @@ export async function openStore(choice: ChosenStore): Promise<EventStore> {
 }
 
 /** Brings the tables of a store on ClickHouse up to date, or tells what that would run. Throws `StoreError` (`unavailable`). */
-export function migrateStore(address: ClickhouseAddress, options: { readonly isDryRun: boolean }): Promise<MigrationReport> {
+export function migrateStore(address: ClickhouseAddress, options: MigrationOptions): Promise<MigrationReport> {
   return migrateSchema(address, options);
 }

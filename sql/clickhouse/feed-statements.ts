@@ -3,7 +3,8 @@ import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { column } from '../columns.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
 import { inZones } from '../predicate-sql.ts';
-import { int64, joinSql, type SqlFragment, type SqlStatement, sql, trusted } from '../statement.ts';
+import { int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from '../statement.ts';
+import { SHARDED_EVENTS } from './cluster.ts';
 import { MINUTE_OF_SEQUENCES } from './schema.ts';
 
 const slotOf = trusted(`intDiv(seq, ${MINUTE_OF_SEQUENCES})`);
@@ -38,15 +39,17 @@ export function arrivalCountStatement(table: string, range: ArrivalRange): SqlSt
 }
 
 /**
- * The end of the first `limit` sequences of a range. One row: the last of them; whether there are later ones; how many they are. Where two
- * processes have one number, several copies of events may have one sequence.
+ * The end of the first `limit` copies of events of a range. One row: the sequence of the last of them; whether there are later ones; how
+ * many they are. Several copies may have one sequence, where two processes have one number: they are all behind the end, or none of them.
  */
 export function pageEndStatement(table: string, range: ArrivalRange, limit: number): SqlStatement {
-  const first = sql`SELECT seq FROM ${trusted(table)} WHERE ${inRange(range)} ORDER BY seq LIMIT 1 BY seq LIMIT ${int64(limit + 1)}`;
+  const first = sql`SELECT seq FROM ${trusted(table)} WHERE ${inRange(range)} ORDER BY seq LIMIT ${int64(limit + 1)}`;
+  const isMore = sql`length(sequences) > ${int64(limit)}`;
+  const before = sql`arrayFilter(one -> one < sequences[-1], sequences)`;
   return clickhouseStatement(
-    sql`SELECT sequences[least(${int64(limit)}, length(sequences))], length(sequences) > ${int64(limit)},
-      least(${int64(limit)}, length(sequences))
-      FROM (SELECT arraySort(groupArray(seq)) AS sequences FROM (${first}))`,
+    sql`SELECT page[-1], isMore, length(page) FROM (
+        SELECT ${isMore} AS isMore, if(isMore AND length(${before}) > 0, ${before}, sequences) AS page
+        FROM (SELECT arraySort(groupArray(seq)) AS sequences FROM (${first})))`,
   );
 }
 
@@ -81,12 +84,14 @@ const LINE = sql`concat('{"logId":', ${jsonText(column('logId'))}, ',"shieldZone
  * event have the same, so that it may come before FINAL.
  */
 export function feedLinesStatement(table: string, range: ArrivalRange): SqlStatement {
-  const { after, upTo } = range;
+  const { zones, after, upTo } = range;
+  // Zones are named once more where that says which shards are asked.
+  const ofShards = table === SHARDED_EVENTS && zones !== 'all' ? sql` AND ${inZones(zones, clickhouseDialect)}` : NO_SQL;
   return clickhouseStatement(
     sql`SELECT seq, ${LINE} FROM ${trusted(table)} FINAL
       PREWHERE ("shieldZoneId", "timestamp", logId) IN
         (SELECT "shieldZoneId", "timestamp", logId FROM ${trusted(table)} WHERE ${inRange(range)})
-      WHERE seq > ${int64(after)} AND seq <= ${int64(upTo)}
+      WHERE seq > ${int64(after)} AND seq <= ${int64(upTo)}${ofShards}
       ORDER BY seq FORMAT TSVRaw`,
   );
 }

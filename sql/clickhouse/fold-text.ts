@@ -1,5 +1,6 @@
 import { foldText } from '../../query/match/match-event.ts';
 import { FOLD_TEXT } from '../dialect.ts';
+import { type Cluster, onCluster } from './cluster.ts';
 
 const LAST_CODE_POINT = 0x10_ffff;
 
@@ -10,7 +11,7 @@ const isHalfOfPair = (codePoint: number): boolean => codePoint >= 0xd800 && code
  * The statement that makes the function {@link FOLD_TEXT} from our own `foldText`, code point by code point. A text of ASCII goes the
  * faster way.
  */
-export function foldTextFunction(): string {
+export function foldTextFunction(cluster: Cluster | null = null): string {
   const letters: string[] = [];
   const folded: string[] = [];
   for (let codePoint = 1; codePoint <= LAST_CODE_POINT; codePoint += 1) {
@@ -22,5 +23,5 @@ export function foldTextFunction(): string {
     }
   }
   const beyondAscii = `translateUTF8(x, '${letters.join('')}', '${folded.join('')}')`;
-  return `CREATE OR REPLACE FUNCTION ${FOLD_TEXT} AS (x) -> if(lengthUTF8(x) = length(x), lower(x), ${beyondAscii})`;
+  return `CREATE OR REPLACE FUNCTION ${FOLD_TEXT}${onCluster(cluster)} AS (x) -> if(lengthUTF8(x) = length(x), lower(x), ${beyondAscii})`;
 }

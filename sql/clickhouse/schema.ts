@@ -2,6 +2,7 @@ import { BATCH_COLUMNS, type BatchColumn } from '../../query/batch-columns.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import { markOf, PACKED_FIELDS } from '../../query/packed-log.ts';
 import { JOURNAL_COLUMNS } from '../columns.ts';
+import { type Cluster, onCluster, SHARDED_EVENTS, SHARDING_KEY, tableEngine } from './cluster.ts';
 import { WRITER_BITS } from './events.ts';
 
 /** A column of the table of events. */
@@ -102,22 +103,29 @@ const MERGED_AFTER_SECONDS = 3_600;
 
 export interface EventsTable {
   readonly table: string;
-  /** The engine without its arguments or, of a replicated table, with those of the replica. */
-  readonly engine?: 'ReplacingMergeTree' | `ReplicatedReplacingMergeTree(${string}, `;
+  /** Whose shards have the table, each with events of its own. Default: there is one server. */
+  readonly cluster?: Cluster | null;
+}
+
+const COLUMNS = [...GIVEN, ...WORKED_OUT].map(({ name, definition }) => `"${name}" ${definition}`);
+
+/** The table through which the events of all shards are read and stored. It has none itself. */
+export function createShardedEvents(cluster: Cluster, ofShard: string): string {
+  const engine = `Distributed('${cluster.name}', '${cluster.database}', '${ofShard}', ${SHARDING_KEY})`;
+  return `CREATE TABLE IF NOT EXISTS "${SHARDED_EVENTS}"${onCluster(cluster)} (\n  ${COLUMNS.join(',\n  ')}\n) ENGINE = ${engine}`;
 }
 
 /**
  * The table of events. Copies of an event are in one partition and get merged into one. `arrivals` has the events in the order in which
  * they were stored.
  */
-export function createEventsTable({ table, engine = 'ReplacingMergeTree' }: EventsTable): string {
-  const columns = [...GIVEN, ...WORKED_OUT].map(({ name, definition }) => `"${name}" ${definition}`);
+export function createEventsTable({ table, cluster = null }: EventsTable): string {
   const arrivals = `SELECT "seq", "shieldZoneId", "timestamp", "logId"
     ORDER BY (intDiv("seq", ${MINUTE_OF_SEQUENCES}), "shieldZoneId", "seq")`;
-  return `CREATE TABLE IF NOT EXISTS "${table}" (
-  ${columns.join(',\n  ')},
+  return `CREATE TABLE IF NOT EXISTS "${table}"${onCluster(cluster)} (
+  ${COLUMNS.join(',\n  ')},
   PROJECTION "arrivals" (${arrivals})
-) ENGINE = ${engine.endsWith(' ') ? engine : `${engine}(`}"older")
+) ENGINE = ${tableEngine(table, cluster, 'shard', '"older"')}
 PARTITION BY intDiv("timestamp", ${DAY_MS})
 ORDER BY (${IDENTITY.map((name) => `"${name}"`).join(', ')})
 SETTINGS index_granularity = ${INDEX_GRANULARITY}, deduplicate_merge_projection_mode = 'rebuild',

@@ -1,21 +1,47 @@
+import { type Cluster, onCluster, tableEngine } from './cluster.ts';
+
 /** What is acknowledged survives a loss of power. Source offsets need not: messages that are read again are the same events. */
 const DURABLE = 'SETTINGS fsync_after_insert = 1, fsync_part_directory = 1';
 
-/** The tables of a store beside that of the events. */
-export const STORE_TABLES = {
+/** The engine of a table, of whose rows the one with the highest `version` stays. */
+type Engine = (version?: string) => string;
+
+/** The tables of a store beside that of the events. Every node of a cluster has all of their rows. */
+const STORE_TABLES: Readonly<Record<string, (engine: Engine) => string>> = {
   // The latest row of a partition counts, not the highest offset: a topic may be made anew.
-  source_offsets: `(topic String, partition Int32, nextOffset Int64, topicId Nullable(String), writtenAt Int64)
-    ENGINE = ReplacingMergeTree(writtenAt) ORDER BY (topic, partition)`,
+  source_offsets: (engine) => `(topic String, partition Int32, nextOffset Int64, topicId Nullable(String), writtenAt Int64)
+    ENGINE = ${engine('writtenAt')} ORDER BY (topic, partition)`,
   // Of letters with one identity, the first one that is not removed counts.
-  dead_letters: `(id Int64, identity String, zoneId Nullable(Int32), receivedAt Int64, source String, topic Nullable(String),
+  dead_letters: (engine) => `(id Int64, identity String, zoneId Nullable(Int32), receivedAt Int64, source String, topic Nullable(String),
     partition Nullable(Int32), messageOffset Nullable(Int64), isBatch Bool, isRecordOnly Bool, reason String, sizeBytes Int64,
     sha256 String, bytes String CODEC(ZSTD(1)))
-    ENGINE = MergeTree PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id ${DURABLE}`,
-  removed_dead_letters: `(id Int64, receivedAt Int64)
-    ENGINE = MergeTree PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id ${DURABLE}`,
+    ENGINE = ${engine()} PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id ${DURABLE}`,
+  removed_dead_letters: (engine) => `(id Int64, receivedAt Int64)
+    ENGINE = ${engine()} PARTITION BY intDiv(receivedAt, 86400000) ORDER BY id ${DURABLE}`,
   // The highest sequence of a zone that a sweep of the retention removed.
-  expired_watermarks: `(shieldZoneId Int32, sweep Int64, seq Int64) ENGINE = MergeTree ORDER BY (shieldZoneId, sweep) ${DURABLE}`,
-} as const;
+  expired_watermarks: (engine) =>
+    `(shieldZoneId Int32, sweep Int64, seq Int64) ENGINE = ${engine()} ORDER BY (shieldZoneId, sweep) ${DURABLE}`,
+};
+
+/** Their names. */
+export const STORE_TABLE_NAMES: readonly string[] = Object.keys(STORE_TABLES);
+
+/** The statements that make these tables. */
+export function createStoreTables(cluster: Cluster | null): readonly string[] {
+  return Object.entries(STORE_TABLES).map(([table, definition]) => createTable(table, cluster, definition));
+}
+
+/** The table of the migrations that were made. */
+export const VERSIONS_TABLE = 'schema_versions';
+
+export function createVersionsTable(cluster: Cluster | null): string {
+  return createTable(VERSIONS_TABLE, cluster, (engine) => `(version Int64, appliedAt Int64) ENGINE = ${engine()} ORDER BY version`);
+}
+
+function createTable(table: string, cluster: Cluster | null, definition: (engine: Engine) => string): string {
+  const engine: Engine = (version) => tableEngine(table, cluster, 'nodes', version);
+  return `CREATE TABLE IF NOT EXISTS ${table}${onCluster(cluster)} ${definition(engine)}`;
+}
 
 /**
  * The table whose comment is the number of the store, by which its cursors are told from those of others. Of two processes that make it at
@@ -23,6 +49,6 @@ export const STORE_TABLES = {
  */
 export const IDENTITY_TABLE = 'store_identity';
 
-export function createIdentityTable(storeId: number): string {
-  return `CREATE TABLE IF NOT EXISTS ${IDENTITY_TABLE} (nothing UInt8) ENGINE = Null COMMENT '${storeId}'`;
+export function createIdentityTable(storeId: number, cluster: Cluster | null): string {
+  return `CREATE TABLE IF NOT EXISTS ${IDENTITY_TABLE}${onCluster(cluster)} (nothing UInt8) ENGINE = Null COMMENT '${storeId}'`;
 }

@@ -11,8 +11,9 @@ whose programs may not change tables. Two at once do it once, and what is there 
 
   --dry-run
       Print the statements that would be run, and change nothing.
-  --clickhouse-url, --clickhouse-user, --clickhouse-password, --clickhouse-database
-      As with serve, which has the environment variables of these names; a password may stand in a file.
+  --clickhouse-url, --clickhouse-user, --clickhouse-password, --clickhouse-database, --clickhouse-cluster
+      As with serve, which has the environment variables of these names; a password may stand in a file. Of a cluster, what a node lacks is
+      made, too.
 
 Exit status: 0 done, 1 failed, 2 wrong usage or configuration.
 `;
@@ -20,17 +21,23 @@ Exit status: 0 done, 1 failed, 2 wrong usage or configuration.
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const { flags, switches, positionals } = parseCommandLine(args, CLICKHOUSE_CONFIG_VARIABLES.flatMap(flagsOf), ['dry-run']);
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; migrate takes only flags`);
-  const address = clickhouseAddress(loadConfig(io.env, flags));
+  const config = loadConfig(io.env, flags);
+  const address = clickhouseAddress(config);
   if (address === null)
     throw new CommandFailed('there is nothing to migrate: STORE is embedded, whose folder is migrated when it is opened');
   const isDryRun = switches.has('dry-run');
-  const { from, to, statements } = await migrateStore(address, { isDryRun });
+  const { from, to, statements } = await migrateStore(address, { isDryRun, cluster: config.clickhouseCluster });
   if (isDryRun) {
     for (const statement of statements) io.stdout.write(`${statement};\n`);
   }
-  const done = isDryRun ? `would go from version ${from} to ${to}` : `went from version ${from} to ${to}`;
-  io.stderr.write(`${statements.length === 0 ? `nothing to do: the tables have version ${to}` : `the tables ${done}`}\n`);
+  io.stderr.write(`${reportOf({ from, to, statements }, isDryRun)}\n`);
   return 0;
+}
+
+function reportOf({ from, to, statements }: Awaited<ReturnType<typeof migrateStore>>, isDryRun: boolean): string {
+  if (statements.length === 0) return `nothing to do: the tables have version ${to}`;
+  if (from === to) return `the tables of version ${to} ${isDryRun ? 'would be' : 'were'} made on the nodes that lack some`;
+  return isDryRun ? `the tables would go from version ${from} to ${to}` : `the tables went from version ${from} to ${to}`;
 }
 
 export const migrateCommand: Command = {

@@ -1,3 +1,4 @@
+import { wholeNumberIn } from '../../query/integer-ranges.ts';
 import { parseUrlSetting } from './address-setting.ts';
 import { accept, type ConfigVariable, oneOfAnyCase, type ParsedValue, refuse, someText } from './config-value.ts';
 
@@ -11,6 +12,8 @@ export interface ClickhouseConfigValues {
   readonly clickhousePassword: string | null;
   readonly clickhouseDatabase: string;
   readonly clickhouseCluster: string | null;
+  /** 0 where the server's own counts. */
+  readonly clickhouseInsertQuorum: number | 'auto';
 }
 
 type ClickhouseVariable = {
@@ -33,6 +36,15 @@ function parseUrls(text: string): ParsedValue<readonly string[]> {
 const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 const CLUSTER_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+const MAX_QUORUM = 100;
+
+/** Parses CLICKHOUSE_INSERT_QUORUM. */
+function parseQuorum(text: string): ParsedValue<number | 'auto'> {
+  const replicas = wholeNumberIn(text, 0, MAX_QUORUM);
+  if (replicas !== null) return accept(Number(replicas));
+  return text === 'auto' ? accept('auto') : refuse();
+}
 
 /** Which store the program has, and where ClickHouse is. A URL is a secret, because one may hold a password by mistake. */
 export const CLICKHOUSE_CONFIG_VARIABLES: readonly ClickhouseVariable[] = [
@@ -83,8 +95,16 @@ export const CLICKHOUSE_CONFIG_VARIABLES: readonly ClickhouseVariable[] = [
     name: 'CLICKHOUSE_CLUSTER',
     default: null,
     allowed: '1 to 64 letters, digits, _, - and .',
-    about: 'The cluster, as remote_servers of ClickHouse names it, whose nodes take the events of this store; unset: one server does',
+    about: 'The cluster that has the tables, as remote_servers of ClickHouse names it; unset: one server has them',
     parse: (text) => (CLUSTER_NAME.test(text) ? accept(text) : refuse()),
+  },
+  {
+    key: 'clickhouseInsertQuorum',
+    name: 'CLICKHOUSE_INSERT_QUORUM',
+    default: '0',
+    allowed: `a whole number 0..${MAX_QUORUM}, or auto for more than half of them`,
+    about: "How many replicas have an insert before it is acknowledged; 0: as the server's own insert_quorum says",
+    parse: parseQuorum,
   },
 ];
 
@@ -94,9 +114,14 @@ export function clickhouseAddress(config: ClickhouseConfigValues) {
   return store === 'embedded' || urls === null ? null : { urls, user, password: password ?? '', database };
 }
 
+/** Which servers share the events of that store. */
+export function clusterOf({ clickhouseCluster: cluster, clickhouseInsertQuorum: quorum }: ClickhouseConfigValues) {
+  return { cluster, ...(quorum === 0 ? {} : { insertQuorum: quorum }) };
+}
+
 /** A line for each broken rule about several of the settings. One whose own value is wrong is absent and breaks none. */
 export function clickhouseConfigFaults(values: Partial<ClickhouseConfigValues>): string[] {
-  const { store, clickhouseUrls, clickhousePassword, clickhouseCluster } = values;
+  const { store, clickhouseUrls, clickhousePassword, clickhouseCluster, clickhouseInsertQuorum } = values;
   if (store === 'clickhouse') {
     const isMissing = clickhouseUrls === null;
     return isMissing ? ['STORE="clickhouse" is not allowed without CLICKHOUSE_URL; allowed: with the URL of its HTTP interface'] : [];
@@ -105,6 +130,7 @@ export function clickhouseConfigFaults(values: Partial<ClickhouseConfigValues>):
     CLICKHOUSE_URL: clickhouseUrls,
     CLICKHOUSE_PASSWORD: clickhousePassword,
     [`CLICKHOUSE_CLUSTER=${JSON.stringify(clickhouseCluster)}`]: clickhouseCluster,
+    [`CLICKHOUSE_INSERT_QUORUM="${clickhouseInsertQuorum}"`]: clickhouseInsertQuorum === 0 ? null : clickhouseInsertQuorum,
   };
   return Object.entries(given)
     .filter(([, value]) => store === 'embedded' && value !== null && value !== undefined)

@@ -32,7 +32,7 @@ import { readAllEvents } from './search/export.ts';
 import { activeZonesOf, searchEvents } from './search/search.ts';
 import type { Visibility } from './server/visibility.ts';
 import type { Setup } from './setup.ts';
-import { checkTable, type TableStats } from './table-stats.ts';
+import type { TableStats } from './table-stats.ts';
 
 /** The parts of the store, put together by `openClickhouseStore`. */
 export interface ClickhouseParts {
@@ -48,6 +48,8 @@ export interface ClickhouseParts {
   readonly hold: RetentionHold;
   readonly watch: ArrivalWatch;
   readonly stats: TableStats;
+  /** Has ClickHouse compare what it has with its checksums. */
+  readonly check: (signal: AbortSignal) => AsyncGenerator<CheckLine>;
   readonly readings: Readings;
   readonly now: () => number;
   /** Ends what the store does by itself, and its connections. */
@@ -155,7 +157,7 @@ export class ClickhouseStore implements EventStore {
   /** ClickHouse compares the checksums of its parts. */
   async *check(): AsyncGenerator<CheckLine> {
     using reading = await this.#begin(undefined);
-    yield* checkTable(this.#parts.source, reading.signal);
+    yield* this.#parts.check(reading.signal);
   }
 
   async stats(): Promise<StoreStats> {

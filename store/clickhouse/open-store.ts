@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
 import { Readings } from '../readings.ts';
@@ -10,12 +11,14 @@ import { ClickhousePositions } from './feed/positions.ts';
 import { SharedDeadLetters } from './intake/dead-letters.ts';
 import { InsertPipeline } from './intake/insert-pipeline.ts';
 import { SourceOffsets } from './intake/source-offsets.ts';
+import { EVENTS_TABLE } from './present-tables.ts';
 import { Retention } from './retention.ts';
-import { EVENTS_TABLE } from './schema.ts';
 import { Groupings } from './search/groupings.ts';
 import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
+import { CLUSTER_SETTINGS } from './server/settings.ts';
 import { Visibility } from './server/visibility.ts';
 import { Setup } from './setup.ts';
+import { checkShards, checkTable } from './table-check.ts';
 import { TableStats } from './table-stats.ts';
 
 const INSERT_EVERY_MS = 300;
@@ -31,8 +34,10 @@ const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
 /** The settings of an operator. */
 export interface ClickhouseStoreOptions {
   readonly address: ClickhouseAddress;
-  /** The cluster whose nodes all take inserts of this store. Default: there is one server. */
+  /** The cluster that has the tables of this store, by its name in ClickHouse. Default: there is one server. */
   readonly cluster?: string | null;
+  /** How many replicas have an insert before it is acknowledged. Default: what ClickHouse does by itself. */
+  readonly insertQuorum?: number | 'auto';
   readonly retentionMs: number;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -66,22 +71,29 @@ export interface ClickhouseTuning {
  * (`unavailable`) until it is there. Throws `IncompatibleServer`.
  */
 export async function openClickhouseStore(options: ClickhouseStoreOptions, tuning: ClickhouseTuning = {}): Promise<ClickhouseStore> {
-  const { address, cluster = null, retentionMs, now, logger = silentLogger } = options;
+  const { address, cluster: name = null, insertQuorum, retentionMs, now, logger = silentLogger } = options;
   const { deadLetterQuotaBytes = DEAD_LETTER_QUOTA_BYTES, deadLetterRetentionMs = DEAD_LETTER_RETENTION_MS } = options;
   const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
   const { idleMs, failureHoldMs = FAILURE_HOLD_MS, closeGraceMs = CLOSE_GRACE_MS, setupWaitMs = SETUP_WAIT_MS } = tuning;
   const { database } = address;
-  const table = EVENTS_TABLE;
-  const client = new ClickhouseClient(address, { logger, ...(idleMs === undefined ? {} : { idleMs }) });
-  const setup = new Setup({ address, client, logger });
-  const visibility = new Visibility({ client, database, table, cluster, logger });
+  const cluster = name === null ? null : { name, database };
+  const local = EVENTS_TABLE;
+  const table = cluster === null ? local : SHARDED_EVENTS;
+  const client = new ClickhouseClient(address, {
+    logger,
+    ...(idleMs === undefined ? {} : { idleMs }),
+    ...(cluster === null ? {} : { settings: CLUSTER_SETTINGS }),
+    ...(insertQuorum === undefined ? {} : { insertSettings: { insert_quorum: insertQuorum } }),
+  });
+  const setup = new Setup({ address, cluster: name, client, logger });
+  const visibility = new Visibility({ client, database, table, local, cluster, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes });
   const sourceOffsets = new SourceOffsets(client);
   const pipeline = new InsertPipeline({ client, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
   const feed = new Feed({ client, visibility, positions, table });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
-  const retention = new Retention({ client, database, table, retentionMs, deadLetterRetentionMs, hold, logger });
+  const retention = new Retention({ client, database, table, local, cluster, retentionMs, deadLetterRetentionMs, hold, logger });
   const watch = new ArrivalWatch({
     horizon: async () => {
       await setup.done();
@@ -95,7 +107,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     everyMs: arrivalsEveryMs,
     logger,
   });
-  const stats = new TableStats(client, database, table);
+  const stats = new TableStats({ client, database, table, local, cluster });
   let working: Promise<unknown> = Promise.resolve();
   const lookAfterEvents = async (): Promise<void> => {
     try {
@@ -129,6 +141,8 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   }
   working = lookAfterEvents();
   const source = { client, moments: visibility, table, groupings: new Groupings() };
+  const check = (signal: AbortSignal) =>
+    cluster === null ? checkTable({ client, table }, signal) : checkShards({ address, cluster, table: local }, signal);
   const readings = new Readings();
   const parts = {
     setup,
@@ -143,6 +157,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     hold,
     watch,
     stats,
+    check,
     readings,
     now,
     end,

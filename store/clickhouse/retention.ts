@@ -1,10 +1,12 @@
 import { DAY_MS } from '../../query/durations.ts';
+import { activeParts, type Cluster, onCluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
 import { lastSequencesOfDaysStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
-import { int32, int64, joinSql, sql, text, trusted } from '../../sql/statement.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, trusted } from '../../sql/statement.ts';
 import type { StoreLogger } from '../event-store.ts';
 import type { RetentionHold } from '../retention-hold.ts';
 import type { ClickhouseClient } from './server/client.ts';
+import type { ClickhouseSettings } from './server/settings.ts';
 
 /** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;
@@ -12,12 +14,19 @@ const GRACE_MS = 120_000;
 interface RetentionOptions {
   readonly client: ClickhouseClient;
   readonly database: string;
+  /** The table that events are read from. */
   readonly table: string;
+  /** The table that has the events of the server, or of a shard. */
+  readonly local: string;
+  readonly cluster: Cluster | null;
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
   readonly hold: RetentionHold;
   readonly logger: StoreLogger;
 }
+
+/** What is to run on all nodes runs later on those that are away, which does not fail it. */
+const WITHOUT_AWAY: ClickhouseSettings = { distributed_ddl_output_mode: 'null_status_on_timeout', distributed_ddl_task_timeout: 30 };
 
 /** Who asks for expired events to be dropped: the store itself, because of its clock, or somebody who knows. */
 export type SweepAskedBy = 'clock' | 'caller';
@@ -37,34 +46,32 @@ export class Retention {
 
   /** Resolves with the number of days of events that were dropped. */
   async sweep(nowMs: number, askedBy: SweepAskedBy): Promise<number> {
-    const { table, retentionMs, deadLetterRetentionMs, hold } = this.#options;
-    const letterDays = await this.#partitions('dead_letters');
-    await this.#drop('dead_letters', expiredDays(letterDays, nowMs - deadLetterRetentionMs));
-    await this.#drop('removed_dead_letters', expiredDays(await this.#partitions('removed_dead_letters'), nowMs - deadLetterRetentionMs));
-    const days = await this.#partitions(table);
+    const { local, cluster, retentionMs, deadLetterRetentionMs, hold } = this.#options;
+    for (const letters of ['dead_letters', 'removed_dead_letters']) {
+      // Every node has all letters, and drops what another one drops.
+      await this.#drop(letters, null, expiredDays(await this.#partitions(letters, null), nowMs - deadLetterRetentionMs));
+    }
+    const days = await this.#partitions(local, cluster);
     const expired = expiredDays(days, nowMs - retentionMs - GRACE_MS);
     if ((askedBy === 'clock' && hold.keeps(rowsIn(expired), rowsIn(days))) || expired.length === 0) {
       return 0;
     }
     await this.#writeWatermarks(expired.map(({ day }) => day));
-    await this.#drop(table, expired);
+    await this.#drop(local, cluster, expired);
     return expired.length;
   }
 
-  /** The days of a table with the number of their rows. */
-  async #partitions(table: string): Promise<readonly DayPartition[]> {
-    const { rows } = await this.#options.client.read(
-      clickhouseStatement(
-        sql`SELECT partition, sum(rows) FROM system.parts
-          WHERE active AND database = ${text(this.#options.database)} AND table = ${text(table)} GROUP BY partition`,
-      ),
-    );
+  /** The days of a table, of all shards if there are several, with the number of their rows. */
+  async #partitions(table: string, cluster: Cluster | null): Promise<readonly DayPartition[]> {
+    const { client, database } = this.#options;
+    const parts = activeParts({ database, table, cluster });
+    const { rows } = await client.read(clickhouseStatement(sql`SELECT partition, sum(rows) FROM ${parts} GROUP BY partition`));
     return rows.map(([day, count]) => ({ day: Number(day), rows: Number(count) }));
   }
 
   /** Writes down how far the feed of each zone is removed, before it is, so that no reader misses events without learning of it. */
   async #writeWatermarks(days: readonly number[]): Promise<void> {
-    const { client, table } = this.#options;
+    const { client, table, cluster } = this.#options;
     const { rows } = await client.read(lastSequencesOfDaysStatement(table, days));
     const zones = rows.map(([zone, sequence]) => sql`(${int32(Number(zone))}, sweep, ${int64(BigInt(String(sequence)))})`);
     if (zones.length === 0) {
@@ -78,12 +85,17 @@ export class Retention {
           FROM (SELECT arrayJoin([${joinSql(zones)}]) AS one)`,
       ),
     );
+    if (cluster !== null) {
+      await client.run(syncReplicasStatement('expired_watermarks', cluster), { settings: WITHOUT_AWAY });
+    }
   }
 
-  async #drop(table: string, days: readonly DayPartition[]): Promise<void> {
+  async #drop(table: string, cluster: Cluster | null, days: readonly DayPartition[]): Promise<void> {
     const { client, logger } = this.#options;
     for (const { day, rows } of days) {
-      await client.run(clickhouseStatement(sql`ALTER TABLE ${trusted(table)} DROP PARTITION ${trusted(String(day))}`));
+      const [name, nodes, partition] = [table, onCluster(cluster), String(day)].map(trusted) as [SqlFragment, SqlFragment, SqlFragment];
+      const settings = cluster === null ? {} : WITHOUT_AWAY;
+      await client.run(clickhouseStatement(sql`ALTER TABLE ${name}${nodes} DROP PARTITION ${partition}`), { settings });
       logger.info({ table, day: new Date(day * DAY_MS).toISOString().slice(0, 10), rows }, 'a day past the retention is dropped');
     }
   }

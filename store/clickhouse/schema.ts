@@ -1,43 +1,46 @@
+import { type Cluster, onCluster } from '../../sql/clickhouse/cluster.ts';
 import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
-import { createEventsTable } from '../../sql/clickhouse/schema.ts';
-import { createIdentityTable, IDENTITY_TABLE, STORE_TABLES } from '../../sql/clickhouse/store-tables.ts';
+import { createEventsTable, createShardedEvents } from '../../sql/clickhouse/schema.ts';
+import {
+  createIdentityTable,
+  createStoreTables,
+  createVersionsTable,
+  IDENTITY_TABLE,
+  VERSIONS_TABLE,
+} from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
-import { StoreError } from '../event-store.ts';
+import { EVENTS_TABLE, IncompatibleServer, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
 import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 
 /** The oldest server that the store was tried on. */
 const OLDEST_SERVER = [26, 7] as const;
 
-/** A server or a schema that this program cannot use, until somebody changes one of them. */
-export class IncompatibleServer extends StoreError {
-  constructor(message: string) {
-    super('unavailable', message);
-  }
+/** Where tables are made, and the number of the store whose tables they are. */
+interface Place {
+  readonly cluster: Cluster | null;
+  readonly storeId: number;
 }
-
-/** The table of the events of one server. */
-export const EVENTS_TABLE = 'events_local';
 
 /** A step from one version of the schema to the next. Its statements may run again, and twice at once. */
 interface Migration {
   readonly version: number;
-  readonly statements: () => readonly string[];
+  readonly statements: (place: Place) => readonly string[];
 }
 
 const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
-    statements: () => [
-      createIdentityTable(Math.floor(Math.random() * 2 ** 32)),
-      foldTextFunction(),
-      createEventsTable({ table: EVENTS_TABLE }),
-      ...Object.entries(STORE_TABLES).map(([name, options]) => `CREATE TABLE IF NOT EXISTS ${name} ${options}`),
+    statements: ({ cluster, storeId }) => [
+      // It is the first table, because it tells those of a cluster from those of one server.
+      ...(cluster === null ? [] : [createShardedEvents(cluster, EVENTS_TABLE)]),
+      createIdentityTable(storeId, cluster),
+      foldTextFunction(cluster),
+      createEventsTable({ table: EVENTS_TABLE, cluster }),
+      ...createStoreTables(cluster),
     ],
   },
 ];
-
-const VERSIONS_TABLE = 'CREATE TABLE IF NOT EXISTS schema_versions (version Int64, appliedAt Int64) ENGINE = MergeTree ORDER BY version';
 
 const KNOWN_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
 
@@ -50,43 +53,70 @@ export interface MigrationReport {
   readonly statements: readonly string[];
 }
 
+export interface MigrationOptions {
+  readonly isDryRun?: boolean;
+  /** The name of the cluster that has the tables. Default: one server has them. */
+  readonly cluster?: string | null;
+}
+
 /**
- * Brings the schema of a database to the version that this program knows, or tells what would have to be run. Throws `StoreError`:
- * `unavailable` where the server cannot be asked, {@link IncompatibleServer} where it is older than those that were tried or has a later
- * schema.
+ * Brings the schema of a database to the version that this program knows, or tells what would have to be run. On a cluster, that makes
+ * what a node lacks, too. Throws `StoreError`: `unavailable` where the server cannot be asked, {@link IncompatibleServer} where it is older
+ * than those that were tried, has a later schema, or tables that are made for another number of servers.
  */
-export async function migrateSchema(address: ClickhouseAddress, { isDryRun = false } = {}): Promise<MigrationReport> {
-  const database = `CREATE DATABASE IF NOT EXISTS ${identifier(address.database)}`;
+export async function migrateSchema(address: ClickhouseAddress, options: MigrationOptions = {}): Promise<MigrationReport> {
+  const { isDryRun = false, cluster: name = null } = options;
+  const cluster = name === null ? null : { name, database: address.database };
+  const database = `CREATE DATABASE IF NOT EXISTS ${identifier(address.database)}${onCluster(cluster)}`;
   const server = new ClickhouseClient({ ...address, database: 'default' });
+  let found: TablesOnNodes = { areThere: false, storeId: undefined };
   try {
     await refuseOldServer(server);
+    await refuseOtherTables(server, address.database, cluster);
+    if (cluster !== null) {
+      found = await tablesOnNodes(server, cluster);
+    }
     const isThere = await hasDatabase(server, address.database);
     if (!isThere && isDryRun) {
-      return { from: 0, to: KNOWN_VERSION, statements: [database, VERSIONS_TABLE, ...statementsAfter(0)] };
+      const statements = [database, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found))];
+      return { from: 0, to: KNOWN_VERSION, statements };
     }
-    await server.run(clickhouseStatement(trusted(database)));
+    if (!found.areThere) {
+      await server.run(clickhouseStatement(trusted(database)));
+    }
   } finally {
     await server.close();
   }
   const client = new ClickhouseClient(address);
   try {
-    return await migrateTables(client, isDryRun);
+    return await migrateTables(client, cluster, found, isDryRun);
   } finally {
     await client.close();
   }
 }
 
-async function migrateTables(client: ClickhouseClient, isDryRun: boolean): Promise<MigrationReport> {
+/** A node that is new to the cluster gets the number that the others have. */
+function placeOf(cluster: Cluster | null, { storeId = Math.floor(Math.random() * 2 ** 32) }: TablesOnNodes): Place {
+  return { cluster, storeId };
+}
+
+async function migrateTables(
+  client: ClickhouseClient,
+  cluster: Cluster | null,
+  found: TablesOnNodes,
+  isDryRun: boolean,
+): Promise<MigrationReport> {
   const run = (statement: string) => client.run(clickhouseStatement(trusted(statement)));
-  if (!isDryRun) {
-    await run(VERSIONS_TABLE);
+  if (!isDryRun && !found.areThere) {
+    await run(createVersionsTable(cluster));
   }
   const from = await versionOf(client);
   if (from > KNOWN_VERSION) {
     const what = `the schema in CLICKHOUSE_DATABASE has version ${from}, and this program knows ${KNOWN_VERSION} at most`;
     throw new IncompatibleServer(`${what}: run the program that made it, or a later one`);
   }
-  const statements = statementsAfter(from);
+  const isLacking = cluster !== null && !found.areThere;
+  const statements = statementsAfter(isLacking ? 0 : from, placeOf(cluster, found));
   if (!isDryRun) {
     for (const statement of statements) {
       await run(statement);
@@ -96,10 +126,10 @@ async function migrateTables(client: ClickhouseClient, isDryRun: boolean): Promi
 }
 
 /** The statements of all later versions. Each version is written down once it is there. */
-function statementsAfter(from: number): string[] {
+function statementsAfter(from: number, place: Place): string[] {
   return MIGRATIONS.filter(({ version }) => version > from).flatMap(({ version, statements }) => [
-    ...statements(),
-    `INSERT INTO schema_versions SELECT ${version}, toUnixTimestamp64Milli(now64(3))`,
+    ...statements(place),
+    `INSERT INTO ${VERSIONS_TABLE} SELECT ${version}, toUnixTimestamp64Milli(now64(3))`,
   ]);
 }
 

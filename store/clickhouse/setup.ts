@@ -1,9 +1,12 @@
 import { StoreError, type StoreLogger } from '../event-store.ts';
-import { IncompatibleServer, migrateSchema, storeIdOf } from './schema.ts';
+import { IncompatibleServer } from './present-tables.ts';
+import { migrateSchema, storeIdOf } from './schema.ts';
 import type { ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 
 export interface SetupOptions {
   readonly address: ClickhouseAddress;
+  /** The name of the cluster that has the tables; null where one server has. */
+  readonly cluster: string | null;
   readonly client: ClickhouseClient;
   readonly logger: StoreLogger;
 }
@@ -58,8 +61,8 @@ export class Setup {
   }
 
   async #try(): Promise<number> {
-    const { address, client } = this.#options;
-    await migrateSchema(address);
+    const { address, cluster, client } = this.#options;
+    await migrateSchema(address, { cluster });
     return await storeIdOf(client);
   }
 }

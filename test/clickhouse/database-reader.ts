@@ -1,19 +1,20 @@
 import type { SqlStatement } from '../../sql/statement.ts';
 import { ClickhouseClient, type ClickhouseRows, type ReadOptions } from '../../store/clickhouse/server/client.ts';
-import { type FreshDatabase, freshDatabase } from './engine.ts';
+import type { ClickhouseSettings } from '../../store/clickhouse/server/settings.ts';
+import { clickhouseUrl, type FreshDatabase, freshDatabase } from './engine.ts';
 
 /** The store's client in a database of its own. */
 export class DatabaseReader {
   readonly #database: FreshDatabase;
   readonly client: ClickhouseClient;
 
-  private constructor(database: FreshDatabase) {
+  private constructor(database: FreshDatabase, settings: ClickhouseSettings) {
     this.#database = database;
-    this.client = new ClickhouseClient({ urls: [database.url], user: 'default', password: '', database: database.name });
+    this.client = new ClickhouseClient({ urls: [database.url], user: 'default', password: '', database: database.name }, { settings });
   }
 
-  static async open(): Promise<DatabaseReader> {
-    return new DatabaseReader(await freshDatabase());
+  static async open(url = clickhouseUrl(), settings: ClickhouseSettings = {}): Promise<DatabaseReader> {
+    return new DatabaseReader(await freshDatabase(url), settings);
   }
 
   /** The name of the database. */

@@ -88,6 +88,11 @@ export function clickhouseUrl(): string {
   return inject('clickhouseUrl');
 }
 
+/** The URL of a front of chdb that nobody breaks. */
+export function frontUrl(): string {
+  return inject('frontUrl');
+}
+
 /** Opens a server of its own for a test, which is closed with it. It has the databases of all fronts. */
 export async function breakableServer(user = 'default', password = ''): Promise<BreakableServer> {
   const { number: front, url } = await control({ do: 'open', user, password });
@@ -128,7 +133,7 @@ export async function freshDatabase(url = clickhouseUrl()): Promise<FreshDatabas
   // The time tells it from those that a run before has left on a server.
   const name = `shieldlog_test_${Date.now()}_${process.pid}_${databases}`;
   // Breakable servers have the databases of the front, which is never broken.
-  const server = quietClient({ url: url === clickhouseUrl() ? url : inject('frontUrl') });
+  const server = quietClient({ url: url === clickhouseUrl() ? url : frontUrl() });
   await server.command({ query: `CREATE DATABASE ${name}` });
   const client = quietClient({ url, database: name });
   return {

@@ -1,12 +1,17 @@
+import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
 import { insertEventsStatement } from '../../sql/clickhouse/insert-statement.ts';
-import { createEventsTable, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
+import { createEventsTable, createShardedEvents, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
 import { Groupings } from '../../store/clickhouse/search/groupings.ts';
+import { CLUSTER_SETTINGS } from '../../store/clickhouse/server/settings.ts';
 import { Visibility } from '../../store/clickhouse/server/visibility.ts';
 import { type EventBatch, silentLogger } from '../../store/event-store.ts';
 import { batchFileOf, LOG_COLUMN } from '../../store/parquet/batch-file.ts';
 import { DatabaseReader } from './database-reader.ts';
+import { frontUrl } from './engine.ts';
+import { CLUSTER } from './front/cluster-engine.ts';
+import type { Place } from './shared-store.ts';
 
 export const TABLE = 'events_local';
 
@@ -24,27 +29,32 @@ export class EventTable {
   readonly reader: DatabaseReader;
   readonly source: EventSource;
 
-  private constructor(reader: DatabaseReader) {
+  private constructor(reader: DatabaseReader, place: Place) {
+    const { client, name: database } = reader;
+    const [table, cluster] = place === 'a cluster' ? [SHARDED_EVENTS, { name: CLUSTER, database }] : [TABLE, null];
     this.reader = reader;
     this.source = {
       client: reader,
-      moments: new Visibility({ client: reader.client, database: reader.name, table: TABLE, cluster: null, logger: silentLogger }),
-      table: TABLE,
+      moments: new Visibility({ client, database, table, local: TABLE, cluster, logger: silentLogger }),
+      table,
       groupings: new Groupings(),
     };
   }
 
-  static async open(): Promise<EventTable> {
-    const reader = await DatabaseReader.open();
+  static async open(place: Place = 'one server'): Promise<EventTable> {
+    const reader = await (place === 'a cluster' ? DatabaseReader.open(frontUrl(), CLUSTER_SETTINGS) : DatabaseReader.open());
     await reader.run(foldTextFunction());
     await reader.run(createEventsTable({ table: TABLE }));
     await reader.run(`SYSTEM STOP MERGES "${TABLE}"`);
-    return new EventTable(reader);
+    if (place === 'a cluster') {
+      await reader.run(createShardedEvents({ name: CLUSTER, database: reader.name }, TABLE));
+    }
+    return new EventTable(reader, place);
   }
 
   async insert({ fields, eventCount, logs }: EventBatch): Promise<void> {
     if (eventCount > 0) {
-      await this.reader.client.insert(insertEventsStatement(TABLE, LOG_COLUMN, 7), batchFileOf(fields, eventCount, 0n, logs));
+      await this.reader.client.insert(insertEventsStatement(this.source.table, LOG_COLUMN, 7), batchFileOf(fields, eventCount, 0n, logs));
     }
   }
 
@@ -55,7 +65,8 @@ export class EventTable {
       return name === 'seq' ? `"seq" + 1000000` : (OTHER_CONTENT[name] ?? `'later'`);
     });
     const names = INSERTED_COLUMNS.map((name) => `"${name}"`).join(', ');
-    await this.reader.run(`INSERT INTO "${TABLE}" (${names}) SELECT ${columns.join(', ')} FROM "${TABLE}"`);
+    const { table } = this.source;
+    await this.reader.run(`INSERT INTO "${table}" (${names}) SELECT ${columns.join(', ')} FROM "${table}"`);
   }
 
   close(): Promise<void> {

@@ -3,14 +3,22 @@ import type { FeedPosition } from '../../store/event-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { event, HOUR, NOW } from '../store/embedded/stored-events.ts';
 import { breakableServer } from './engine.ts';
-import { everythingIn, readFeed, type SharedStore, sharedStore } from './shared-store.ts';
+import { everythingIn, PLACES, readFeed, type SharedStore, sharedStore } from './shared-store.ts';
 
 const DAY = 24 * HOUR;
 
-/** Events of two days and two countries, newest first. */
+/** Two zones, which the engine's cluster has on different shards. */
+const ZONES = [7, 9];
+
+/** Events of two days, two countries and two zones, newest first. */
 function events(count: number, more: Partial<CanonicalEvent> = {}): CanonicalEvent[] {
   return Array.from({ length: count }, (_, index) =>
-    event(`e${index}`, NOW - index * 5 * HOUR, { country: index % 2 === 0 ? 'DE' : 'FR', log: { n: index }, ...more }),
+    event(`e${index}`, NOW - index * 5 * HOUR, {
+      shieldZoneId: ZONES[(index >> 1) % 2] as number,
+      country: index % 2 === 0 ? 'DE' : 'FR',
+      log: { n: index },
+      ...more,
+    }),
   );
 }
 
@@ -28,7 +36,7 @@ const ONCE = {
   ],
   histogram: 8,
   exported: EIGHT.map(({ logId }) => logId),
-  zones: [[7, 8]],
+  zones: ZONES.map((zone) => [zone, 4]),
 };
 
 async function expectOnce(shared: SharedStore): Promise<void> {
@@ -40,95 +48,97 @@ async function expectOnce(shared: SharedStore): Promise<void> {
   }
 }
 
-test('what two processes store at once is there once, before and after merges', async () => {
-  const shared = await sharedStore();
-  const [one, other] = [await shared.open(), await shared.open()];
-  await Promise.all([one.append(canonicalBatch(EIGHT)), other.append(canonicalBatch(EIGHT)), one.append(canonicalBatch(EIGHT.slice(3)))]);
-  await expectOnce(shared);
-});
-
-test('what comes again hours later is there once, with the content and the place that it had first', async () => {
-  const shared = await sharedStore();
-  const one = await shared.open();
-  await one.append(canonicalBatch(EIGHT));
-  const first = await readFeed(one);
-  const other = await shared.open({ now: () => NOW + 5 * HOUR });
-  await other.append(canonicalBatch(events(8, { log: { later: true }, country: 'IT' })));
-  await expectOnce(shared);
-  expect(await readFeed(other)).toEqual(first);
-});
-
-test('the same events cut differently are there once', async () => {
-  const shared = await sharedStore();
-  const [one, other] = [await shared.open(), await shared.open()];
-  for (const [from, to] of [
-    [0, 3],
-    [3, 8],
-  ])
-    await one.append(canonicalBatch(EIGHT.slice(from, to)));
-  for (const [from, to] of [
-    [0, 1],
-    [1, 5],
-    [5, 8],
-  ])
-    await other.append(canonicalBatch(EIGHT.slice(from, to)));
-  await expectOnce(shared);
-});
-
-test('events that differ in one part of their identity are several', async () => {
-  const shared = await sharedStore();
-  const store = await shared.open();
-  const same = { logId: 'x', shieldZoneId: 7, timestamp: NOW };
-  await store.append(canonicalBatch([same, { ...same, shieldZoneId: 8 }, { ...same, timestamp: NOW - 1 }, { ...same, logId: 'X' }]));
-  expect((await everythingIn(store)).total).toBe(4);
-  expect((await readFeed(store)).length).toBe(4);
-});
-
-describe('an insert whose answer is lost', () => {
-  test('is told as a failure, and made again without a copy', async () => {
-    const server = await breakableServer();
-    const shared = await sharedStore(server.url);
-    const store = await shared.open();
-    await server.break({ kind: 'cut-after', matching: '^INSERT INTO "events_local"', times: 1 });
-    await expect(store.append(canonicalBatch(EIGHT))).rejects.toMatchObject({ code: 'unavailable' });
-    await store.append(canonicalBatch(EIGHT));
+describe.each(PLACES)('on %s', (place) => {
+  test('what two processes store at once is there once, before and after merges', async () => {
+    const shared = await sharedStore(undefined, place);
+    const [one, other] = [await shared.open(), await shared.open()];
+    await Promise.all([one.append(canonicalBatch(EIGHT)), other.append(canonicalBatch(EIGHT)), one.append(canonicalBatch(EIGHT.slice(3)))]);
     await expectOnce(shared);
   });
 
-  test('stored one of two days, and is made again', async () => {
-    const server = await breakableServer();
-    const shared = await sharedStore(server.url);
+  test('what comes again hours later is there once, with the content and the place that it had first', async () => {
+    const shared = await sharedStore(undefined, place);
+    const one = await shared.open();
+    await one.append(canonicalBatch(EIGHT));
+    const first = await readFeed(one);
+    const other = await shared.open({ now: () => NOW + 5 * HOUR });
+    await other.append(canonicalBatch(events(8, { log: { later: true }, country: 'IT' })));
+    await expectOnce(shared);
+    expect(await readFeed(other)).toEqual(first);
+  });
+
+  test('the same events cut differently are there once', async () => {
+    const shared = await sharedStore(undefined, place);
+    const [one, other] = [await shared.open(), await shared.open()];
+    for (const [from, to] of [
+      [0, 3],
+      [3, 8],
+    ])
+      await one.append(canonicalBatch(EIGHT.slice(from, to)));
+    for (const [from, to] of [
+      [0, 1],
+      [1, 5],
+      [5, 8],
+    ])
+      await other.append(canonicalBatch(EIGHT.slice(from, to)));
+    await expectOnce(shared);
+  });
+
+  test('events that differ in one part of their identity are several', async () => {
+    const shared = await sharedStore(undefined, place);
     const store = await shared.open();
-    const where = `intDiv("timestamp", ${DAY}) = ${Math.floor(NOW / DAY)}`;
-    await server.break({
-      kind: 'store-part',
-      where,
-      code: 210,
-      name: 'NETWORK_ERROR',
-      message: 'the connection broke',
-      matching: '^INSERT INTO "events_local"',
-      times: 1,
+    const same = { logId: 'x', shieldZoneId: 7, timestamp: NOW };
+    await store.append(canonicalBatch([same, { ...same, shieldZoneId: 8 }, { ...same, timestamp: NOW - 1 }, { ...same, logId: 'X' }]));
+    expect((await everythingIn(store)).total).toBe(4);
+    expect((await readFeed(store)).length).toBe(4);
+  });
+
+  describe('an insert whose answer is lost', () => {
+    test('is told as a failure, and made again without a copy', async () => {
+      const server = await breakableServer();
+      const shared = await sharedStore(server.url, place);
+      const store = await shared.open();
+      await server.break({ kind: 'cut-after', matching: '^INSERT INTO "events', times: 1 });
+      await expect(store.append(canonicalBatch(EIGHT))).rejects.toMatchObject({ code: 'unavailable' });
+      await store.append(canonicalBatch(EIGHT));
+      await expectOnce(shared);
     });
-    await expect(store.append(canonicalBatch(EIGHT))).rejects.toThrow('the connection broke');
-    const stored = (await everythingIn(await shared.open())).total;
-    expect(stored).toBeGreaterThan(0);
-    expect(stored).toBeLessThan(8);
-    await store.append(canonicalBatch(EIGHT));
-    await expectOnce(shared);
-  });
 
-  test('moves no source offset, and the next one moves it', async () => {
-    const server = await breakableServer();
-    const shared = await sharedStore(server.url);
-    const store = await shared.open();
-    const sourceOffsets = [{ topic: 't', partition: 1, nextOffset: 8n, topicId: 'abc' }];
-    await server.break({ kind: 'cut-after', matching: '^INSERT INTO "events_local"', times: 1 });
-    await expect(store.append(canonicalBatch(EIGHT, { sourceOffsets }))).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await store.sourceOffset('t', 1)).toBeUndefined();
-    await store.append(canonicalBatch(EIGHT, { sourceOffsets }));
-    expect(await store.sourceOffset('t', 1)).toBe(8n);
-    expect(await store.sourceTopicId('t', 1)).toBe('abc');
-    await expectOnce(shared);
+    test('stored one of two days, and is made again', async () => {
+      const server = await breakableServer();
+      const shared = await sharedStore(server.url, place);
+      const store = await shared.open();
+      const where = `intDiv("timestamp", ${DAY}) = ${Math.floor(NOW / DAY)}`;
+      await server.break({
+        kind: 'store-part',
+        where,
+        code: 210,
+        name: 'NETWORK_ERROR',
+        message: 'the connection broke',
+        matching: '^INSERT INTO "events',
+        times: 1,
+      });
+      await expect(store.append(canonicalBatch(EIGHT))).rejects.toThrow('the connection broke');
+      const stored = (await everythingIn(await shared.open())).total;
+      expect(stored).toBeGreaterThan(0);
+      expect(stored).toBeLessThan(8);
+      await store.append(canonicalBatch(EIGHT));
+      await expectOnce(shared);
+    });
+
+    test('moves no source offset, and the next one moves it', async () => {
+      const server = await breakableServer();
+      const shared = await sharedStore(server.url, place);
+      const store = await shared.open();
+      const sourceOffsets = [{ topic: 't', partition: 1, nextOffset: 8n, topicId: 'abc' }];
+      await server.break({ kind: 'cut-after', matching: '^INSERT INTO "events', times: 1 });
+      await expect(store.append(canonicalBatch(EIGHT, { sourceOffsets }))).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await store.sourceOffset('t', 1)).toBeUndefined();
+      await store.append(canonicalBatch(EIGHT, { sourceOffsets }));
+      expect(await store.sourceOffset('t', 1)).toBe(8n);
+      expect(await store.sourceTopicId('t', 1)).toBe('abc');
+      await expectOnce(shared);
+    });
   });
 });
 
@@ -174,12 +184,12 @@ test('a batch of dead letters only is stored, and none of an empty one', async (
   expect(await store.sourceOffset('t', 0)).toBe(6n);
 });
 
-describe('a reader', () => {
+describe.each(PLACES)('a reader on %s', (place) => {
   test('of the feed gets an event of a slow insert after those that were stored meanwhile, and misses none', async () => {
     const slow = await breakableServer();
-    const shared = await sharedStore();
+    const shared = await sharedStore(undefined, place);
     const [late, early] = [await shared.open({}, slow.url), await shared.open({}, slow.url)];
-    const fault = await slow.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events_local"', times: 1 });
+    const fault = await slow.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events', times: 1 });
     const lateAppend = late.append(canonicalBatch([event('late', NOW)]));
     await slow.held(fault);
     await early.append(canonicalBatch([event('early', NOW)]));
@@ -194,10 +204,10 @@ describe('a reader', () => {
 
   test('of several statements sees nothing of an insert that ends between them', async () => {
     const slow = await breakableServer();
-    const shared = await sharedStore();
+    const shared = await sharedStore(undefined, place);
     const [writer, reader] = [await shared.open({}, slow.url), await shared.open({}, slow.url)];
     await writer.append(canonicalBatch([event('a', NOW, { country: 'DE' })]));
-    const writing = await slow.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events_local"', times: 1 });
+    const writing = await slow.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events', times: 1 });
     const append = writer.append(canonicalBatch([event('b', NOW, { country: 'DE' })]));
     await slow.held(writing);
     const reading = await slow.break({ kind: 'hold', at: 'before', matching: 'sumMap|groupUniq', times: 1 });

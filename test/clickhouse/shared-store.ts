@@ -4,12 +4,14 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ClickhouseStore } from '../../store/clickhouse/clickhouse-store.ts';
 import { type ClickhouseStoreOptions, type ClickhouseTuning, openClickhouseStore } from '../../store/clickhouse/open-store.ts';
 import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
+import { CLUSTER_SETTINGS } from '../../store/clickhouse/server/settings.ts';
 import type { FeedPosition } from '../../store/event-store.ts';
 import { explored, exportedRows, rowsOf } from '../fixtures/answered-rows.ts';
 import { NOW } from '../fixtures/present.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { rowsPlan } from '../store/embedded/stored-events.ts';
-import { clickhouseUrl, testDatabase } from './engine.ts';
+import { clickhouseUrl, frontUrl, testDatabase } from './engine.ts';
+import { CLUSTER } from './front/cluster-engine.ts';
 
 /** A database that several stores share, each of which stands for a process. */
 export interface SharedStore {
@@ -24,13 +26,23 @@ export interface SharedStore {
   merge(): Promise<void>;
 }
 
+/** The names of what a store may be on: one server, or the cluster of the engine. */
+export const PLACES = ['one server', 'a cluster'] as const;
+
+export type Place = (typeof PLACES)[number];
+
 /** What tests do by themselves happens when they ask. */
 const QUIET = { insertEveryMs: 0, arrivalsEveryMs: 5, sweepEveryMs: 3_600_000 };
 
-export async function sharedStore(url = clickhouseUrl()): Promise<SharedStore> {
+/** A store of a test on a server, or on a cluster, whose servers are fronts of chdb. */
+export async function sharedStore(server?: string, place: Place = 'one server'): Promise<SharedStore> {
+  const unbroken = place === 'a cluster' ? frontUrl() : clickhouseUrl();
+  const url = server ?? unbroken;
   const { name } = await testDatabase(url);
   const address = { urls: [url], user: 'default', password: '', database: name };
-  const client = new ClickhouseClient({ ...address, urls: [clickhouseUrl()] });
+  const cluster = place === 'a cluster' ? CLUSTER : null;
+  const settings = cluster === null ? {} : CLUSTER_SETTINGS;
+  const client = new ClickhouseClient({ ...address, urls: [unbroken] }, { settings });
   onTestFinished(() => client.close());
   const run = (text: string) => client.run({ text, params: [] });
   return {
@@ -39,8 +51,9 @@ export async function sharedStore(url = clickhouseUrl()): Promise<SharedStore> {
     rows: async (text) => (await client.read({ text, params: [] })).rows,
     merge: () => run('OPTIMIZE TABLE events_local FINAL'),
     open: async (options = {}, other = url, tuning = {}) => {
-      const settings = { address: { ...address, urls: other.split(',') }, retentionMs: RETENTION_MS, now: () => NOW, ...options };
-      const store = await openClickhouseStore(settings, { ...QUIET, ...tuning });
+      const urls = other.split(',');
+      const chosen = { address: { ...address, urls }, cluster, retentionMs: RETENTION_MS, now: () => NOW, ...options };
+      const store = await openClickhouseStore(chosen, { ...QUIET, ...tuning });
       onTestFinished(() => store.close());
       return store;
     },

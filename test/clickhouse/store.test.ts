@@ -1,38 +1,40 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { event, HOUR, NOW, rowsPlan } from '../store/embedded/stored-events.ts';
 import { breakableServer } from './engine.ts';
-import { readFeed, sharedStore } from './shared-store.ts';
+import { PLACES, readFeed, sharedStore } from './shared-store.ts';
 
 const DAY = 24 * HOUR;
 
-test('what a read of zones may have to look at is counted once a store is open', async () => {
-  const shared = await sharedStore();
-  const one = await shared.open();
-  await one.append(canonicalBatch([event('a', NOW), event('b', NOW), event('c', NOW, { shieldZoneId: 8 })]));
-  const other = await shared.open();
-  await eventually('the zones are counted', () => other.mostEvents('all') > 0);
-  expect([other.mostEvents('all'), other.mostEvents([7]), other.mostEvents([7, 8, 9])]).toEqual([3, 2, 3]);
-});
+describe.each(PLACES)('on %s', (place) => {
+  test('what a read of zones may have to look at is counted once a store is open', async () => {
+    const shared = await sharedStore(undefined, place);
+    const one = await shared.open();
+    await one.append(canonicalBatch([event('a', NOW), event('b', NOW), event('c', NOW, { shieldZoneId: 8 })]));
+    const other = await shared.open();
+    await eventually('the zones are counted', () => other.mostEvents('all') > 0);
+    expect([other.mostEvents('all'), other.mostEvents([7]), other.mostEvents([7, 8, 9])]).toEqual([3, 2, 3]);
+  });
 
-test('the retention drops whole days, and tells a reader of the feed who has missed events', async () => {
-  const shared = await sharedStore();
-  const store = await shared.open();
-  const late = await store.positions.oldest();
-  const days = [0, 1, 2, 3, 4, 5].map((day) => event(`d${day}`, NOW - day * DAY, { shieldZoneId: day }));
-  await store.append(canonicalBatch(days));
-  const [first] = await readFeed(store);
-  await store.dropExpiredNow();
-  const kept = (await readFeed(store)).map(({ logId }) => logId).sort();
-  expect(kept).toEqual(['d0', 'd1', 'd2', 'd3']);
-  const { newest, oldest } = { newest: await store.positions.newest(), oldest: await store.positions.oldest() };
-  expect(await store.positions.afterExpiry('all', late)).toBeDefined();
-  expect(await store.positions.afterExpiry([5], late)).toBeDefined();
-  expect(await store.positions.afterExpiry([0], late)).toBeUndefined();
-  expect(await store.positions.afterExpiry('all', oldest)).toBeUndefined();
-  expect(await store.positions.afterExpiry('all', newest)).toBeUndefined();
-  expect(first).toBeDefined();
+  test('the retention drops whole days, and tells a reader of the feed who has missed events', async () => {
+    const shared = await sharedStore(undefined, place);
+    const store = await shared.open();
+    const late = await store.positions.oldest();
+    const days = [0, 1, 2, 3, 4, 5].map((day) => event(`d${day}`, NOW - day * DAY, { shieldZoneId: day }));
+    await store.append(canonicalBatch(days));
+    const [first] = await readFeed(store);
+    await store.dropExpiredNow();
+    const kept = (await readFeed(store)).map(({ logId }) => logId).sort();
+    expect(kept).toEqual(['d0', 'd1', 'd2', 'd3']);
+    const { newest, oldest } = { newest: await store.positions.newest(), oldest: await store.positions.oldest() };
+    expect(await store.positions.afterExpiry('all', late)).toBeDefined();
+    expect(await store.positions.afterExpiry([5], late)).toBeDefined();
+    expect(await store.positions.afterExpiry([0], late)).toBeUndefined();
+    expect(await store.positions.afterExpiry('all', oldest)).toBeUndefined();
+    expect(await store.positions.afterExpiry('all', newest)).toBeUndefined();
+    expect(first).toBeDefined();
+  });
 });
 
 test('cursors belong to a store', async () => {

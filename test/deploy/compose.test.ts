@@ -10,6 +10,8 @@ import { isLoopbackHost } from '../../src/config/loopback.ts';
 import { contextFilter, readContextFilter, readDockerfile } from './dockerfile.ts';
 
 interface Service {
+  readonly profiles?: readonly string[];
+  readonly hostname?: string;
   readonly image?: string;
   readonly build?: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -20,11 +22,18 @@ interface Service {
 }
 
 const root = join(import.meta.dirname, '../..');
-const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as {
-  readonly services: Readonly<Record<'kafka' | 'shieldlog', Service>>;
+const NODES = ['clickhouse-1-1', 'clickhouse-1-2', 'clickhouse-2-1', 'clickhouse-2-2'] as const;
+const KEEPER = 'clickhouse-keeper';
+const ON_CLUSTER = 'shieldlog-clickhouse';
+type ServiceName = 'kafka' | 'shieldlog' | (typeof NODES)[number] | typeof KEEPER | typeof ON_CLUSTER;
+
+const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+  readonly services: Readonly<Record<ServiceName, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 };
 const { kafka, shieldlog } = compose.services;
+const onCluster = compose.services[ON_CLUSTER];
+const services = Object.values(compose.services);
 
 /** By the schema that the Compose specification publishes, as the package carries it. */
 function isValidCompose(document: unknown): { readonly valid: boolean; readonly errors: unknown } {
@@ -48,8 +57,8 @@ function filledIn(text: string, env: Readonly<Record<string, string>>): string {
   });
 }
 
-const filledEnvironment = (env: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(shieldlog.environment).map(([name, text]) => [name, filledIn(text, env)]));
+const filledEnvironment = (env: Readonly<Record<string, string>>, { environment } = shieldlog): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment).map(([name, text]) => [name, filledIn(text, env)]));
 
 describe('docker-compose.yml', () => {
   test('is a Compose file by the schema of the Compose specification', () => {
@@ -67,7 +76,8 @@ describe('docker-compose.yml', () => {
 
   test('sets only variables that the program knows', () => {
     const known = new Set(CONFIG_VARIABLES.flatMap(variablesOf));
-    expect(Object.keys(shieldlog.environment).filter((name) => !known.has(name))).toEqual([]);
+    const names = [shieldlog, onCluster].flatMap(({ environment }) => Object.keys(environment));
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
   });
 
   test('does not start the program without ACCESS_KEYS', () => {
@@ -84,6 +94,16 @@ describe('docker-compose.yml', () => {
     for (const { name, default: standard } of CONFIG_VARIABLES) {
       if (shieldlog.environment[name]?.includes(`{${name}:-`)) expect([name, filled[name]]).toEqual([name, standard]);
     }
+    const quorum = CONFIG_VARIABLES.find(({ name }) => name === 'CLICKHOUSE_INSERT_QUORUM');
+    const { CLICKHOUSE_INSERT_QUORUM: filledQuorum } = filledEnvironment({ ACCESS_KEYS: 'me:0123456789abcdef:*' }, onCluster);
+    expect(filledQuorum).toBe(quorum?.default);
+  });
+
+  test('starts no ClickHouse where nobody asks for it', () => {
+    const profiles = Object.entries(compose.services).map(([name, { profiles: of = [] }]) => [name, of]);
+    const asked = profiles.filter(([name]) => name !== 'kafka' && name !== 'shieldlog');
+    expect(asked).toEqual([KEEPER, ...NODES, ON_CLUSTER].map((name) => [name, ['clickhouse']]));
+    expect([kafka.profiles, shieldlog.profiles]).toEqual([undefined, undefined]);
   });
 
   test('checks the health of both services, and starts the program after Kafka is well', () => {
@@ -98,15 +118,72 @@ describe('docker-compose.yml', () => {
   });
 
   test('publishes every port on loopback only', () => {
-    const hosts = [...kafka.ports, ...shieldlog.ports].map((port) => filledIn(port, {}).split(':')[0] ?? '');
-    expect(hosts).toHaveLength(2);
+    const hosts = services.flatMap(({ ports = [] }) => ports).map((port) => filledIn(port, {}).split(':')[0] ?? '');
+    expect(hosts).toHaveLength(3);
     expect(hosts.filter((host) => !isLoopbackHost(host))).toEqual([]);
   });
 
   test('keeps data in volumes that it declares', () => {
-    const used = [...kafka.volumes, ...shieldlog.volumes].map((volume) => volume.split(':')[0] ?? '');
-    expect(used.sort()).toEqual(Object.keys(compose.volumes).sort());
+    const used = services.flatMap(({ volumes }) => volumes).map((volume) => volume.split(':')[0] ?? '');
+    expect(used.filter((volume) => !volume.startsWith('./')).sort()).toEqual(Object.keys(compose.volumes).sort());
     expect(shieldlog.volumes).toContainEqual(`events:${shieldlog.environment['DATA_DIR']}`);
+  });
+});
+
+describe('the profile clickhouse', () => {
+  const cluster = readFileSync(join(root, 'ops/clickhouse/cluster.xml'), 'utf8');
+  const keeper = readFileSync(join(root, 'ops/clickhouse/keeper.xml'), 'utf8');
+  const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, value = '']) => value);
+  const environment = filledEnvironment({ ACCESS_KEYS: 'me:0123456789abcdef:*' }, onCluster);
+  const config = loadConfig(environment);
+
+  test('gives the program the cluster that its nodes know, and starts it after them', () => {
+    expect(config).toMatchObject({ store: 'clickhouse', clickhouseCluster: 'shieldlog', kafkaBrokers: ['kafka:29092'] });
+    expect(found(cluster, /<remote_servers>\s*<(\w+)>/g)).toEqual([config.clickhouseCluster]);
+    expect(config.clickhouseUrls?.map((url) => new URL(url).hostname).sort()).toEqual([...NODES]);
+    expect(Object.keys(onCluster.depends_on ?? {}).sort()).toEqual([...NODES, 'kafka']);
+    expect(onCluster.environment['KAFKA_GROUP_ID']).not.toBe(filledEnvironment({ ACCESS_KEYS: 'x' })['KAFKA_GROUP_ID']);
+  });
+
+  test('has two shards by two replicas, each node once', () => {
+    expect(found(cluster, /<shard>([\s\S]*?)<\/shard>/g).map((shard) => found(shard, /<host>(.*)<\/host>/g))).toEqual([
+      ['clickhouse-1-1', 'clickhouse-1-2'],
+      ['clickhouse-2-1', 'clickhouse-2-2'],
+    ]);
+    expect(found(cluster, /<internal_replication>(\w+)</g)).toEqual(['true', 'true']);
+  });
+
+  const nodes = NODES.map((name) => [name, compose.services[name]] as const);
+
+  test.each(nodes)('tells %s its own place by its environment, which has all that the file asks for', (name, node) => {
+    const { CLICKHOUSE_SHARD: shard, CLICKHOUSE_REPLICA: replica } = node.environment;
+    expect([node.hostname, `clickhouse-${shard}-${replica}`]).toEqual([name, name]);
+    expect(found(cluster, /from_env="(\w+)"/g).filter((variable) => node.environment[variable] === undefined)).toEqual([]);
+    expect(node.volumes).toContain('./ops/clickhouse/cluster.xml:/etc/clickhouse-server/config.d/cluster.xml:ro');
+    expect(node.depends_on).toEqual({ [KEEPER]: { condition: 'service_healthy' } });
+  });
+
+  test('signs the program in as the user of the nodes', () => {
+    for (const [, node] of nodes) {
+      const { CLICKHOUSE_USER: user, CLICKHOUSE_PASSWORD: password } = filledEnvironment({}, node);
+      expect([user, password]).toEqual([config.clickhouseUser, config.clickhousePassword]);
+    }
+  });
+
+  test('has the Keeper that its nodes look for', () => {
+    const [host] = found(cluster, /<zookeeper>[\s\S]*<host>(.*)<\/host>/g);
+    const [port] = found(cluster, /<zookeeper>[\s\S]*<port>(\d+)<\/port>/g);
+    expect(host).toBe(KEEPER);
+    expect(compose.services[KEEPER].hostname).toBe(KEEPER);
+    expect(found(keeper, /<tcp_port>(\d+)</g)).toEqual([port]);
+    expect(compose.services[KEEPER].volumes).toContain('./ops/clickhouse/keeper.xml:/etc/clickhouse-keeper/keeper_config.xml:ro');
+    const [ready] = found(keeper, /<http_control>\s*<port>(\d+)</g);
+    expect(compose.services[KEEPER].healthcheck.test.at(-1)).toBe(`http://127.0.0.1:${ready}/ready`);
+  });
+
+  test('runs a ClickHouse that the program takes', () => {
+    const images = [...nodes.map(([, node]) => node), compose.services[KEEPER]].map(({ image = '' }) => image);
+    expect(new Set(found(images.join('\n'), /:(\d+\.\d+)$/gm))).toEqual(new Set(['26.7']));
   });
 });
 

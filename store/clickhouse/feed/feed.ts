@@ -6,6 +6,7 @@ import { type FeedLine, type FeedPage, type FeedRequest, StoreError } from '../.
 import { FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { isTooMuchAtOnce } from '../server/server-error.ts';
+import { type ClickhouseSettings, settingsOfZones } from '../server/settings.ts';
 import type { Visibility } from '../server/visibility.ts';
 import { type ClickhousePositions, sequenceAt } from './positions.ts';
 
@@ -155,13 +156,13 @@ export class Feed {
   }
 
   async #firstSlot(range: ArrivalRange, signal: AbortSignal): Promise<bigint | undefined> {
-    const { rows } = await this.#options.client.read(firstSlotStatement(this.#options.table, range), { signal });
+    const { rows } = await this.#options.client.read(firstSlotStatement(this.#options.table, range), this.#reading(range, signal));
     return rows[0] && BigInt(String(rows[0][0]));
   }
 
   /** The first `limit` sequences of a range that has some: the last of them, how many they are, and whether these are all. */
   async #firstSequences(range: ArrivalRange, limit: number, signal: AbortSignal) {
-    const { rows } = await this.#options.client.read(pageEndStatement(this.#options.table, range, limit), { signal });
+    const { rows } = await this.#options.client.read(pageEndStatement(this.#options.table, range, limit), this.#reading(range, signal));
     const [end, hasMore, count] = rows[0] as unknown as readonly [string, boolean | number, string | number];
     return { end: BigInt(end), isAll: !hasMore, count: Number(count) };
   }
@@ -171,7 +172,7 @@ export class Feed {
     const { client, table } = this.#options;
     try {
       const bound = maxBytes === undefined ? {} : { maxBytes };
-      const lines = linesIn(await client.readBytes(feedLinesStatement(table, range), { signal, ...bound }));
+      const lines = linesIn(await client.readBytes(feedLinesStatement(table, range), { ...this.#reading(range, signal), ...bound }));
       if (lines.length > 0) {
         this.#eventBytes = Math.max(1, bytesOf(lines) / lines.length);
       }
@@ -182,6 +183,10 @@ export class Feed {
       }
       return undefined;
     }
+  }
+
+  #reading({ zones }: ArrivalRange, signal: AbortSignal): { readonly signal: AbortSignal; readonly settings: ClickhouseSettings } {
+    return { signal, settings: settingsOfZones(this.#options.table, zones) };
   }
 }
 

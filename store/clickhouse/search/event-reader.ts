@@ -1,6 +1,8 @@
+import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { eventsOf, type Moment } from '../../../sql/clickhouse/events.ts';
 import type { SqlFragment, SqlStatement } from '../../../sql/statement.ts';
 import type { ClickhouseClient, ClickhouseRows, ReadOptions } from '../server/client.ts';
+import { type ClickhouseSettings, settingsOfZones } from '../server/settings.ts';
 import type { Groupings } from './groupings.ts';
 
 /** Says what a read of several statements sees. */
@@ -20,22 +22,24 @@ export interface EventSource {
 export class EventReader {
   readonly #source: EventSource;
   readonly #signal: AbortSignal | undefined;
+  readonly #settings: ClickhouseSettings;
   readonly events: SqlFragment;
 
-  private constructor(source: EventSource, signal: AbortSignal | undefined, moment: Moment | undefined) {
+  private constructor(source: EventSource, zones: ZoneSelection, signal: AbortSignal | undefined, moment: Moment | undefined) {
     this.#source = source;
     this.#signal = signal;
+    this.#settings = settingsOfZones(source.table, zones);
     this.events = eventsOf(source.table, moment);
   }
 
-  /** For one statement, and others about events that it found. */
-  static forOne(source: EventSource, signal: AbortSignal | undefined): EventReader {
-    return new EventReader(source, signal, undefined);
+  /** For one statement about events of these zones, and others about events that it found. */
+  static forOne(source: EventSource, zones: ZoneSelection, signal: AbortSignal | undefined): EventReader {
+    return new EventReader(source, zones, signal, undefined);
   }
 
-  /** For several statements, all of which see the events of this moment. */
-  static async forSeveral(source: EventSource, signal: AbortSignal | undefined): Promise<EventReader> {
-    return new EventReader(source, signal, await source.moments.now(signal));
+  /** For several statements about events of these zones, all of which see those of this moment. */
+  static async forSeveral(source: EventSource, zones: ZoneSelection, signal: AbortSignal | undefined): Promise<EventReader> {
+    return new EventReader(source, zones, signal, await source.moments.now(signal));
   }
 
   get groupings(): Groupings {
@@ -47,6 +51,6 @@ export class EventReader {
   }
 
   async rows(statement: SqlStatement, settings?: ReadOptions['settings']): Promise<ClickhouseRows> {
-    return await this.#source.client.read(statement, { signal: this.#signal, ...(settings === undefined ? {} : { settings }) });
+    return await this.#source.client.read(statement, { signal: this.#signal, settings: { ...this.#settings, ...settings } });
   }
 }

@@ -8,7 +8,7 @@ import { findPage } from './search.ts';
 
 /** Answers all of the plan as of one moment. Rejects with the reason of the signal. */
 export async function exploreEvents(plan: ExplorePlan, source: EventSource, signal: AbortSignal | undefined): Promise<ExploreResult> {
-  const reader = await EventReader.forSeveral(source, signal);
+  const reader = await EventReader.forSeveral(source, plan.search.zones, signal);
   const [page, explored] = await Promise.all([findPage(plan.search, reader), explore(plan, reader)]);
   return { page, ...explored };
 }

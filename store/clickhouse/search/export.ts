@@ -23,7 +23,7 @@ export async function* readAllEvents(
   source: EventSource,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<RowPiece, void, void> {
-  const reader = await EventReader.forSeveral(source, signal);
+  const reader = await EventReader.forSeveral(source, plan.zones, signal);
   const ahead = await countSlots(plan, reader, plan.window);
   for (;;) {
     const slot = await nextSlot(plan, reader, ahead);

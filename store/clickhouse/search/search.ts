@@ -17,12 +17,12 @@ const FEW_GROUPS = { max_rows_to_group_by: 2_000, group_by_overflow_mode: 'throw
 
 /** Finds a page, and reads the first piece of its rows. Rejects with the reason of the signal. */
 export async function searchEvents(plan: SearchPlan, source: EventSource, signal: AbortSignal | undefined): Promise<SearchResult> {
-  const reader = EventReader.forOne(source, signal);
-  const { output } = plan;
+  const { zones, output } = plan;
+  const reader = EventReader.forOne(source, zones, signal);
   if (output.kind === 'rows') {
     return await findRows(plan, reader);
   }
-  return (await findFewGroups(plan, output, reader)) ?? (await findPage(plan, await EventReader.forSeveral(source, signal)));
+  return (await findFewGroups(plan, output, reader)) ?? (await findPage(plan, await EventReader.forSeveral(source, zones, signal)));
 }
 
 /** The same, with what the reader sees. */
@@ -110,7 +110,7 @@ export async function activeZonesOf(
   source: EventSource,
   signal: AbortSignal | undefined,
 ): Promise<readonly ActiveZone[]> {
-  const reader = EventReader.forOne(source, signal);
+  const reader = EventReader.forOne(source, zones, signal);
   const plan: SearchPlan = { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
   const { rows } = await reader.rows(activeZonesStatement(plan, reader.events, clickhouseDialect));
   return rows.map(([zoneId, events, lastMs]) => ({ zoneId: Number(zoneId), events: Number(events), lastMs: Number(lastMs) }));

@@ -51,6 +51,10 @@ export interface ClientOptions {
   readonly logger?: StoreLogger;
   /** Replaces the time that a server may take nothing and send nothing. */
   readonly idleMs?: number;
+  /** What every statement is sent with besides. */
+  readonly settings?: ClickhouseSettings;
+  /** What every INSERT is sent with besides. */
+  readonly insertSettings?: ClickhouseSettings;
 }
 
 /** The statements of a store, over the HTTP interface of ClickHouse. */
@@ -59,13 +63,18 @@ export class ClickhouseClient {
   readonly #logger: StoreLogger;
   readonly #outage: Outage;
   readonly #servers: readonly Connection[];
+  readonly #readSettings: ClickhouseSettings;
+  readonly #writeSettings: ClickhouseSettings;
   /** The index of the server that was reached last. */
   #current = 0;
   /** The server whose replica has what others had stored when it was chosen; null where none is known to. */
   #caughtUp: Promise<number> | null;
   #isClosed = false;
 
-  constructor(address: ClickhouseAddress, { logger = silentLogger, idleMs = IDLE_MS }: ClientOptions = {}) {
+  constructor(address: ClickhouseAddress, options: ClientOptions = {}) {
+    const { logger = silentLogger, idleMs = IDLE_MS, settings = {}, insertSettings = {} } = options;
+    this.#readSettings = { ...STATEMENT_SETTINGS, ...settings, ...READ_SETTINGS };
+    this.#writeSettings = { ...STATEMENT_SETTINGS, ...settings, ...INSERT_SETTINGS, ...insertSettings };
     this.#address = address;
     this.#logger = logger;
     this.#outage = new Outage({ logger, elapsedMs: () => performance.now() });
@@ -86,7 +95,7 @@ export class ClickhouseClient {
         query_params: { ...bound.parameters },
         query_id: queryId,
         abort_signal,
-        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...READ_SETTINGS, ...settings, ...bounds }),
+        clickhouse_settings: settingsOf({ ...this.#readSettings, ...settings, ...bounds }),
       });
       return Buffer.concat(await stream.toArray());
     });
@@ -103,7 +112,7 @@ export class ClickhouseClient {
         query_id: queryId,
         format: 'JSONCompact',
         abort_signal,
-        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...READ_SETTINGS, ...settings }),
+        clickhouse_settings: settingsOf({ ...this.#readSettings, ...settings }),
       });
       return JSON.parse(await result.text()) as JsonAnswer;
     });
@@ -117,7 +126,7 @@ export class ClickhouseClient {
       server.command({
         query: bound.text,
         query_params: { ...bound.parameters },
-        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...INSERT_SETTINGS, ...settings }),
+        clickhouse_settings: settingsOf({ ...this.#writeSettings, ...settings }),
       }),
     );
   }
@@ -131,7 +140,7 @@ export class ClickhouseClient {
         query_params: { ...bound.parameters },
         query_id: queryId,
         values: Readable.from(data, { objectMode: false }),
-        clickhouse_settings: settingsOf({ ...STATEMENT_SETTINGS, ...INSERT_SETTINGS, ...settings }),
+        clickhouse_settings: settingsOf({ ...this.#writeSettings, ...settings }),
       });
       for await (const _ of stream) {
         // An INSERT answers nothing. The end of the answer says that it is done.

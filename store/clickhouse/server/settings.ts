@@ -1,3 +1,6 @@
+import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { SHARDED_EVENTS } from '../../../sql/clickhouse/cluster.ts';
+
 /** Values of ClickHouse's settings, by name. */
 export type ClickhouseSettings = Readonly<Record<string, string | number>>;
 
@@ -41,3 +44,33 @@ export const INSERT_SETTINGS: ClickhouseSettings = {
 
 /** For statements whose rows before the limit are counted. */
 export const WITH_TOTAL = { exact_rows_before_limit: 1 } as const;
+
+/** Errors of a replica are counted up to this, unless somebody has set it otherwise (`distributed_replica_error_cap`). */
+const COUNTED_ERRORS = 1_000;
+
+/** What every statement is sent with on a cluster. */
+export const CLUSTER_SETTINGS: ClickhouseSettings = {
+  // An insert has reached its shards before it is acknowledged.
+  distributed_foreground_insert: 1,
+  // Every statement keeps to the first replica of a shard that can be reached, whichever node it is asked of: what one program was told to
+  // be stored is found by the others. So no replica is preferred for being near, for its errors before, or for being faster.
+  load_balancing: 'in_order',
+  prefer_localhost_replica: 0,
+  distributed_replica_max_ignored_errors: COUNTED_ERRORS,
+  use_hedged_requests: 0,
+  max_parallel_replicas: 1,
+  // A replica that was away is left for another until it lacks no more than what came in the last second.
+  max_replica_delay_for_distributed_queries: 1,
+  // The copies of an event are on one shard, and so are both sides of an IN.
+  distributed_product_mode: 'local',
+};
+
+/** So many zones may be named by a statement that asks their shards alone. */
+const NAMED_ZONES = 1_000_000;
+
+/** For statements about these zones of a table of events: of that of several shards they ask none without one of the zones, or fail. */
+export function settingsOfZones(table: string, zones: ZoneSelection): ClickhouseSettings {
+  return table !== SHARDED_EVENTS || zones === 'all'
+    ? {}
+    : { optimize_skip_unused_shards: 1, force_optimize_skip_unused_shards: 1, optimize_skip_unused_shards_limit: NAMED_ZONES };
+}

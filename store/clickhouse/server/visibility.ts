@@ -1,3 +1,4 @@
+import { type Cluster, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
 import type { Moment } from '../../../sql/clickhouse/events.ts';
 import { arrivalCountStatement } from '../../../sql/clickhouse/feed-statements.ts';
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
@@ -12,7 +13,12 @@ interface RunningInsert {
   readonly writer: number;
   /** The server's time when it began, microseconds. */
   readonly begunAt: bigint;
+  /** Whether a node runs it for another one that no longer does: it has begun there before, and it is not known when. */
+  readonly isLeftBehind: boolean;
 }
+
+/** An insert reaches the nodes of its shards within this time, microseconds. */
+const LONGEST_WAY = 300_000_000n;
 
 /** The comment of the inserts of a process into a store's table of events. `system.processes` shows it. */
 export function insertMark(database: string, writer: number): string {
@@ -29,6 +35,8 @@ interface Look {
   readonly earliest: bigint;
   readonly latest: bigint;
   readonly running: readonly RunningInsert[];
+  /** The time at which the last of the nodes of a cluster started, microseconds; 0 where there is one server. */
+  readonly startedAt: bigint;
 }
 
 /** A clock that has stepped back behind the horizon. */
@@ -41,16 +49,22 @@ interface StepBack {
 }
 
 export interface VisibilityOptions {
-  readonly client: Pick<ClickhouseClient, 'read'>;
+  readonly client: Pick<ClickhouseClient, 'read' | 'run'>;
   readonly database: string;
+  /** The table that events are read from. */
   readonly table: string;
+  /** The table that has the events of the server, or of a shard. */
+  readonly local: string;
   /** The cluster whose nodes all take inserts; null where there is one server. */
-  readonly cluster: string | null;
+  readonly cluster: Cluster | null;
   readonly logger: StoreLogger;
 }
 
 /** Clocks differ by less than this on any servers that keep time. */
 const NOTED_MS = 1_000;
+
+/** Servers tell in whole seconds for how long they run. */
+const START_PRECISION = 2_000_000n;
 
 /**
  * What readers may see. An event is visible when its insert is done; `system.processes` lists those that are not. The sequence of an event
@@ -66,6 +80,8 @@ export class Visibility {
   #lateEvents = 0;
   #behindMs = 0;
   #isNodeAway = false;
+  /** The start of a node after which all replicas have caught up; undefined where none is known to have. */
+  #caughtUpSince: bigint | undefined;
 
   constructor(options: VisibilityOptions) {
     this.#options = options;
@@ -103,7 +119,8 @@ export class Visibility {
       return this.#horizon;
     }
     const { earliest, latest, running } = look;
-    const [begun = earliest] = ascending([earliest, ...running.map(({ begunAt }) => begunAt)]);
+    const starts = running.map(({ begunAt, isLeftBehind }) => (isLeftBehind ? begunAt - LONGEST_WAY : begunAt));
+    const [begun = earliest] = ascending([earliest, ...starts]);
     const horizon = begun * BigInt(WRITERS);
     const time = earliest * BigInt(WRITERS);
     const ahead = latest * BigInt(WRITERS) > known ? latest : known / BigInt(WRITERS);
@@ -120,9 +137,11 @@ export class Visibility {
 
   /** Undefined where a node is away and there is a horizon to stay at. */
   async #lookAtAll(signal: AbortSignal | undefined): Promise<Look | undefined> {
-    const { logger, cluster } = this.#options;
+    const { logger } = this.#options;
+    const cluster = this.#options.cluster?.name;
     try {
       const look = await this.#look(signal);
+      await this.#catchUp(look.startedAt, signal);
       if (this.#isNodeAway) {
         logger.info({ cluster }, 'all nodes of CLICKHOUSE_CLUSTER can be asked again');
       }
@@ -138,6 +157,20 @@ export class Visibility {
       this.#isNodeAway = true;
       return undefined;
     }
+  }
+
+  /**
+   * Waits until every replica has what others had stored before the look, where a node was away or has started since: it may be the one
+   * that statements keep to from now on.
+   */
+  async #catchUp(startedAt: bigint, signal: AbortSignal | undefined): Promise<void> {
+    const { client, local, cluster } = this.#options;
+    const isKnown = this.#caughtUpSince !== undefined && startedAt <= this.#caughtUpSince + START_PRECISION;
+    if (cluster === null || (isKnown && !this.#isNodeAway)) {
+      return;
+    }
+    await client.run(syncReplicasStatement(local, cluster), { signal });
+    this.#caughtUpSince = startedAt;
   }
 
   /** Counts what has come below the horizon since a clock was first seen to be behind it. */
@@ -178,13 +211,18 @@ export class Visibility {
   async #look(signal: AbortSignal | undefined, settings: ClickhouseSettings = {}): Promise<Look> {
     const { client, database, cluster } = this.#options;
     const mark = markOf(database);
-    const { rows } = await client.read(runningInsertsStatement(mark, cluster), { signal, settings });
-    const nodes = (rows as unknown as readonly NodeRow[]).map(([time, inserts]) => ({ time: BigInt(time), inserts }));
+    const { rows } = await client.read(runningInsertsStatement(mark, cluster?.name ?? null), { signal, settings });
+    const nodes = (rows as unknown as readonly NodeRow[]).map(([time, inserts, uptime = 0]) => ({ time: BigInt(time), inserts, uptime }));
     const times = ascending(nodes.map(({ time }) => time));
-    const running = nodes.flatMap(({ time, inserts }) =>
-      inserts.map(([comment, elapsed]) => ({ writer: Number(comment.slice(mark.length)), begunAt: time - BigInt(elapsed) })),
+    const startedAt = ascending(nodes.map(({ time, uptime }) => time - BigInt(uptime) * 1_000_000n)).at(-1) ?? 0n;
+    const inserts = nodes.flatMap(({ time, inserts: ofNode }) =>
+      ofNode.map(([comment, elapsed, isInitial = 1]) => {
+        return { writer: Number(comment.slice(mark.length)), begunAt: time - BigInt(elapsed), isInitial: Number(isInitial) === 1 };
+      }),
     );
-    return { earliest: times[0] ?? 0n, latest: times.at(-1) ?? 0n, running };
+    const asked = new Set(inserts.filter(({ isInitial }) => isInitial).map(({ writer }) => writer));
+    const running = inserts.map(({ writer, begunAt }) => ({ writer, begunAt, isLeftBehind: !asked.has(writer) }));
+    return { earliest: times[0] ?? 0n, latest: times.at(-1) ?? 0n, running, startedAt };
   }
 }
 
@@ -192,4 +230,5 @@ function ascending(times: readonly bigint[]): bigint[] {
   return times.toSorted((one, other) => (one < other ? -1 : 1));
 }
 
-type NodeRow = readonly [time: string, inserts: readonly (readonly [comment: string, elapsed: string])[]];
+type NodeRow = readonly [time: string, inserts: readonly InsertRow[], uptime?: number];
+type InsertRow = readonly [comment: string, elapsed: string, isInitial?: number];

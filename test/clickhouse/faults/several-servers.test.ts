@@ -4,17 +4,18 @@ import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event } from '../../store/embedded/stored-events.ts';
 import { type BreakableServer, breakableServer, makeCluster } from '../engine.ts';
-import { everythingIn, readFeed, type SharedStore, sharedStore } from '../shared-store.ts';
+import { CLUSTER } from '../front/cluster-engine.ts';
+import { everythingIn, type Place, readFeed, type SharedStore, sharedStore } from '../shared-store.ts';
 
 /** Two servers with the same data, and a database of both. */
-async function twoServers(): Promise<{
+async function twoServers(place: Place = 'one server'): Promise<{
   readonly first: BreakableServer;
   readonly second: BreakableServer;
   readonly both: string;
   readonly shared: SharedStore;
 }> {
   const [first, second] = [await breakableServer(), await breakableServer()];
-  return { first, second, both: `${first.url},${second.url}`, shared: await sharedStore() };
+  return { first, second, both: `${first.url},${second.url}`, shared: await sharedStore(undefined, place) };
 }
 
 /** The lines of a log. */
@@ -133,18 +134,17 @@ describe('a clock that steps back', () => {
 
 describe('of a cluster', () => {
   async function cluster() {
-    const { first, second, shared } = await twoServers();
-    const name = shared.address.database;
-    await makeCluster(name, [first, second]);
+    const { first, second, shared } = await twoServers('a cluster');
+    await makeCluster(CLUSTER, [first, second]);
     const { lines, logger } = told();
-    const store = await shared.open({ cluster: name, logger }, first.url);
-    const other = await shared.open({ cluster: name }, second.url);
+    const store = await shared.open({ logger }, first.url);
+    const other = await shared.open({}, second.url);
     return { first, second, store, other, lines };
   }
 
   test('an insert that another node runs holds the feed back, and no search', async () => {
     const { second, store, other } = await cluster();
-    const slow = await second.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events_local"', times: 1 });
+    const slow = await second.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events"', times: 1 });
     const late = other.append(one('late'));
     await second.held(slow);
     await store.append(one('early'));

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { engineConfig } from './cluster-engine.ts';
 import { quoted } from './statement-text.ts';
 
 const require = createRequire(join(import.meta.dirname, '../../../bench/package.json'));
@@ -44,11 +45,14 @@ export class ClickhouseEngine {
   readonly timezone: string;
   readonly #chdb: Chdb;
   readonly #folder: string;
+  readonly #args: readonly string[];
   /** Is open as long as the engine: with its last session the engine would end. */
   readonly #lasting: Session;
 
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true });
+    writeFileSync(`${folder}.xml`, engineConfig());
+    this.#args = [...SERVER_DEFAULTS, `--config-file=${folder}.xml`];
     this.#chdb = require('chdb');
     this.#folder = folder;
     this.#lasting = this.#open();
@@ -80,7 +84,7 @@ export class ClickhouseEngine {
   }
 
   #open(): Session {
-    return new this.#chdb.Session(this.#folder, { connectionArgs: SERVER_DEFAULTS });
+    return new this.#chdb.Session(this.#folder, { connectionArgs: this.#args });
   }
 }
 

@@ -7,12 +7,13 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type AnswerBreak, sendAnswer, sendError } from './answer.ts';
+import { CLUSTER, clusterSettings } from './cluster-engine.ts';
 import type { ClickhouseEngine, StatementAnswer } from './engine.ts';
 import { type Fault, FaultList } from './faults.ts';
 import { HeldFile } from './held-file.ts';
 import { answerEncoding, decoded, isForm, type RequestParts, readParts } from './request-parts.ts';
 import { asServerError, formError, isSignedIn, type ServerError, serverError } from './server-error.ts';
-import { asSeenBy, insertFromFile, quoted, type ServerView, statementFacts } from './statement-text.ts';
+import { asSeenBy, insertFromFile, quoted, type ServerView, statementFacts, withoutNodes } from './statement-text.ts';
 
 export interface FrontOptions {
   readonly user: string;
@@ -42,7 +43,7 @@ const MAX_HEADER_BYTES = 1_048_576 + 65_536;
  */
 export class Front {
   readonly faults = new FaultList();
-  /** The fronts of each cluster that this one belongs to. */
+  /** The fronts of each cluster that this one belongs to. Of the engine's cluster it is the only node, unless a test says otherwise. */
   readonly clusters = new Map<string, readonly Front[]>();
   clockOffsetMs = 0;
   readonly #engine: ClickhouseEngine;
@@ -205,13 +206,16 @@ export class Front {
     if (facts.isSeveral) throw serverError(severalStatements(), this.#engine.version);
     const source = isHeld(fault, 'inside') && dataFile !== undefined ? await HeldFile.over(dataFile) : undefined;
     const where = fault?.fault.kind === 'store-part' ? fault.fault.where : undefined;
-    const readable = dataFile === undefined ? statement : insertFromFile(statement, source?.path ?? dataFile, facts.format ?? '', where);
+    const text = withoutNodes(statement);
+    if (text === undefined) return cannedAnswer('');
+    const readable = dataFile === undefined ? text : insertFromFile(text, source?.path ?? dataFile, facts.format ?? '', where);
     const ran = this.#engine.run({
       statement: asSeenBy(this.#view(parts.settings.get('skip_unavailable_shards') === '1'), readable),
       database: parts.database,
       params: parts.params,
       settings: new Map([
         ...parts.settings,
+        ...clusterSettings(parts.settings, parts.database),
         ['log_comment', `${this.#mark(queryId)}${parts.settings.get('log_comment') ?? ''}`],
         ...(request.method === 'GET' ? [['readonly', '2'] as const] : []),
       ]),
@@ -249,7 +253,7 @@ export class Front {
   }
 
   #nodes(cluster: string, skipsAway: boolean): readonly Front[] | undefined {
-    const nodes = this.clusters.get(cluster);
+    const nodes = this.clusters.get(cluster) ?? (cluster === CLUSTER ? [this] : undefined);
     const present = nodes?.filter((node) => node === this || node.#server !== undefined);
     if (present?.length !== nodes?.length && !skipsAway) throw serverError(serverAway(), this.#engine.version);
     return present;

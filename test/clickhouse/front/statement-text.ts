@@ -106,10 +106,11 @@ export function insertFromFile(statement: string, path: string, format: string, 
 
 /**
  * The statement as the engine has to run it, so that it sees what a server with this view would see: running statements, the time that
- * now64 gives, the name of the host, and the same of each server by `clusterAllReplicas('…', view(…))`.
+ * now64 gives, the name of the host, and the same of each server by `clusterAllReplicas('…', view(…))`, or of the shards, which share the
+ * engine's tables, by `cluster('…', view(…))`.
  */
 export function asSeenBy(view: ServerView, statement: string): string {
-  if (!/processes|kill|now64|hostName|clusterAllReplicas/i.test(statement)) return statement;
+  if (!/processes|kill|now64|hostName|cluster/i.test(statement)) return statement;
   const tokens = tokensOf(statement);
   if (tokens.find(({ kind }) => kind !== 'blank')?.text.toUpperCase() === 'KILL') return killAsSeenBy(view, tokens);
   const parts: string[] = [];
@@ -148,17 +149,29 @@ function replacementAt(view: ServerView, tokens: readonly Token[], at: number): 
   if (text === 'now64' && view.clockOffsetMs !== 0) {
     return { text: `(${textOf(tokens.slice(at, last + 1))} + toIntervalMillisecond(${view.clockOffsetMs}))`, last };
   }
-  const nodes = text === 'clusterAllReplicas' ? ofAllServers(view, textOf(tokens.slice(at + 2, last))) : undefined;
+  const ofAll = text === 'clusterAllReplicas';
+  const nodes = ofAll || text === 'cluster' ? ofServers(view, textOf(tokens.slice(at + 2, last)), ofAll) : undefined;
   return nodes === undefined ? undefined : { text: nodes, last };
 }
 
-/** The rows that all servers of a cluster answer, undefined for what the front does not know. */
-function ofAllServers(view: ServerView, args: string): string | undefined {
+/** The rows that all servers of a cluster answer, or the first one alone; undefined for what the front does not know. */
+function ofServers(view: ServerView, args: string, ofAll: boolean): string | undefined {
   const [, name, source = ''] = /^\s*'([^']*)'\s*,\s*([\s\S]*?)\s*$/.exec(args) ?? [];
   const servers = name === undefined ? undefined : view.cluster(name);
   const inner = source === 'system.processes' ? `SELECT * FROM ${source}` : /^view\s*\(([\s\S]*)\)$/i.exec(source)?.[1];
   if (servers === undefined || inner === undefined) return undefined;
-  return `(${servers.map((server) => `SELECT * FROM (${asSeenBy(server, inner)})`).join(' UNION ALL ')})`;
+  const asked = ofAll ? servers : servers.slice(0, 1);
+  return `(${asked.map((server) => `SELECT * FROM (${asSeenBy(server, inner)})`).join(' UNION ALL ')})`;
+}
+
+/**
+ * A statement with ON CLUSTER as the engine runs it, in which nobody takes statements for nodes, and no replica takes inserts: a table that
+ * is replicated is one that is not. Undefined for one that has replicas wait for each other. Other statements are as they were.
+ */
+export function withoutNodes(statement: string): string | undefined {
+  if (!/\bON CLUSTER '/.test(statement)) return statement;
+  const alone = statement.replace(/ ON CLUSTER '[^']*'/, '').replace(/\bReplicated(\w*MergeTree\()'[^']*', '[^']*'(?:, )?/, '$1');
+  return /^SYSTEM SYNC REPLICA\b/.test(alone) ? undefined : alone;
 }
 
 function closingOf(tokens: readonly Token[], open: number): number | undefined {

@@ -19,6 +19,9 @@ export const CLICKHOUSE_GOOD: readonly (readonly [name: string, text: string, ke
   ['CLICKHOUSE_PASSWORD', ' any "text" ', 'clickhousePassword', ' any "text" ', THERE],
   ['CLICKHOUSE_DATABASE', '_events_2', 'clickhouseDatabase', '_events_2', THERE],
   ['CLICKHOUSE_CLUSTER', 'shield.log-1', 'clickhouseCluster', 'shield.log-1', THERE],
+  ['CLICKHOUSE_INSERT_QUORUM', '0', 'clickhouseInsertQuorum', 0],
+  ['CLICKHOUSE_INSERT_QUORUM', '2', 'clickhouseInsertQuorum', 2, THERE],
+  ['CLICKHOUSE_INSERT_QUORUM', 'auto', 'clickhouseInsertQuorum', 'auto', THERE],
 ];
 
 /** And those that stop the start. */
@@ -39,4 +42,8 @@ export const CLICKHOUSE_BAD: readonly (readonly [name: string, text: string, bes
   ['CLICKHOUSE_DATABASE', 'a`b', THERE],
   ['CLICKHOUSE_CLUSTER', "it's", THERE],
   ['CLICKHOUSE_CLUSTER', 'alone'],
+  ['CLICKHOUSE_INSERT_QUORUM', '2'],
+  ['CLICKHOUSE_INSERT_QUORUM', '-1', THERE],
+  ['CLICKHOUSE_INSERT_QUORUM', '101', THERE],
+  ['CLICKHOUSE_INSERT_QUORUM', 'most', THERE],
 ];

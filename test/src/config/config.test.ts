@@ -137,6 +137,7 @@ describe('the configuration', () => {
       clickhousePassword: null,
       clickhouseDatabase: 'shieldlog',
       clickhouseCluster: null,
+      clickhouseInsertQuorum: 0,
       kafkaBrokers: null,
       kafkaTopics: ['shield-events'],
       kafkaGroupId: 'shieldlog',

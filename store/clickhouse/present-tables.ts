@@ -1,0 +1,75 @@
+import { type Cluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
+import { IDENTITY_TABLE, STORE_TABLE_NAMES, VERSIONS_TABLE } from '../../sql/clickhouse/store-tables.ts';
+import { clickhouseStatement } from '../../sql/dialect.ts';
+import { sql, text, textList, trusted } from '../../sql/statement.ts';
+import { StoreError } from '../event-store.ts';
+import type { ClickhouseClient } from './server/client.ts';
+
+/** A server or a schema that this program cannot use, until somebody changes one of them. */
+export class IncompatibleServer extends StoreError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
+/** The table of the events of one server, or of a shard. */
+export const EVENTS_TABLE = 'events_local';
+
+/** The tables that each node of a cluster has. */
+const NODE_TABLES = [EVENTS_TABLE, SHARDED_EVENTS, IDENTITY_TABLE, VERSIONS_TABLE, ...STORE_TABLE_NAMES];
+
+const HOW_TO_MOVE = 'take another CLICKHOUSE_DATABASE, into which the feed moves the events (docs/moving.md)';
+
+/**
+ * Throws {@link IncompatibleServer} where a database has tables of one server and a cluster is asked for, or tables of a cluster and
+ * another one or none is asked for.
+ */
+export async function refuseOtherTables(client: ClickhouseClient, database: string, cluster: Cluster | null): Promise<void> {
+  const { rows } = await client.read(
+    clickhouseStatement(
+      sql`SELECT name, engine_full FROM system.tables
+        WHERE database = ${text(database)} AND name IN ${textList([EVENTS_TABLE, SHARDED_EVENTS])}`,
+    ),
+  );
+  const engines = new Map((rows as readonly (readonly [string, string])[]).map(([name, engine]) => [name, engine]));
+  const [, of] = /^Distributed\('([^']*)'/.exec(engines.get(SHARDED_EVENTS) ?? '') ?? [];
+  const what = `the tables in CLICKHOUSE_DATABASE=${database} are those of`;
+  if (of !== undefined && of !== cluster?.name) {
+    const asked = cluster === null ? 'CLICKHOUSE_CLUSTER is not set' : `CLICKHOUSE_CLUSTER is ${cluster.name}`;
+    throw new IncompatibleServer(`${what} the cluster ${of}, and ${asked}: set it to ${of}, or ${HOW_TO_MOVE}`);
+  }
+  if (cluster !== null && engines.has(EVENTS_TABLE) && of === undefined) {
+    throw new IncompatibleServer(`${what} one server, and CLICKHOUSE_CLUSTER is ${cluster.name}: unset it, or ${HOW_TO_MOVE}`);
+  }
+}
+
+export interface TablesOnNodes {
+  /** Whether each node that can be asked has all tables. */
+  readonly areThere: boolean;
+  /** The number of the store; undefined where no node has it. */
+  readonly storeId: number | undefined;
+}
+
+/** Which tables of a store the nodes of a cluster have. Throws {@link IncompatibleServer} where there is no such cluster. */
+export async function tablesOnNodes(client: ClickhouseClient, cluster: Cluster): Promise<TablesOnNodes> {
+  const { rows: named } = await client.read(clickhouseStatement(sql`SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster`));
+  const names = named.map(([name]) => String(name));
+  if (!names.includes(cluster.name)) {
+    const what = `CLICKHOUSE_CLUSTER=${cluster.name} is in no remote_servers of ClickHouse at CLICKHOUSE_URL`;
+    throw new IncompatibleServer(`${what}; allowed: ${names.slice(0, 10).join(', ')}`);
+  }
+  // A parameter is not sent to other nodes.
+  const ours = trusted(NODE_TABLES.map((table) => `'${table}'`).join(', '));
+  const ofNode = sql`SELECT count() AS tables, anyIf(comment, name = ${trusted(`'${IDENTITY_TABLE}'`)}) AS number
+    FROM system.tables WHERE database = ${trusted(`'${cluster.database}'`)} AND name IN (${ours})`;
+  const { rows } = await client.read(
+    clickhouseStatement(sql`SELECT tables, number FROM clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`),
+    // A node that is away is asked when it is there and a program starts.
+    { settings: { skip_unavailable_shards: 1 } },
+  );
+  const [number] = rows.map(([, text]) => String(text)).filter((text) => text !== '');
+  return {
+    areThere: rows.length > 0 && rows.every(([tables]) => Number(tables) === NODE_TABLES.length),
+    storeId: number === undefined ? undefined : Number(number),
+  };
+}
