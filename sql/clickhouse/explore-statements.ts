@@ -50,18 +50,32 @@ export interface FirstValues {
  * field, the highest for the first, of which only that of the field is 0; the number of its values; its first values by count, then those
  * by difference, each a list of `[value, events, selected]`.
  */
-export function facetValuesStatement(plan: SearchPlan, wanted: WantedFacets, events: SqlFragment): SqlStatement {
-  const { fields, selection, byCount, byDifference } = wanted;
+export function facetValuesStatement(plan: SearchPlan, wanted: WantedFacets, events: SqlFragment, areSharded = false): SqlStatement {
+  const { fields, byCount, byDifference } = wanted;
+  const counted = areSharded ? valuesOfShards(plan, wanted, events) : valuesOf(plan, wanted, events);
+  const first = firstValues(byCount, fields, NO_SQL);
+  const different = firstValues(byDifference, fields, sql`-(${difference(wanted)}), `);
+  return clickhouseStatement(sql`SELECT field, count(), ${first}, ${different} FROM (${counted}) AS counted GROUP BY field`);
+}
+
+/** Each value of each field with its events: a number for the field, the value, the number of events and that of those selected. */
+function valuesOf(plan: SearchPlan, { fields, selection }: WantedFacets, events: SqlFragment): SqlFragment {
   const names = fields.map((_, index) => trusted(`value${index}`));
   const values = fields.map((field, index) => sql`${value(field)} AS ${names[index] as SqlFragment}`);
   const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection)} AS "isSelected" FROM ${events}
     WHERE ${matchSql(plan, plan.window, clickhouseDialect)}`;
   const sets = joinSql(names.map((name) => sql`(${name})`));
-  const counted = sql`SELECT grouping(${joinSql(names)}) AS field, coalesce(${joinSql(names)}, '') AS value, toInt64(count()) AS events,
+  return sql`SELECT grouping(${joinSql(names)}) AS field, coalesce(${joinSql(names)}, '') AS value, toInt64(count()) AS events,
     toInt64(countIf("isSelected")) AS selected FROM (${found}) AS found GROUP BY GROUPING SETS (${sets})`;
-  const first = firstValues(byCount, fields, NO_SQL);
-  const different = firstValues(byDifference, fields, sql`-(${difference(wanted)}), `);
-  return clickhouseStatement(sql`SELECT field, count(), ${first}, ${different} FROM (${counted}) AS counted GROUP BY field`);
+}
+
+/** The same, for which each shard counts its own events instead of sending them: it is not asked for the rows of a subquery. */
+function valuesOfShards(plan: SearchPlan, { fields, selection }: WantedFacets, events: SqlFragment): SqlFragment {
+  const values = fields.map(value);
+  const sets = joinSql(values.map((one) => sql`(${one})`));
+  return sql`SELECT grouping(${joinSql(values)}) AS field, coalesce(${joinSql(values)}, '') AS value, toInt64(count()) AS events,
+    toInt64(countIf(${isSelected(plan, selection)})) AS selected FROM ${events} WHERE ${matchSql(plan, plan.window, clickhouseDialect)}
+    GROUP BY GROUPING SETS (${sets})`;
 }
 
 /** The number of the rows of a field, by the index of that. */

@@ -107,7 +107,7 @@ async function migrateTables(
   isDryRun: boolean,
 ): Promise<MigrationReport> {
   const run = (statement: string) => client.run(clickhouseStatement(trusted(statement)));
-  if (!isDryRun && !found.areThere) {
+  if (!isDryRun && cluster === null) {
     await run(createVersionsTable(cluster));
   }
   const from = await versionOf(client);
@@ -115,8 +115,9 @@ async function migrateTables(
     const what = `the schema in CLICKHOUSE_DATABASE has version ${from}, and this program knows ${KNOWN_VERSION} at most`;
     throw new IncompatibleServer(`${what}: run the program that made it, or a later one`);
   }
+  const place = placeOf(cluster, found);
   const isLacking = cluster !== null && !found.areThere;
-  const statements = statementsAfter(isLacking ? 0 : from, placeOf(cluster, found));
+  const statements = isLacking ? [createVersionsTable(cluster), ...statementsAfter(0, place)] : statementsAfter(from, place);
   if (!isDryRun) {
     for (const statement of statements) {
       await run(statement);

@@ -1,4 +1,5 @@
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { SHARDED_EVENTS } from '../../../sql/clickhouse/cluster.ts';
 import { eventsOf, type Moment } from '../../../sql/clickhouse/events.ts';
 import type { SqlFragment, SqlStatement } from '../../../sql/statement.ts';
 import type { ClickhouseClient, ClickhouseRows, ReadOptions } from '../server/client.ts';
@@ -44,6 +45,11 @@ export class EventReader {
 
   get groupings(): Groupings {
     return this.#source.groupings;
+  }
+
+  /** Whether the events are those of several shards. */
+  get areSharded(): boolean {
+    return this.#source.table === SHARDED_EVENTS;
   }
 
   get signal(): AbortSignal | undefined {

@@ -73,7 +73,7 @@ async function findValues(
     return { fields: [...new Set(some.map(({ field }) => field))], max: Math.max(0, ...some.map(({ limit }) => limit)) };
   };
   const wanted = { fields, selection, byCount: inOrder('count'), byDifference: inOrder('difference'), totals };
-  const { rows } = await reader.rows(facetValuesStatement(search, wanted, reader.events));
+  const { rows } = await reader.rows(facetValuesStatement(search, wanted, reader.events, reader.areSharded));
   const found = new Map(rows.map(([mask, ...row]) => [Number(mask), foundValues(row)]));
   return new Map(fields.map((field, index) => [field, found.get(fieldMask(index, fields.length)) ?? NOTHING]));
 }

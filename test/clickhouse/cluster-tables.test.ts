@@ -1,0 +1,144 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
+import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
+import { runHere } from '../src/cli/command-run.ts';
+import { breakableServer, frontUrl, quietClient, testDatabase } from './engine.ts';
+import { CLUSTER } from './front/cluster-engine.ts';
+
+async function addressOf(url = frontUrl()): Promise<ClickhouseAddress> {
+  const { name } = await testDatabase(url);
+  return { urls: [url], user: 'default', password: '', database: name };
+}
+
+async function rowsOf(address: ClickhouseAddress, text: string): Promise<readonly (readonly unknown[])[]> {
+  const client = new ClickhouseClient({ ...address, urls: [frontUrl()] });
+  onTestFinished(() => client.close());
+  return (await client.read({ text, params: [] })).rows;
+}
+
+const onCluster = { cluster: CLUSTER };
+
+const EVERY_NODE = ['dead_letters', 'expired_watermarks', 'removed_dead_letters', 'schema_versions', 'source_offsets'];
+
+describe('a migration of a cluster', () => {
+  test('makes the tables on every node, and a second one has nothing to do', async () => {
+    const address = await addressOf();
+    const { from, to, statements } = await migrateSchema(address, onCluster);
+    expect([from, to]).toEqual([0, 1]);
+    const made = statements.filter((one) => /^CREATE/.test(one));
+    expect(made.every((one) => one.includes(` ON CLUSTER '${CLUSTER}' `))).toBe(true);
+    const tables = await rowsOf(address, 'SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name');
+    expect(tables.flat()).toEqual([...EVERY_NODE, 'events', 'events_local', 'store_identity'].sort());
+    expect(await migrateSchema(address, onCluster)).toEqual({ from: 1, to: 1, statements: [] });
+  });
+
+  test('makes what a node lacks, with the number that the store has', async () => {
+    const address = await addressOf();
+    await migrateSchema(address, onCluster);
+    const client = new ClickhouseClient(address);
+    onTestFinished(() => client.close());
+    const storeId = await storeIdOf(client);
+    await client.run({ text: 'DROP TABLE dead_letters', params: [] });
+    const { from, to, statements } = await migrateSchema(address, { ...onCluster, isDryRun: true });
+    expect([from, to, statements.length > 0]).toEqual([1, 1, true]);
+    await migrateSchema(address, onCluster);
+    expect(await rowsOf(address, 'SELECT count() FROM dead_letters')).toEqual([['0']]);
+    expect(await storeIdOf(client)).toBe(storeId);
+    expect(statements.filter((one) => one.includes(`COMMENT '${storeId}'`))).toHaveLength(1);
+  });
+
+  test('is what the command makes, and says', async () => {
+    const { database } = await addressOf();
+    const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
+    const dry = await runHere(['migrate', '--dry-run'], env);
+    expect(dry).toMatchObject({ status: 0, stderr: 'the tables would go from version 0 to 1\n' });
+    expect(dry.stdout).toContain(`"events" ON CLUSTER '${CLUSTER}' (`);
+    expect((await runHere(['migrate'], env)).stderr).toBe('the tables went from version 0 to 1\n');
+    const client = quietClient({ url: frontUrl(), database });
+    await client.command({ query: 'DROP TABLE source_offsets' });
+    await client.close();
+    expect((await runHere(['migrate', '--dry-run'], env)).stderr).toBe(
+      'the tables of version 1 would be made on the nodes that lack some\n',
+    );
+    expect((await runHere(['migrate'], env)).stderr).toBe('the tables of version 1 were made on the nodes that lack some\n');
+    expect((await runHere(['migrate'], env)).stderr).toBe('nothing to do: the tables have version 1\n');
+  });
+
+  test('waits for no node that is away where the others have the tables', async () => {
+    const server = await breakableServer();
+    const address = await addressOf(server.url);
+    await migrateSchema(address, onCluster);
+    await server.break({ kind: 'refuse', code: 159, name: 'TIMEOUT_EXCEEDED', message: 'a host is away', matching: 'ON CLUSTER' });
+    expect(await migrateSchema(address, onCluster)).toMatchObject({ statements: [] });
+  });
+});
+
+describe('a database is refused', () => {
+  const HOW = 'or take another CLICKHOUSE_DATABASE, into which the feed moves the events (docs/moving.md)';
+
+  test('with tables of one server, for a cluster', async () => {
+    const address = await addressOf();
+    await migrateSchema(address);
+    const what = `the tables in CLICKHOUSE_DATABASE=${address.database} are those of one server`;
+    const message = `${what}, and CLICKHOUSE_CLUSTER is ${CLUSTER}: unset it, ${HOW}`;
+    await expect(migrateSchema(address, onCluster)).rejects.toThrow(message);
+    expect(await migrateSchema(address)).toMatchObject({ from: 1, statements: [] });
+    const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: address.database, CLICKHOUSE_CLUSTER: CLUSTER };
+    expect(await runHere(['migrate'], env)).toEqual({ status: 1, stdout: '', stderr: `shieldlog: ${message}\n` });
+  });
+
+  test('with tables of a cluster, without one and for another one', async () => {
+    const address = await addressOf();
+    await migrateSchema(address, onCluster);
+    const what = `the tables in CLICKHOUSE_DATABASE=${address.database} are those of the cluster ${CLUSTER}`;
+    await expect(migrateSchema(address)).rejects.toThrow(`${what}, and CLICKHOUSE_CLUSTER is not set: set it to ${CLUSTER}, ${HOW}`);
+    const other = migrateSchema(address, { cluster: 'other' });
+    await expect(other).rejects.toThrow(`${what}, and CLICKHOUSE_CLUSTER is other: set it to ${CLUSTER}, ${HOW}`);
+  });
+
+  test('for a cluster that the server does not know', async () => {
+    const address = await addressOf();
+    const migrated = migrateSchema(address, { cluster: 'other' });
+    const message = `CLICKHOUSE_CLUSTER=other is in no remote_servers of ClickHouse at CLICKHOUSE_URL; allowed: ${CLUSTER}`;
+    await expect(migrated).rejects.toThrow(message);
+    expect(await rowsOf(address, 'SELECT count() FROM system.tables WHERE database = currentDatabase()')).toEqual([['0']]);
+  });
+});
+
+/** The nodes of the profile, each with the macros that it has there. */
+const NODES = [
+  ['1', '1'],
+  ['1', '2'],
+  ['2', '1'],
+  ['2', '2'],
+] as const;
+
+/**
+ * The engine makes replicated tables, with its own Keeper, but takes no inserts into them: nothing fetches. So each node is a database, and
+ * what its macros would fill in is filled in before.
+ */
+test('the statements that are printed make replicas of each shard, and of the other tables one for each node', async () => {
+  const { database } = await addressOf();
+  const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
+  const { stdout } = await runHere(['migrate', '--dry-run'], env);
+  const made = stdout.split(';\n').filter((one) => one.startsWith('CREATE TABLE'));
+  expect(made).toHaveLength(EVERY_NODE.length + 3);
+  for (const [shard, replica] of NODES) {
+    const node = await testDatabase(frontUrl());
+    for (const statement of made) {
+      const ofNode = statement.replace(` ON CLUSTER '${CLUSTER}'`, '').replaceAll('{shard}', shard).replaceAll('{replica}', replica);
+      await node.client.command({ query: ofNode });
+    }
+  }
+  const replicas = await rowsOf(
+    { urls: [], user: 'default', password: '', database },
+    `SELECT zookeeper_path, groupArray(replica_name), max(total_replicas) FROM
+      (SELECT * FROM system.replicas WHERE position(zookeeper_path, '/${database}/') > 0 ORDER BY replica_name)
+      GROUP BY zookeeper_path ORDER BY zookeeper_path`,
+  );
+  const path = (group: string, table: string) => `/clickhouse/${CLUSTER}/tables/${group}/${database}/${table}`;
+  const everywhere = NODES.map(([shard, replica]) => `${shard}-${replica}`);
+  const ofNodes = EVERY_NODE.map((table) => [path('all', table), everywhere, 4]);
+  const ofShards = ['1', '2'].map((shard) => [path(shard, 'events_local'), ['1', '2'], 2]);
+  expect(replicas).toEqual([...ofShards, ...ofNodes].sort());
+});
