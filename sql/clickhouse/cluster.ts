@@ -60,5 +60,5 @@ export function activeParts({ database, table, cluster }: NodeRows): SqlFragment
 
 /** Resolves once every replica of a table has fetched what the others had stored when it was asked. */
 export function syncReplicasStatement(table: string, cluster: Cluster): SqlStatement {
-  return clickhouseStatement(sql`SYSTEM SYNC REPLICA${trusted(`${onCluster(cluster)} ${table}`)} LIGHTWEIGHT`);
+  return clickhouseStatement(sql`SYSTEM SYNC REPLICA${trusted(`${onCluster(cluster)} ${cluster.database}.${table}`)} LIGHTWEIGHT`);
 }
