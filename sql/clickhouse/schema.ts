@@ -109,10 +109,15 @@ export interface EventsTable {
 
 const COLUMNS = [...GIVEN, ...WORKED_OUT].map(({ name, definition }) => `"${name}" ${definition}`);
 
-/** The table through which the events of all shards are read and stored. It has none itself. */
-export function createShardedEvents(cluster: Cluster, ofShard: string): string {
+/**
+ * The table through which the events of all shards are read and stored. It has none itself. Its comment says over which shards they are
+ * spread, because with others they would be looked for where they are not.
+ */
+export function createShardedEvents(cluster: Cluster, ofShard: string, shards: string): string {
   const engine = `Distributed('${cluster.name}', '${cluster.database}', '${ofShard}', ${SHARDING_KEY})`;
-  return `CREATE TABLE IF NOT EXISTS "${SHARDED_EVENTS}"${onCluster(cluster)} (\n  ${COLUMNS.join(',\n  ')}\n) ENGINE = ${engine}`;
+  return `CREATE TABLE IF NOT EXISTS "${SHARDED_EVENTS}"${onCluster(cluster)} (
+  ${COLUMNS.join(',\n  ')}
+) ENGINE = ${engine} COMMENT '${shards}'`;
 }
 
 /**

@@ -48,28 +48,48 @@ export interface TablesOnNodes {
   readonly areThere: boolean;
   /** The number of the store; undefined where no node has it. */
   readonly storeId: number | undefined;
+  /** The weights of the shards of the cluster, in their order. */
+  readonly shards: string;
 }
 
-/** Which tables of a store the nodes of a cluster have. Throws {@link IncompatibleServer} where there is no such cluster. */
+/**
+ * Which tables of a store the nodes of a cluster have. Throws {@link IncompatibleServer} where there is no such cluster, or where it has
+ * other shards than those that the events are spread over.
+ */
 export async function tablesOnNodes(client: ClickhouseClient, cluster: Cluster): Promise<TablesOnNodes> {
-  const { rows: named } = await client.read(clickhouseStatement(sql`SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster`));
-  const names = named.map(([name]) => String(name));
-  if (!names.includes(cluster.name)) {
-    const what = `CLICKHOUSE_CLUSTER=${cluster.name} is in no remote_servers of ClickHouse at CLICKHOUSE_URL`;
-    throw new IncompatibleServer(`${what}; allowed: ${names.slice(0, 10).join(', ')}`);
-  }
+  const shards = await shardsOf(client, cluster);
   // A parameter is not sent to other nodes.
   const ours = trusted(NODE_TABLES.map((table) => `'${table}'`).join(', '));
-  const ofNode = sql`SELECT count() AS tables, anyIf(comment, name = ${trusted(`'${IDENTITY_TABLE}'`)}) AS number
+  const commentOf = (table: string) => sql`anyIf(comment, name = ${trusted(`'${table}'`)})`;
+  const ofNode = sql`SELECT count() AS tables, ${commentOf(IDENTITY_TABLE)} AS number, ${commentOf(SHARDED_EVENTS)} AS shards
     FROM system.tables WHERE database = ${trusted(`'${cluster.database}'`)} AND name IN (${ours})`;
   const { rows } = await client.read(
-    clickhouseStatement(sql`SELECT tables, number FROM clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`),
+    clickhouseStatement(sql`SELECT tables, number, shards FROM clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`),
     // A node that is away is asked when it is there and a program starts.
     { settings: { skip_unavailable_shards: 1 } },
   );
-  const [number] = rows.map(([, text]) => String(text)).filter((text) => text !== '');
+  const other = rows.map(([, , spread]) => String(spread)).find((spread) => spread !== '' && spread !== shards);
+  if (other !== undefined) {
+    const what = `the events in CLICKHOUSE_DATABASE=${cluster.database} are spread over shards with the weights ${other}`;
+    throw new IncompatibleServer(`${what}, and CLICKHOUSE_CLUSTER=${cluster.name} has ${shards}: ${HOW_TO_MOVE}`);
+  }
+  const [number] = rows.map(([, ofStore]) => String(ofStore)).filter((ofStore) => ofStore !== '');
   return {
+    shards,
     areThere: rows.length > 0 && rows.every(([tables]) => Number(tables) === NODE_TABLES.length),
     storeId: number === undefined ? undefined : Number(number),
   };
+}
+
+async function shardsOf(client: ClickhouseClient, { name }: Cluster): Promise<string> {
+  const { rows } = await client.read(
+    clickhouseStatement(sql`SELECT shard_num, any(shard_weight) FROM system.clusters WHERE cluster = ${text(name)}
+      GROUP BY shard_num ORDER BY shard_num`),
+  );
+  if (rows.length > 0) {
+    return rows.map(([, weight]) => String(weight)).join(',');
+  }
+  const { rows: others } = await client.read(clickhouseStatement(sql`SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster`));
+  const what = `CLICKHOUSE_CLUSTER=${name} is in no remote_servers of ClickHouse at CLICKHOUSE_URL`;
+  throw new IncompatibleServer(`${what}; allowed: ${others.flat().join(', ')}`);
 }

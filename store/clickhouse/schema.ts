@@ -20,6 +20,8 @@ const OLDEST_SERVER = [26, 7] as const;
 interface Place {
   readonly cluster: Cluster | null;
   readonly storeId: number;
+  /** The shards of the cluster; empty where there is one server. */
+  readonly shards: string;
 }
 
 /** A step from one version of the schema to the next. Its statements may run again, and twice at once. */
@@ -31,9 +33,9 @@ interface Migration {
 const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
-    statements: ({ cluster, storeId }) => [
+    statements: ({ cluster, storeId, shards }) => [
       // It is the first table, because it tells those of a cluster from those of one server.
-      ...(cluster === null ? [] : [createShardedEvents(cluster, EVENTS_TABLE)]),
+      ...(cluster === null ? [] : [createShardedEvents(cluster, EVENTS_TABLE, shards)]),
       createIdentityTable(storeId, cluster),
       foldTextFunction(cluster),
       createEventsTable({ table: EVENTS_TABLE, cluster }),
@@ -69,7 +71,7 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
   const cluster = name === null ? null : { name, database: address.database };
   const database = `CREATE DATABASE IF NOT EXISTS ${identifier(address.database)}${onCluster(cluster)}`;
   const server = new ClickhouseClient({ ...address, database: 'default' });
-  let found: TablesOnNodes = { areThere: false, storeId: undefined };
+  let found: TablesOnNodes = { areThere: false, storeId: undefined, shards: '' };
   try {
     await refuseOldServer(server);
     await refuseOtherTables(server, address.database, cluster);
@@ -96,8 +98,8 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
 }
 
 /** A node that is new to the cluster gets the number that the others have. */
-function placeOf(cluster: Cluster | null, { storeId = Math.floor(Math.random() * 2 ** 32) }: TablesOnNodes): Place {
-  return { cluster, storeId };
+function placeOf(cluster: Cluster | null, { shards, storeId = Math.floor(Math.random() * 2 ** 32) }: TablesOnNodes): Place {
+  return { cluster, storeId, shards };
 }
 
 async function migrateTables(

@@ -96,6 +96,17 @@ describe('a database is refused', () => {
     await expect(other).rejects.toThrow(`${what}, and CLICKHOUSE_CLUSTER is other: set it to ${CLUSTER}, ${HOW}`);
   });
 
+  test('with events that are spread over other shards', async () => {
+    const server = await breakableServer();
+    const address = await addressOf(server.url);
+    await migrateSchema(address, onCluster);
+    const three = JSON.stringify({ data: [1, 2, 3].map((shard) => [shard, 1]) });
+    await server.break({ kind: 'answer', text: three, matching: 'shard_weight' });
+    const what = `the events in CLICKHOUSE_DATABASE=${address.database} are spread over shards with the weights 1,1`;
+    const message = `${what}, and CLICKHOUSE_CLUSTER=${CLUSTER} has 1,1,1: ${HOW.replace(/^or /, '')}`;
+    await expect(migrateSchema(address, onCluster)).rejects.toThrow(message);
+  });
+
   test('for a cluster that the server does not know', async () => {
     const address = await addressOf();
     const migrated = migrateSchema(address, { cluster: 'other' });

@@ -47,7 +47,7 @@ export class EventTable {
     await reader.run(createEventsTable({ table: TABLE }));
     await reader.run(`SYSTEM STOP MERGES "${TABLE}"`);
     if (place === 'a cluster') {
-      await reader.run(createShardedEvents({ name: CLUSTER, database: reader.name }, TABLE));
+      await reader.run(createShardedEvents({ name: CLUSTER, database: reader.name }, TABLE, '1,1'));
     }
     return new EventTable(reader, place);
   }

@@ -59,6 +59,7 @@ export const CLUSTER_SETTINGS: ClickhouseSettings = {
   distributed_replica_max_ignored_errors: COUNTED_ERRORS,
   use_hedged_requests: 0,
   max_parallel_replicas: 1,
+  distributed_insert_skip_read_only_replicas: 1,
   // A replica that was away is left for another until it lacks no more than what came in the last second.
   max_replica_delay_for_distributed_queries: 1,
   // The copies of an event are on one shard, and so are both sides of an IN.

@@ -95,7 +95,7 @@ describe('an insert that a node runs', () => {
     expect(await feedAfter('a program')).toEqual(['b']);
   });
 
-  test('holds the feed where it is where the node that asked for it no longer runs it: it has begun there, and nobody knows when', async () => {
+  test('holds the feed where it is if the node that asked for it runs it no more: nobody knows when it began there', async () => {
     expect(await feedAfter('a node')).toEqual([]);
   });
 });
@@ -120,6 +120,21 @@ test('an insert keeps to the first replicas, and is acknowledged when its shards
   });
   await server.mend(held);
   await append;
+});
+
+test('a shard without a replica fails what needs it, and nothing else', async () => {
+  const server = await breakableServer();
+  const shared = await sharedStore(server.url, 'a cluster');
+  const store = await shared.open();
+  await store.append(one('a'));
+  const away = { kind: 'refuse', code: 279, name: 'ALL_CONNECTION_TRIES_FAILED', message: 'All connection tries failed' } as const;
+  const fault = await server.break({ ...away, matching: '"events"' });
+  await expect(store.search(rowsPlan())).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(store.append(one('b'))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await store.listDeadLetters({ zones: 'all', limit: 1 })).toEqual([]);
+  await server.mend(fault);
+  await store.append(one('b'));
+  expect(await store.search(rowsPlan())).toMatchObject({ total: 2 });
 });
 
 test('a sweep drops days once every node has what tells readers of them', async () => {

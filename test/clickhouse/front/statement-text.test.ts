@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asSeenBy, insertFromFile, quoted, type ServerView, statementFacts } from './statement-text.ts';
+import { asSeenBy, insertFromFile, quoted, type ServerView, statementFacts, withoutNodes } from './statement-text.ts';
 
 const OTHER: ServerView = {
   hostName: 'front-2',
@@ -85,6 +85,10 @@ describe('a server sees', () => {
         " UNION ALL SELECT * FROM (SELECT 'front-2' AS h, (now64(6) + toIntervalMillisecond(7)) AS n))",
       ].join(''),
     },
+    {
+      statement: "SELECT a FROM cluster('all', view(SELECT hostName() AS a))",
+      seen: "SELECT a FROM (SELECT * FROM (SELECT 'front-1' AS a))",
+    },
     { statement: "SELECT a FROM clusterAllReplicas('some', t)", seen: "SELECT a FROM clusterAllReplicas('some', t)" },
     { statement: 'SELECT processes, now64(6) FROM t', seen: 'SELECT processes, now64(6) FROM t' },
   ])('$statement as its own', ({ statement, seen }) => {
@@ -95,6 +99,25 @@ describe('a server sees', () => {
     expect(asSeenBy({ ...VIEW, clockOffsetMs: -5 }, "SELECT toInt64(now64(6)), 'now64(6)' FROM system.processes")).toBe(
       "SELECT toInt64((now64(6) + toIntervalMillisecond(-5))), 'now64(6)' FROM f.processes_1",
     );
+  });
+});
+
+describe('without the nodes of a cluster', () => {
+  test.each([
+    { statement: `SELECT "a ON CLUSTER 'c'" FROM t`, alone: `SELECT "a ON CLUSTER 'c'" FROM t` },
+    { statement: "ALTER TABLE t ON CLUSTER 'c' DROP PARTITION 1", alone: 'ALTER TABLE t DROP PARTITION 1' },
+    {
+      statement: `CREATE TABLE t ON CLUSTER 'c' (a Int8) ENGINE = ReplicatedReplacingMergeTree('/{shard}/t', '{replica}', "a") ORDER BY a`,
+      alone: 'CREATE TABLE t (a Int8) ENGINE = ReplacingMergeTree("a") ORDER BY a',
+    },
+    {
+      statement: "CREATE TABLE t ON CLUSTER 'c' (a Int8) ENGINE = ReplicatedMergeTree('/all/t', '{shard}-{replica}') ORDER BY a",
+      alone: 'CREATE TABLE t (a Int8) ENGINE = MergeTree() ORDER BY a',
+    },
+    { statement: "SYSTEM SYNC REPLICA ON CLUSTER 'c' d.t LIGHTWEIGHT", alone: undefined },
+    { statement: 'SYSTEM SYNC REPLICA `t` LIGHTWEIGHT', alone: 'SYSTEM SYNC REPLICA `t` LIGHTWEIGHT' },
+  ])('$statement is another one', ({ statement, alone }) => {
+    expect(withoutNodes(statement)).toBe(alone);
   });
 });
 

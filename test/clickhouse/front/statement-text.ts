@@ -169,7 +169,7 @@ function ofServers(view: ServerView, args: string, ofAll: boolean): string | und
  * is replicated is one that is not. Undefined for one that has replicas wait for each other. Other statements are as they were.
  */
 export function withoutNodes(statement: string): string | undefined {
-  if (!/\bON CLUSTER '/.test(statement)) return statement;
+  if (!/^(CREATE|ALTER|SYSTEM) [^(]*\bON CLUSTER '/.test(statement)) return statement;
   const alone = statement.replace(/ ON CLUSTER '[^']*'/, '').replace(/\bReplicated(\w*MergeTree\()'[^']*', '[^']*'(?:, )?/, '$1');
   return /^SYSTEM SYNC REPLICA\b/.test(alone) ? undefined : alone;
 }
