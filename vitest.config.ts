@@ -195,7 +195,7 @@ export default defineConfig({
           name: 'on-clickhouse',
           include: ON_CLICKHOUSE,
           exclude: NOT_ON_CLICKHOUSE,
-          env: { TEST_STORE: 'clickhouse' },
+          env: { TEST_STORE: process.env['TEST_STORE'] ?? 'clickhouse' },
           testTimeout: 300_000,
           globalSetup: ['test/clickhouse/clickhouse-setup.ts'],
         },

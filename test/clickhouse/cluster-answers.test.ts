@@ -8,6 +8,7 @@ import { expectAnswer, planOf } from '../golden/golden-answer.ts';
 import { GOLDEN_NOW, goldenThemes } from '../golden/golden-case.ts';
 import { batchOf, GOLDEN_RETENTION_MS, goldenLines } from '../golden/golden-events.ts';
 import { EventTable } from './event-table.ts';
+import type { Place } from './shared-store.ts';
 
 let server: EventTable;
 let cluster: EventTable;
@@ -19,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([server.close(), cluster.close()]));
 
-async function filled(place: 'one server' | 'a cluster'): Promise<EventTable> {
+async function filled(place: Place): Promise<EventTable> {
   const table = await EventTable.open(place);
   const lines = goldenLines();
   await table.insert(batchOf(lines.filter((_, index) => index % 2 === 0)));
