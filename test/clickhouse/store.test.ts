@@ -61,6 +61,9 @@ test('what reads is asked again once where its connection ends before the answer
   await store.append(canonicalBatch([event('a', NOW)]));
   await server.break({ kind: 'cut-before', matching: 'events_local" FINAL', times: 1 });
   expect((await store.search(rowsPlan())).total).toBe(1);
+  const running = await server.break({ kind: 'cut-during', matching: 'events_local" FINAL', times: 1 });
+  expect((await store.search(rowsPlan())).total).toBe(1);
+  await server.mend(running);
   await server.break({ kind: 'cut-before', matching: 'events_local" FINAL', times: 2 });
   await expect(store.search(rowsPlan())).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -46,6 +46,9 @@ const IDLE_MS = 300_000;
 /** As many statements may be under way: those of all seats of the queue, and those that the store makes by itself. */
 const MAX_CONNECTIONS = 64;
 
+/** What the number of a statement ends with that is asked again. */
+const AGAIN = '-again';
+
 export interface ClientOptions {
   /** Is told of outages, and of servers that are left for others. Default: nobody is. */
   readonly logger?: StoreLogger;
@@ -166,7 +169,8 @@ export class ClickhouseClient {
         if (!isLostConnection(error)) {
           throw error;
         }
-        return await work(server, queryId, abort);
+        // The server may not have noticed yet, and takes no second statement with the number of one that runs.
+        return await work(server, `${queryId}${AGAIN}`, abort);
       }
     });
   }
@@ -316,7 +320,8 @@ async function catchUp(server: Connection): Promise<void> {
 /** Ends a statement whose reader is gone. Where that fails, it ends by itself. */
 async function endStatement(server: Connection, queryId: string): Promise<void> {
   try {
-    await server.command({ query: 'KILL QUERY WHERE query_id = {id:String} ASYNC', query_params: { id: queryId } });
+    const query = `KILL QUERY WHERE query_id IN ({id:String}, concat({id:String}, '${AGAIN}')) ASYNC`;
+    await server.command({ query, query_params: { id: queryId } });
   } catch {
     // The server cannot be reached, or the statement has ended.
   }

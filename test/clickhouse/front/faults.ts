@@ -18,6 +18,8 @@ type FaultKind =
   | { readonly kind: 'store-part'; readonly where: string; readonly code: number; readonly name: string; readonly message: string }
   /** The connection is cut before the statement is run. */
   | { readonly kind: 'cut-before' }
+  /** The connection is cut, and the statement counts as running until it is released. */
+  | { readonly kind: 'cut-during' }
   /** The statement is run, and its answer is lost. */
   | { readonly kind: 'cut-after' }
   /** The connection is cut behind this many bytes of the answer. */

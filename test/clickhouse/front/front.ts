@@ -168,6 +168,11 @@ export class Front {
     const startedAt = performance.now();
     let answer: StatementAnswer | undefined;
     try {
+      if (fault?.fault.kind === 'cut-during') {
+        response.destroy();
+        await this.faults.hold(fault.id, statement);
+        return;
+      }
       answer = fault?.fault.kind === 'answer' ? cannedAnswer(fault.fault.text) : await this.#execute(asked, request, fault);
       if (isHeld(fault, 'after')) await this.faults.hold(fault.id, statement);
       if (fault?.fault.kind === 'store-part') throw serverError(fault.fault, this.#engine.version);
