@@ -147,8 +147,9 @@ export function groupDetailStatement(
   const wanted = by.length === 1 ? quotedList(keys.map(([key]) => key ?? '')) : keys.map((key) => `(${quotedList(key)})`).join(', ');
   const sparkline = buckets === 0 ? '[]' : `sumMap(map(intDiv((timestamp - ${fromMs}) * ${buckets}, ${toMs - fromMs}), 1))`;
   const { text } = table;
+  const counted = ['country', 'asn'].map((name) => `sumMap(map(${text(name)}, 1))`).join(', ');
   return `SELECT ${columns}, count(), min(timestamp), max(timestamp),
-    sumMap(map(${text('country')}, 1)), sumMap(map(${text('asn')}, 1)), sumMap(map(lower(${text('action')}), 1)), groupUniqArray(feature), groupUniqArray(ruleId),
+    ${counted}, sumMap(map(lower(${text('action')}), 1)), groupUniqArray(feature), groupUniqArray(ruleId),
     ${sparkline} FROM ${table.from}
     WHERE ${matching(plan, table)} AND ${by.length === 1 ? columns : `(${columns})`} IN (${wanted}) GROUP BY ${columns}`;
 }

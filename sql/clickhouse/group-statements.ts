@@ -22,10 +22,10 @@ export function groupKeysStatement(plan: SearchPlan, output: GroupsOutput, event
 }
 
 /**
- * One page of groups in the order of the answer, each with its facts; the columns are those of {@link groupFactsStatement}. It works out the
- * facts of every group, so that it is for few of them. The rows before the limit are the number of all groups.
+ * One page of groups in the order of the answer, each with its facts; the columns are those of {@link groupFactsStatement}. It works out
+ * the facts of every group, so that it is for few of them. The rows before the limit are the number of all groups.
  */
-export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlStatement {
+export function fewGroupsStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlStatement {
   const names = keyNames(output);
   return clickhouseStatement(
     sql`SELECT ${groupFacts(plan, output)} FROM ${events} WHERE ${matchSql(plan, plan.window, clickhouseDialect)}

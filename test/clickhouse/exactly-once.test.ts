@@ -210,6 +210,9 @@ describe.each(PLACES)('a reader on %s', (place) => {
     const writing = await slow.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events', times: 1 });
     const append = writer.append(canonicalBatch([event('b', NOW, { country: 'DE' })]));
     await slow.held(writing);
+    // As where there are many groups, whose facts are worked out by a statement of their own.
+    const many = { code: 158, name: 'TOO_MANY_ROWS', message: 'Limit for rows to GROUP BY exceeded' };
+    await slow.break({ kind: 'refuse', ...many, matching: 'sumMap|groupUniq', times: 1 });
     const reading = await slow.break({ kind: 'hold', at: 'before', matching: 'sumMap|groupUniq', times: 1 });
     const groups = reader.search({
       zones: 'all',

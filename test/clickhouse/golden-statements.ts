@@ -1,6 +1,6 @@
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { eventsOf } from '../../sql/clickhouse/events.ts';
-import { groupFactsStatement, groupKeysStatement, groupPageStatement } from '../../sql/clickhouse/group-statements.ts';
+import { fewGroupsStatement, groupFactsStatement, groupKeysStatement } from '../../sql/clickhouse/group-statements.ts';
 import { rowSliceStatement } from '../../sql/clickhouse/row-statements.ts';
 import type { SqlStatement } from '../../sql/statement.ts';
 import { PIECE_BYTES } from '../../store/event-store.ts';
@@ -18,6 +18,6 @@ export function goldenClickhouseStatements(plan: SearchPlan, { groups = [], tota
     return [rowSliceStatement(plan, events, window, { skip: page.index * page.size, limit: page.size }, PIECE_BYTES)];
   }
   const keys = groups.map(({ key }) => key);
-  const ofMany = [groupPageStatement(plan, output, events), groupKeysStatement(plan, output, events)];
+  const ofMany = [fewGroupsStatement(plan, output, events), groupKeysStatement(plan, output, events)];
   return keys.length === 0 ? ofMany : [...ofMany, groupFactsStatement(plan, output, { keys, isWhole: keys.length === total }, events)];
 }

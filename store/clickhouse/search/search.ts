@@ -2,7 +2,7 @@ import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { EventGroup, GroupsResult, SearchResult } from '../../../query/plan/search-result.ts';
 import { totalsStatement } from '../../../sql/clickhouse/explore-statements.ts';
-import { groupFactsStatement, groupKeysStatement, groupPageStatement } from '../../../sql/clickhouse/group-statements.ts';
+import { fewGroupsStatement, groupFactsStatement, groupKeysStatement } from '../../../sql/clickhouse/group-statements.ts';
 import { type RowColumns, rowSliceStatement } from '../../../sql/clickhouse/row-statements.ts';
 import { clickhouseDialect } from '../../../sql/dialect.ts';
 import { activeZonesStatement } from '../../../sql/explore-statements.ts';
@@ -52,7 +52,7 @@ async function findFewGroups(plan: SearchPlan, output: GroupsOutput, reader: Eve
     return undefined;
   }
   try {
-    const { rows, rowsBeforeLimit } = await reader.rows(groupPageStatement(plan, output, reader.events), { ...WITH_TOTAL, ...FEW_GROUPS });
+    const { rows, rowsBeforeLimit } = await reader.rows(fewGroupsStatement(plan, output, reader.events), { ...WITH_TOTAL, ...FEW_GROUPS });
     return { kind: 'groups', groups: rows.map((row) => eventGroup(output, row)), total: rowsBeforeLimit };
   } catch (error) {
     if (!isTooMuchAtOnce(error)) {
