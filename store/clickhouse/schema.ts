@@ -83,7 +83,8 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
       const statements = [database, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found))];
       return { from: 0, to: KNOWN_VERSION, statements };
     }
-    if (!found.areThere) {
+    // Whoever may not make databases can use one that somebody else has made.
+    if (cluster === null ? !isThere : !found.areThere) {
       await server.run(clickhouseStatement(trusted(database)));
     }
   } finally {
@@ -109,16 +110,13 @@ async function migrateTables(
   isDryRun: boolean,
 ): Promise<MigrationReport> {
   const run = (statement: string) => client.run(clickhouseStatement(trusted(statement)));
-  if (!isDryRun && cluster === null) {
-    await run(createVersionsTable(cluster));
-  }
   const from = await versionOf(client);
   if (from > KNOWN_VERSION) {
     const what = `the schema in CLICKHOUSE_DATABASE has version ${from}, and this program knows ${KNOWN_VERSION} at most`;
     throw new IncompatibleServer(`${what}: run the program that made it, or a later one`);
   }
   const place = placeOf(cluster, found);
-  const isLacking = cluster !== null && !found.areThere;
+  const isLacking = from === 0 || (cluster !== null && !found.areThere);
   const statements = isLacking ? [createVersionsTable(cluster), ...statementsAfter(0, place)] : statementsAfter(from, place);
   if (!isDryRun) {
     for (const statement of statements) {
