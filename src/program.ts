@@ -78,7 +78,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const store = await openStore(
     clickhouse === null
       ? { kind: 'embedded', dataDir, memoryLimitMb, ...settings, onFatal }
-      : { kind: 'clickhouse', address: clickhouse, ...clusterOf(config), ...settings },
+      : { kind: 'clickhouse', address: clickhouse, memoryLimitMb, ...clusterOf(config), ...settings },
   );
   // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];

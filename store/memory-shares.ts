@@ -3,7 +3,7 @@ const MEBIBYTE = 1024 * 1024;
 /** With less DuckDB cannot sort the events of a usual store, and an excerpt of the feed would hold less than a page. */
 const LEAST_MB = { searches: 256, merges: 128, feedExcerpt: 4 } as const;
 /** Shares above these would save little reading. */
-const MOST_MB = { feedExcerpt: 108, feedPages: 96 } as const;
+const MOST_MB = { feedExcerpt: 108, clickhouseExcerpt: 64, feedPages: 96 } as const;
 
 /** So many excerpts of the feed are held: two of one reader, which it reads and which comes next, and another one of a second reader. */
 export const MAX_FEED_EXCERPTS = 3;
@@ -38,6 +38,11 @@ export function memoryShares(memoryLimitMb: number): MemoryShares {
     feedPagesBytes: Math.min(MOST_MB.feedPages, sixteenth) * MEBIBYTE,
     answersBytes: sixteenth * MEBIBYTE,
   };
+}
+
+/** The share of one excerpt of the feed of a store on ClickHouse, in bytes: it has what DuckDB does not take. */
+export function clickhouseExcerptBytes(memoryLimitMb: number): number {
+  return Math.min(MOST_MB.clickhouseExcerpt, memoryLimitMb / 16) * MEBIBYTE;
 }
 
 /** The most memory of the excerpts of the feed, and of one that is being made, in bytes. */

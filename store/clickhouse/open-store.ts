@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
+import { clickhouseExcerptBytes } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
 import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
 import { ClickhouseStore } from './clickhouse-store.ts';
@@ -28,6 +29,7 @@ const SWEEP_EVERY_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
 const SETUP_WAIT_MS = 10_000;
 const FAILURE_HOLD_MS = 30_000;
+const MEMORY_LIMIT_MB = 1_024;
 const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
 const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
 
@@ -39,6 +41,8 @@ export interface ClickhouseStoreOptions {
   /** How many replicas have an insert before it is acknowledged. Default: what ClickHouse does by itself. */
   readonly insertQuorum?: number | 'auto';
   readonly retentionMs: number;
+  /** Memory for excerpts of the feed is a part of it. Default: 1,024. */
+  readonly memoryLimitMb?: number;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly logger?: StoreLogger;
@@ -72,7 +76,11 @@ export interface ClickhouseTuning {
  */
 export async function openClickhouseStore(options: ClickhouseStoreOptions, tuning: ClickhouseTuning = {}): Promise<ClickhouseStore> {
   const { address, cluster: name = null, insertQuorum, retentionMs, now, logger = silentLogger } = options;
-  const { deadLetterQuotaBytes = DEAD_LETTER_QUOTA_BYTES, deadLetterRetentionMs = DEAD_LETTER_RETENTION_MS } = options;
+  const {
+    memoryLimitMb = MEMORY_LIMIT_MB,
+    deadLetterQuotaBytes = DEAD_LETTER_QUOTA_BYTES,
+    deadLetterRetentionMs = DEAD_LETTER_RETENTION_MS,
+  } = options;
   const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
   const { idleMs, failureHoldMs = FAILURE_HOLD_MS, closeGraceMs = CLOSE_GRACE_MS, setupWaitMs = SETUP_WAIT_MS } = tuning;
   const { database } = address;
@@ -91,7 +99,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const sourceOffsets = new SourceOffsets(client);
   const pipeline = new InsertPipeline({ client, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
-  const feed = new Feed({ client, visibility, positions, table });
+  const feed = new Feed({ client, visibility, positions, table, excerptBytes: clickhouseExcerptBytes(memoryLimitMb) });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
   const retention = new Retention({ client, database, table, local, cluster, retentionMs, deadLetterRetentionMs, hold, logger });
   const watch = new ArrivalWatch({

@@ -144,7 +144,10 @@ const READERS: Readonly<Record<string, (zones: ZoneSelection, client: WatchedCli
     const visibility = { horizon: async () => 1n << 62n };
     const positions = new ClickhousePositions({ client, visibility, storeId: async () => 1 });
     const after = { sequence: 0n, afterSweep: 0 } as never;
-    return await new Feed({ client, visibility, positions, table: EVENTS }).read({ zones, after, limit: 2 }, new AbortController().signal);
+    return await new Feed({ client, visibility, positions, table: EVENTS, excerptBytes: 1024 }).read(
+      { zones, after, limit: 2 },
+      new AbortController().signal,
+    );
   },
 };
 

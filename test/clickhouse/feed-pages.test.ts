@@ -63,10 +63,10 @@ test('pages of any size give each of many events once and in the same order, als
   expect([ofSome.lines.length, ofSome.more]).toEqual([MANY / 50, false]);
 });
 
-test('pages of long events end before they have more than they may', async () => {
+test.each([64, 1_024])('pages of long events end before they have more than they may, with %i MiB', async (memoryLimitMb) => {
   const shared = await sharedStore();
-  const store = await shared.open();
-  const long = Array.from({ length: 500 }, (_, index) => event(`long-${index}`, NOW, { log: LONG_LOG }));
+  const store = await shared.open({ memoryLimitMb });
+  const long = Array.from({ length: 250 }, (_, index) => event(`long-${index}`, NOW, { log: LONG_LOG }));
   await store.append(canonicalBatch(long));
   const { ids, pages } = await readPages(store, 100_000);
   expect(new Set(ids).size).toBe(long.length);

@@ -12,7 +12,6 @@ import { type ClickhousePositions, sequenceAt } from './positions.ts';
 
 /** The most of an excerpt. The events of a minute lie in all parts of the table, so that reading more of them takes little longer. */
 const EXCERPT_EVENTS = 60_000;
-const EXCERPT_BYTES = 64 * 1024 * 1024;
 /** The share of an excerpt that is filled where its events are as long as those before. */
 const FILLED = 0.8;
 /** What an event takes until one was read. */
@@ -28,6 +27,8 @@ interface FeedOptions {
   readonly visibility: Pick<Visibility, 'horizon'>;
   readonly positions: ClickhousePositions;
   readonly table: string;
+  /** The most bytes of an excerpt; a single event may have more. */
+  readonly excerptBytes: number;
 }
 
 /** The events of some zones with a sequence above `after` and up to `upTo`. */
@@ -128,7 +129,7 @@ export class Feed {
     const inMinute = await this.#firstMinute(range, signal);
     return inMinute === undefined
       ? { ...range, lines: [] }
-      : await this.#readFirst(inMinute, { events: EXCERPT_EVENTS, bytes: EXCERPT_BYTES }, signal);
+      : await this.#readFirst(inMinute, { events: EXCERPT_EVENTS, bytes: this.#options.excerptBytes }, signal);
   }
 
   /** The first events of a range that fit into a budget, at least those of one sequence. */
