@@ -105,10 +105,18 @@ test('what there is no memory for is refused before the first byte, and ends an 
   await filled.close();
   const tight = await storeIn(dataDir, { memoryLimitMb: 32 });
   const url = await servedFeed(tight);
-  const { ids, last } = readAnswer(await ask({ url }, '/shield/event-logs/all/feed?limit=100000'));
-  expect(ids).toEqual(small.map(({ logId }) => logId));
+  let { ids, last } = readAnswer(await ask({ url }, '/shield/event-logs/all/feed?limit=100000'));
+  expect(ids.length).toBeGreaterThanOrEqual(small.length);
+  let refused = await ask({ url }, `/shield/event-logs/all/feed?cursor=${last.cursor}`);
+  // DuckDB may have had the memory for some of the long events, by how its threads came to it.
+  while (refused.status === 200) {
+    const more = readAnswer(refused);
+    ids = [...ids, ...more.ids];
+    ({ last } = more);
+    refused = await ask({ url }, `/shield/event-logs/all/feed?cursor=${last.cursor}`);
+  }
+  expect(ids).toEqual([...small, ...wide].slice(0, ids.length).map(({ logId }) => logId));
   expect(last.more).toBe(true);
-  const refused = await ask({ url }, `/shield/event-logs/all/feed?cursor=${last.cursor}`);
   expect([refused.status, refused.headers.get('retry-after')], refused.text).toEqual([503, '1']);
   expect(refused.body.message).toBe('there is not enough memory for a page of the feed; try again later');
   // Others are answered.
@@ -116,5 +124,6 @@ test('what there is no memory for is refused before the first byte, and ends an 
   await tight.close();
   const roomy = await servedFeed(await storeIn(dataDir, { memoryLimitMb: 1_024 }));
   const rest = readAnswer(await ask({ url: roomy }, `/shield/event-logs/all/feed?limit=100&cursor=${last.cursor}`));
-  expect(rest.ids).toEqual(wide.slice(0, 100).map(({ logId }) => logId));
+  const first = ids.length - small.length;
+  expect(rest.ids).toEqual(wide.slice(first, first + 100).map(({ logId }) => logId));
 });
