@@ -26,6 +26,11 @@ interface ExcerptRange extends ExcerptBounds {
   readonly zones: ZoneSelection;
 }
 
+/** The zones in the one order by which excerpts of the same zones are found again. */
+export function distinctZones(zones: ZoneSelection): ZoneSelection {
+  return zones === 'all' ? zones : [...new Set(zones)].sort((one, other) => one - other);
+}
+
 /** Returns true once a reader at `after` has read a quarter of the excerpt: the next excerpt is then made before it is needed. */
 export function isUnderWay({ after: begin, upTo }: ExcerptBounds, after: bigint): boolean {
   return 4n * (after - begin) >= upTo - begin;

@@ -3,7 +3,7 @@ import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { MINUTE_OF_SEQUENCES } from '../../../sql/clickhouse/schema.ts';
 import { abortable } from '../../../work/abortable.ts';
 import { type FeedLine, type FeedPage, type FeedRequest, StoreError } from '../../event-store.ts';
-import { FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
+import { distinctZones, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { isTooMuchAtOnce } from '../server/server-error.ts';
 import { type ClickhouseSettings, settingsOfZones } from '../server/settings.ts';
@@ -59,7 +59,7 @@ export class Feed {
   /** One page, which ends before its limit where its events are long, or where those that a reader may see end. */
   async read({ zones, after, limit }: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
     const { visibility, positions } = this.#options;
-    const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((one, other) => one - other);
+    const wanted = distinctZones(zones);
     const upTo = (await visibility.horizon(signal)) - 1n;
     const most = Math.min(limit, PAGE_EVENTS);
     const lines: FeedLine[] = [];
@@ -67,11 +67,12 @@ export class Feed {
     while (reached < upTo && lines.length < most && bytes < PAGE_BYTES) {
       const budget = { events: most - lines.length, bytes: PAGE_BYTES - bytes };
       const piece = await this.#readPiece({ zones: wanted, after: reached, upTo }, budget, signal);
-      if (lines.length > 0 && bytesOf(piece.lines) > budget.bytes) {
+      const pieceBytes = bytesOf(piece.lines);
+      if (lines.length > 0 && pieceBytes > budget.bytes) {
         break;
       }
       lines.push(...piece.lines);
-      bytes += bytesOf(piece.lines);
+      bytes += pieceBytes;
       reached = piece.lastSequence;
     }
     const more = reached < upTo && (await this.#firstSlot({ zones: wanted, after: reached, upTo }, signal)) !== undefined;
@@ -202,13 +203,14 @@ function firstOf({ lines, upTo }: Excerpt, after: bigint, budget: ReadBudget): F
     return { lines: [], lastSequence: upTo };
   }
   let [end, bytes] = [behind, 0];
-  for (; end < lines.length; end += 1) {
-    bytes += bytesOf(lines.slice(end, end + 1));
+  for (const line of lines.slice(behind)) {
+    bytes += line.end - line.start;
     const isFull = end - behind >= budget.events || (end > behind && bytes > budget.bytes);
     // Where two processes have one number, two events may have one sequence, which a cursor cannot stand between.
-    if (isFull && lines[end]?.sequence !== lines[end - 1]?.sequence) {
+    if (isFull && line.sequence !== lines[end - 1]?.sequence) {
       break;
     }
+    end += 1;
   }
   const some = lines.slice(behind, end);
   return { lines: copyOf(some), lastSequence: end === lines.length ? upTo : (some.at(-1)?.sequence ?? upTo) };

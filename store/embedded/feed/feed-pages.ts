@@ -1,6 +1,6 @@
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import type { FeedLine, FeedRequest } from '../../event-store.ts';
-import { FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
+import { distinctZones, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { retryWithLess } from '../duckdb/out-of-memory.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
@@ -60,7 +60,7 @@ export class FeedPages {
   /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many readers wait. */
   async read({ zones, afterSequence, limit }: PageRequest, signal: AbortSignal): Promise<SequencePage> {
     const { versions, evictCaches } = this.#options;
-    const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((a, b) => a - b);
+    const wanted = distinctZones(zones);
     const readOn = async (): Promise<SequencePage> => {
       signal.throwIfAborted();
       for (let after = afterSequence; ; ) {
