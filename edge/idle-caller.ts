@@ -3,7 +3,14 @@ import type { ServerResponse } from 'node:http';
 /** A caller who takes nothing of an answer for so long is cut off. */
 export const CALLER_IDLE_MS = 30_000;
 
-/** Cuts a caller off who takes nothing of the answer for `idleMs`. Answers of the operations and of the search are held to it. */
-export function cutOffIdle(response: ServerResponse, idleMs: number = CALLER_IDLE_MS): void {
-  response.setTimeout(idleMs, () => response.destroy());
+/**
+ * Cuts a caller off who takes none of the bytes that wait for it for `idleMs`. If no bytes wait, the program is slow and nothing happens.
+ * `createHttpServer` in `src/http/http-server.ts` holds every answer to it; a later call for the same answer replaces the one before.
+ */
+export function cutOffIdle(response: ServerResponse, idleMs = CALLER_IDLE_MS, cutOff = (): unknown => response.destroy()): void {
+  response.removeAllListeners('timeout');
+  response.setTimeout(idleMs, () => {
+    if (response.writableLength > 0) cutOff();
+    else response.socket?.setTimeout(idleMs);
+  });
 }

@@ -132,10 +132,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
   await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodyDeadlineMs });
-  await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
+  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, bodyDeadlineMs });
   await app.register(kafkaRoutes, { kafka, bodyDeadlineMs });
-  await app.register(backupRoutes, { store, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodyDeadlineMs });
-  await app.register(checkRoutes, { store });
+  await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodyDeadlineMs });
+  await app.register(checkRoutes, { store, turns });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0 });
   await app.register(pageRoutes);

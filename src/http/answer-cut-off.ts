@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
-import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
+import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/idle-caller.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type AnswerPieces, answerWrites } from './answer-writer.ts';
 import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';
@@ -49,7 +49,7 @@ export async function beginAnswer(answer: AnswerToSend): Promise<Buffer | Readab
   const writes = answerWrites(read(signal), turns);
   try {
     const first = await writes.next();
-    watchReader(response, idleMs, cut);
+    cutOffIdle(response, idleMs, () => cut(new ReaderIdle(idleMs)));
     if (first.done === true) {
       finished(response, () => end(null));
       return first.value;
@@ -83,14 +83,6 @@ class ReaderIdle extends Error {
   constructor(idleMs: number) {
     super(`the client took no byte for ${idleMs} ms`);
   }
-}
-
-/** Calls `onIdle` when the client took none of the waiting bytes for `idleMs`. If no bytes wait, the server is slow and nothing happens. */
-function watchReader(response: ServerResponse, idleMs: number, onIdle: (reason: ReaderIdle) => void): void {
-  response.setTimeout(idleMs, () => {
-    if (response.writableLength > 0) onIdle(new ReaderIdle(idleMs));
-    else response.setTimeout(idleMs);
-  });
 }
 
 /** Calls `act` when the body has released its source and the response was sent or its client is gone. */

@@ -1,21 +1,23 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { lettersOf } from '../../ingest/upload/dead-letter-replay.ts';
 import type { JsonLimits, JsonValue } from '../../query/exact-json.ts';
 import { BODY, ErrorList, elementPath, shownValue } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readObject } from '../../query/request/wire-readers.ts';
 import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
+import { type HeldPart, type Hold, uncounted } from './answer-memory.ts';
 import { invalidRequest } from './problem.ts';
 
-/** The bytes that are written at once; more would delay other requests. It is a multiple of 3, so that base64 parts fit together. */
+/** The bytes that are made text at once; more would delay other requests. It is a multiple of 3, so that base64 parts fit together. */
 const PART_BYTES = 3 * 64 * 1024;
 
 /** The most dead letters of one answer. */
 export const MAX_LISTED_LETTERS = 10_000;
 export const DEFAULT_LISTED_LETTERS = 100;
 
-/** Letters that are read from the store together. */
+/** Letters that are read from the store together, at most. */
 const READ_AT_ONCE = 100;
+
+/** A store gives fewer letters than it was asked for where these have more bytes, or where there are no more. */
+const SHORT_LIST_BYTES = 1024 * 1024;
 
 /** The bytes as the inside of a JSON string, in parts. */
 function* textParts(bytes: Uint8Array): Generator<string> {
@@ -41,29 +43,59 @@ function* letterParts({ bytes, offset, zoneId: shieldZoneId, isWhole: replayable
   yield '"}';
 }
 
-/** The JSON of up to `limit` dead letters of the zones after an id, in parts. Other requests have a turn between two parts. */
+type ListedLetters = Pick<DeadLetterSelection, 'zones' | 'afterId' | 'limit'>;
+
+/** Letters that are in memory together. */
+interface LetterPage extends HeldPart {
+  readonly letters: readonly StoredDeadLetter[];
+  /** Where the list goes on behind these; null where there are no more, or the limit is not reached. */
+  readonly nextAfterId: number | null;
+}
+
+/** Up to `limit` letters, page by page. The last page may be empty. */
+async function* letterPages(store: EventStore, { zones, afterId = 0, limit }: ListedLetters): AsyncGenerator<LetterPage, void, void> {
+  for (let [left, after] = [limit, afterId]; ; ) {
+    // One more than are left tells whether there are more.
+    const asked = Math.min(READ_AT_ONCE, left + 1);
+    const found = await store.listDeadLetters({ zones, afterId: after, limit: asked });
+    const letters = found.slice(0, left);
+    const bytes = found.reduce((sum, letter) => sum + letter.bytes.length, 0);
+    left -= letters.length;
+    after = letters.at(-1)?.id ?? after;
+    const isOver = found.length === 0 || found.length > letters.length;
+    yield {
+      letters,
+      bytes,
+      isLast: isOver || (found.length < asked && bytes < SHORT_LIST_BYTES),
+      nextAfterId: found.length > letters.length ? after : null,
+    };
+    if (isOver) return;
+  }
+}
+
+function* listParts(letters: readonly StoredDeadLetter[], before: string): Generator<string> {
+  let separator = before;
+  for (const letter of letters) {
+    yield separator;
+    yield* letterParts(letter);
+    separator = ',';
+  }
+}
+
+/** The list of up to `limit` dead letters of the zones after an id, as the pieces of an answer. */
 export async function* deadLetterList(
   store: EventStore,
-  { zones, afterId = 0, limit }: Pick<DeadLetterSelection, 'zones' | 'afterId' | 'limit'>,
-): AsyncGenerator<string> {
-  let [listed, last, more] = [0, afterId, false];
-  // This waits for the first letter, so that one that cannot be read is answered with 500.
-  let opening = '{"deadLetters":[';
-  for await (const letter of lettersOf(store, { zones, afterId, limit: READ_AT_ONCE })) {
-    if (listed === limit) {
-      more = true;
-      break;
-    }
-    for (const part of letterParts(letter)) {
-      yield opening + part;
-      opening = '';
-      await yieldToOthers();
-    }
-    opening = ',';
-    listed += 1;
-    last = letter.id;
+  listed: ListedLetters,
+  hold: Hold = uncounted,
+): AsyncGenerator<Iterable<string>, void, void> {
+  let before = '{"deadLetters":[';
+  let next: number | null = null;
+  for await (const { letters, nextAfterId } of hold(letterPages(store, listed))) {
+    yield listParts(letters, before);
+    if (letters.length > 0) before = ',';
+    next = nextAfterId;
   }
-  yield `${listed === 0 ? opening : ''}],"nextAfterId":${more ? last : 'null'}}`;
+  yield [`${before === ',' ? '' : before}],"nextAfterId":${next}}`];
 }
 
 /** An object with a list has depth 2; a little more gives better messages. Reading so many ids takes some 50 ms. */

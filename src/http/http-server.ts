@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { cutOffIdle } from '../../edge/idle-caller.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 
 /**
@@ -130,6 +131,8 @@ export interface HttpServerOptions {
   readonly maxConnections: number;
   /** Called for the first connection of each minute that was closed. */
   readonly onRefused: () => void;
+  /** How long a client may take none of the bytes that wait for it, in milliseconds, unless the route says otherwise. */
+  readonly idleMs?: number;
 }
 
 const TELL_EVERY_MS = 60_000;
@@ -159,6 +162,7 @@ export function createHttpServer(handler: RequestListener, options: HttpServerOp
     }
     // Answers that a route writes past Fastify have the headers, too.
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    cutOffIdle(response, options.idleMs);
     handler(request, response);
   };
   const server = createServer({ requireHostHeader: false, ServerResponse: LingeringResponse }, listener);

@@ -16,6 +16,7 @@ export const PROBLEMS = {
   'accept.none': { status: 406, title: 'No acceptable content type' },
   'request.timeout': { status: 408, title: 'The request took too long to arrive' },
   'backup.refused': { status: 409, title: 'The backup is not made' },
+  'check.refused': { status: 409, title: 'The files are not checked' },
   'kafka.rewind_refused': { status: 409, title: 'The topic is not read again' },
   'kafka.skip_refused': { status: 409, title: 'The batch is not skipped' },
   // Not for uploads of events, which stream: one that is too long ends with request.malformed, after what came before is stored.

@@ -29,7 +29,7 @@ function outcomeOf(error: unknown): Outcome {
   return error instanceof ClientHungUp ? 'hung_up' : 'failed';
 }
 
-/** Runs the searches of all routes that answer them whole, by the same rules. */
+/** Runs the searches of all routes that answer them whole, by the same rules. It sends the list of dead letters, too. */
 export class SearchAnswers {
   readonly #options: SearchAnswersOptions;
 
@@ -57,12 +57,16 @@ export class SearchAnswers {
   }
 
   /**
-   * Sends JSON as the type that the request accepts. What is in memory of it is counted. Throws RequestProblem `store.busy` where too much
-   * of other answers waits for callers.
+   * Sends JSON as the type that the request accepts, or as `answerType`. What is in memory of it is counted. Throws RequestProblem
+   * `store.busy` where too much of other answers waits for callers.
    */
-  async send(request: FastifyRequest, reply: FastifyReply, write: (hold: Hold) => AnswerPieces): Promise<FastifyReply> {
+  async send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    write: (hold: Hold) => AnswerPieces,
+    answerType: string = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES),
+  ): Promise<FastifyReply> {
     const { answers, turns, answerDeadlineMs: deadlineMs } = this.#options;
-    const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
     const read = (signal: AbortSignal) => write((parts) => answers.hold(parts, signal));
     const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
       if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'an answer could not be read to its end');

@@ -23,7 +23,7 @@ export const CHECK_GROUP = {
         summary: 'Read all files of the store, and compare them with their checksums',
         description:
           'Answers a line for each file that is read, as it goes on, one for each fault, and a summary at the end: an answer without it ' +
-          'is not whole. Needs a key of all zones with the scope admin.',
+          'is not whole. One check runs at a time. Needs a key of all zones with the scope admin.',
         responses: {
           200: answer(
             'Progress, faults, and the summary',
@@ -41,6 +41,7 @@ export const CHECK_GROUP = {
             'access.zone_denied',
             'access.scope_denied',
             'accept.none',
+            'check.refused',
             'store.unavailable',
             'program.stopping',
           ),

@@ -115,7 +115,7 @@ function withSecurity(hasKeys: boolean): object {
 }
 
 /**
- * Returns a function that makes the document for the time `nowMs` (Unix ms UTC). The times of its examples are moved to the hour before,
+ * Returns a function that makes the document for the time `nowMs` (Unix ms UTC). The times of its examples are moved to the hour before it,
  * because a search only reaches back some days. Each operation names the credentials that it needs, which depends on whether access keys
  * are configured; one that needs none has an empty `security`.
  */

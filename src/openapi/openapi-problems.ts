@@ -22,6 +22,7 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'accept.none': 'Accept: text/html takes none of application/json',
   'request.timeout': `the request body did not arrive whole within ${BODY_DEADLINE_MS} ms`,
   'backup.refused': 'another backup is under way; begin this one when it has ended',
+  'check.refused': 'another check is under way; begin this one when it has ended',
   'kafka.rewind_refused': 'topic events is not read here; allowed: a topic of KAFKA_TOPICS',
   'kafka.skip_refused': 'topic events partition 3 waits at offset 1204, not 1205; nothing is skipped',
   'body.too_large': `The request body has more than ${SEARCH_BODY_BYTES} bytes; allowed: at most ${SEARCH_BODY_BYTES} bytes`,

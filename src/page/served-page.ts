@@ -13,14 +13,14 @@ const ENTRY = 'web/main.ts';
 
 interface PageFile {
   readonly type: string;
-  readonly text: string;
-  /** The text compressed, for those who take it so. */
+  readonly bytes: Buffer;
+  /** The bytes compressed, for those who take them so. */
   readonly gzip: Buffer;
 }
 
-/** The explorer page as it is served. */
+/** The explorer page as it is served: bytes that all readers share. */
 export interface ServedPage {
-  readonly html: string;
+  readonly html: Buffer;
   /** The header `content-security-policy` of the page. */
   readonly policy: string;
   /** The files by their paths, which have a hash of all of them, so that browsers may keep them for good. */
@@ -55,13 +55,15 @@ export async function readServedPage(prefix: string): Promise<ServedPage> {
     ...[FIRST_ENTRY, ENTRY].map((entry) => `<script type="module" src="${base}/${entry}"></script>`),
   ];
   return {
-    html: template.replace(HEAD_MARK, () => head.join('\n    ')),
+    html: Buffer.from(template.replace(HEAD_MARK, () => head.join('\n    '))),
     policy: policyFor(importMap),
-    files: new Map(files.map(([path, { type, text }]) => [`${base}/${path}`, { type, text, gzip: gzipSync(text) }])),
+    files: new Map(files.map(([path, { type, text }]) => [`${base}/${path}`, { type, bytes: Buffer.from(text), gzip: gzipSync(text) }])),
   };
 }
 
-interface NamedFileContent extends Omit<PageFile, 'gzip'> {
+interface NamedFileContent {
+  readonly type: string;
+  readonly text: string;
   /** Whether the first question does not need the file, and is not to wait behind it. */
   readonly isLate: boolean;
 }

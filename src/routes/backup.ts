@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { basename, join } from 'node:path';
-import { Readable } from 'node:stream';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { JsonLimits } from '../../query/exact-json.ts';
 import { INT64 } from '../../query/integer-ranges.ts';
@@ -10,9 +8,11 @@ import { BODY, ErrorList } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readList, readObject, readText } from '../../query/request/wire-readers.ts';
 import { copyDatabase } from '../../store/database-copy.ts';
 import type { BackupFile, EventStore, StoreBackup } from '../../store/event-store.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
+import type { AnswerPart } from '../http/answer-writer.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';
-import { ClientHungUp } from '../http/interruption.ts';
 import { invalidRequest } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
@@ -20,6 +20,7 @@ import { BACKUP_TYPE, MAX_BACKUP_FILES } from '../openapi/openapi-backup.ts';
 
 export interface BackupRoutesOptions {
   readonly store: Pick<EventStore, 'beginBackup'>;
+  readonly turns: MainThreadTurns;
   /** The paths of the other databases in DATA_DIR, which may not be there. */
   readonly stateFiles: readonly string[];
   /** How long a reader may take no byte, in milliseconds. Until then its backup holds files that were merged meanwhile. */
@@ -69,12 +70,12 @@ async function copyState(files: readonly string[], { copies }: StoreBackup): Pro
   return copied;
 }
 
-async function* contentOf({ path, bytes }: BackupFile): AsyncGenerator<Buffer> {
+async function* contentOf({ path, bytes }: BackupFile): AsyncGenerator<readonly Buffer[]> {
   await using file: FileHandle = await open(path);
   for (let position = 0; position < bytes; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - position)), { position });
     if (bytesRead === 0) throw new Error(`${JSON.stringify(path)} ends after ${position} of ${bytes} bytes`);
-    yield buffer.subarray(0, bytesRead);
+    yield [buffer.subarray(0, bytesRead)];
     position += bytesRead;
   }
 }
@@ -84,21 +85,21 @@ async function* backupText(
   { storeId, events, published, databases }: StoreBackup,
   there: ReadonlyMap<string, number>,
   giveBack: () => Promise<void>,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<readonly AnswerPart[]> {
   const files = [...published, ...databases];
   const isLacking = ({ name, bytes }: BackupFile) => there.get(name) !== bytes;
   const named = files.map((file) => ({ name: file.name, bytes: file.bytes, sent: isLacking(file) }));
-  yield Buffer.from(`${JSON.stringify({ store: storeId, events, files: named })}\n`);
+  yield [`${JSON.stringify({ store: storeId, events, files: named })}\n`];
   for (const file of files.filter(isLacking)) yield* contentOf(file);
   // A reader of the last line may ask for another backup.
   await giveBack();
-  yield Buffer.from('{"whole":true}\n');
+  yield ['{"whole":true}\n'];
 }
 
 /** `POST /backup`: the files of one moment that a folder lacks, those of the databases last. */
 export async function backupRoutes(
   app: FastifyInstance,
-  { store, stateFiles, idleMs, bodyDeadlineMs }: BackupRoutesOptions,
+  { store, turns, stateFiles, idleMs, bodyDeadlineMs }: BackupRoutesOptions,
 ): Promise<void> {
   takeWholeBodies(app, bodyDeadlineMs);
   const options = { config: { needsScope: 'admin' }, bodyLimit: BACKUP_BODY_BYTES, onRequest: validateCall } as const;
@@ -109,23 +110,15 @@ export async function backupRoutes(
     // A database has its name again at every backup.
     const known = new Map([...there].filter(([name]) => published.has(name)));
     const giveBack = givenBackOnce(backup, request.log);
-    const text = Readable.from(backupText(backup, known, giveBack), { objectMode: false });
-    text.once('error', (error) => {
-      if (!(error instanceof ClientHungUp))
-        request.log.error({ err: error }, 'a backup broke off; the folder that it is for stays as it was');
-    });
-    text.once('close', () => void giveBack());
-    if (reply.raw.destroyed) text.destroy();
-    cutOffIdle(reply.raw, idleMs);
-    return reply.type(BACKUP_TYPE).header('cache-control', 'no-store').send(text);
-  });
-}
-
-/** Closes the response of a client that takes none of the bytes that wait for it. */
-function cutOffIdle(response: ServerResponse, idleMs: number): void {
-  response.setTimeout(idleMs, () => {
-    if (response.writableLength > 0) response.destroy();
-    else response.setTimeout(idleMs);
+    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
+      void giveBack();
+      if (outcome === 'failed' && reply.raw.headersSent)
+        request.log.error({ err: reason }, 'a backup broke off; the folder that it is for stays as it was');
+      if (outcome === 'idle') request.log.warn({ err: reason }, 'a backup that nobody read on was cut off');
+    };
+    const read = () => backupText(backup, known, giveBack);
+    const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
+    return reply.type(BACKUP_TYPE).header('cache-control', 'no-store').send(answer);
   });
 }
 

@@ -1,11 +1,14 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CheckLine, EventStore } from '../../store/event-store.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
+import { RequestProblem } from '../http/problem.ts';
 
 export interface CheckRoutesOptions {
   readonly store: Pick<EventStore, 'check'>;
+  readonly turns: MainThreadTurns;
 }
 
 const NDJSON = 'application/x-ndjson';
@@ -17,25 +20,32 @@ async function validateCall(request: FastifyRequest): Promise<void> {
 }
 
 /** The lines of a check, until the program stops: an answer without a summary is not whole. */
-async function* linesOf(lines: AsyncGenerator<CheckLine>, first: IteratorResult<CheckLine>, stopping: AbortSignal): AsyncGenerator<string> {
-  try {
-    for (let next = first; next.done !== true; next = await lines.next()) {
-      stopping.throwIfAborted();
-      yield `${JSON.stringify(next.value)}\n`;
-    }
-  } finally {
-    await lines.return(undefined);
+async function* linesOf(lines: AsyncIterable<CheckLine>, stopping: AbortSignal): AsyncGenerator<readonly [string]> {
+  for await (const line of lines) {
+    stopping.throwIfAborted();
+    yield [`${JSON.stringify(line)}\n`];
   }
 }
 
-/** `GET /check` reads all files of the store and compares them with their checksums; NDJSON, as it goes on. */
-export async function checkRoutes(app: FastifyInstance, { store }: CheckRoutesOptions): Promise<void> {
+/**
+ * `GET /check` reads all files of the store and compares them with their checksums; NDJSON, as it goes on. One check runs at a time,
+ * because each reads the whole store.
+ */
+export async function checkRoutes(app: FastifyInstance, { store, turns }: CheckRoutesOptions): Promise<void> {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort(new Error('the program is stopping')));
+  let isUnderWay = false;
   // A HEAD would read all files for nothing.
-  app.get('/check', { config: { needsScope: 'admin' }, onRequest: validateCall, exposeHeadRoute: false }, async (_request, reply) => {
-    const lines = store.check();
-    const text = Readable.from(linesOf(lines, await lines.next(), stopping.signal));
-    return reply.type(NDJSON).header('cache-control', 'no-store').send(text);
+  app.get('/check', { config: { needsScope: 'admin' }, onRequest: validateCall, exposeHeadRoute: false }, async (request, reply) => {
+    if (isUnderWay) throw new RequestProblem('check.refused', 'another check is under way; begin this one when it has ended');
+    isUnderWay = true;
+    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
+      isUnderWay = false;
+      if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'a check broke off');
+      if (outcome === 'idle') request.log.warn({ err: reason }, 'a check that nobody read on was cut off');
+    };
+    const read = () => linesOf(store.check(), stopping.signal);
+    const answer = await beginAnswer({ turns, response: reply.raw, read, onEnd });
+    return reply.type(NDJSON).header('cache-control', 'no-store').send(answer);
   });
 }

@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { cutOffIdle } from '../../edge/idle-caller.ts';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
@@ -15,9 +13,11 @@ import {
 import { hangUpSignal } from '../http/interruption.ts';
 import { takeWholeBodies } from '../http/request-body.ts';
 import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
+import type { SearchAnswers } from '../http/search-answers.ts';
 
 export interface DeadLetterRoutesOptions {
   readonly store: EventStore;
+  readonly searches: Pick<SearchAnswers, 'send'>;
   readonly now: () => number;
   readonly retentionMs: number;
   /** How long the whole body of a request may take to arrive. */
@@ -50,16 +50,13 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
  * /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does not open do not exist for it.
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
-  const { store, now, retentionMs, bodyDeadlineMs } = options;
+  const { store, searches, now, retentionMs, bodyDeadlineMs } = options;
   takeWholeBodies(app, bodyDeadlineMs);
 
   app.get('/ingest/dead-letters', async (request, reply) => {
     const { afterId, limit = DEFAULT_LISTED_LETTERS } = listQuery(request.query);
     const selection = { zones: zonesOf(request), ...(afterId === undefined ? {} : { afterId }), limit };
-    const list = Readable.from(deadLetterList(store, selection));
-    list.once('error', (error) => request.log.error({ err: error }, 'the dead letters could not be listed to their end'));
-    cutOffIdle(reply.raw);
-    return reply.type('application/json; charset=utf-8').send(list);
+    return searches.send(request, reply, (hold) => deadLetterList(store, selection, hold), 'application/json');
   });
 
   const changes = { config: { needsScope: 'ingest' }, onRequest: validateBody } as const;

@@ -31,6 +31,6 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
     if (file === undefined) throw new RequestProblem('route.not_found', `There is nothing at ${path}; / names the files of the page`);
     reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }).type(file.type);
     const takesGzip = new Negotiator(request.raw).encoding(['gzip', 'identity']) === 'gzip';
-    return takesGzip ? reply.header('content-encoding', 'gzip').send(file.gzip) : reply.send(file.text);
+    return takesGzip ? reply.header('content-encoding', 'gzip').send(file.gzip) : reply.send(file.bytes);
   });
 }

@@ -27,6 +27,8 @@ export interface TailRoutesOptions {
 /** From here on this program writes the response. It ends when the client or the program does. */
 function openStream(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
+  // The heartbeats find a client that does not read.
+  reply.raw.setTimeout(0);
   reply.raw.writeHead(200, {
     'content-type': STREAM_TYPE,
     'cache-control': 'no-store',

@@ -140,6 +140,10 @@ describeLimits('Program', import.meta.filename, {
     past: 256 * 1024 ** 2,
     ask: spilt,
   },
+  'checks of a running program at a time': {
+    is: count(1),
+    elsewhere: 'a second check is refused while one is under way, and the first is not disturbed',
+  },
   'backups at a time': { is: count(1), elsewhere: 'one backup is made at a time, and none after the store is closed' },
   'files that the request of a backup names': {
     is: count(MAX_BACKUP_FILES),

@@ -152,13 +152,13 @@ describeLimits('Search', import.meta.filename, {
       return listed === errors ? 'ok' : `taken as ${listed}`;
     },
   },
-  'bytes of all answers of searches that are on their way': {
+  'bytes of all answers of searches, and lists of dead letters, that are on their way': {
     is: bytes(memoryShares(loadConfig({}).memoryLimitMb).answersBytes),
     elsewhere: 'the first part of an answer > that does not fit is refused, a smaller one is given, and room comes back',
   },
   'time in which a caller takes nothing of an answer': {
     is: milliseconds(CALLER_IDLE_MS),
-    elsewhere: 'an answer > is cut off where its reader takes nothing (HTTP/%s)',
+    elsewhere: 'an answer %s is cut off where its reader takes nothing, whatever route it is of',
   },
   'time in which a caller takes a whole answer': {
     is: milliseconds(loadConfig({}).exportDeadlineMs),

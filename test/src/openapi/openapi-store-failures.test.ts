@@ -26,7 +26,8 @@ function refusalsWith(error: StoreError) {
 /** Every reading of the store is refused from here on. An append never is: it waits, or it fails with `append_failed`. */
 function overload({ store }: Site): void {
   const { refuse, refuseLines } = refusalsWith(new StoreError('overloaded', 'too many searches are waiting already'));
-  Object.assign(store, { search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines });
+  const lettersOf = { listDeadLetters: refuse, removeDeadLetters: refuse };
+  Object.assign(store, { ...lettersOf, search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines });
 }
 
 /** Whatever the store is on does not answer from here on. */
@@ -46,10 +47,11 @@ function disconnect({ store, kafka }: Site): void {
 }
 
 const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveZones', 'readFeed', 'searchEventLogs'];
-const INTAKE = ['discardDeadLetters', 'ingestEvents', 'listDeadLetters', 'replayDeadLetters', 'rewindKafkaTopic', 'skipKafkaBatch'];
+const LETTERS = ['discardDeadLetters', 'listDeadLetters', 'replayDeadLetters'];
+const INTAKE = ['ingestEvents', ...LETTERS, 'rewindKafkaTopic', 'skipKafkaBatch'];
 
 test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
-  ['store.busy', 'has too much to do', overload, READS],
+  ['store.busy', 'has too much to do', overload, [...READS, ...LETTERS]],
   ['store.unavailable', 'cannot be reached', disconnect, [...READS, ...INTAKE, 'backUp', 'checkFiles', 'tailEvents']],
 ])('what asks the store ends in `%s` where it %s, and the document says so of nothing else', async (key, _what, fail, expected) => {
   const site = await startSite();

@@ -30,6 +30,25 @@ const whileAnotherIsMade: Driver = async ({ unreachable }) => {
   return await send(unreachable, BACKUP);
 };
 
+/** At a site of its own, because one check runs at a time. */
+const whileAnotherRuns: Driver = async ({ unreachable }) => {
+  const { store } = unreachable;
+  const [began, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const check = store.check.bind(store);
+  store.check = async function* () {
+    began.resolve();
+    await end.promise;
+    yield* check();
+  };
+  const first = send(unreachable, CHECK);
+  await began.promise;
+  const second = await send(unreachable, CHECK);
+  end.resolve();
+  await first;
+  store.check = check;
+  return second;
+};
+
 /** Health, metrics, backups and the description itself. */
 export const PROGRAM_DRIVERS: Drivers = {
   isAlive: { 200: answered(HEALTH), 403: fromForeignPage(HEALTH) },
@@ -58,6 +77,7 @@ export const PROGRAM_DRIVERS: Drivers = {
     401: withoutKey(CHECK),
     403: withKey(KEY_OF_ZONE_8)(CHECK),
     406: unacceptable(CHECK),
+    409: whileAnotherRuns,
     500: whileBroken(CHECK),
     503: whileStopping(CHECK),
   },
