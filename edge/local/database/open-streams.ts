@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { EdgeError } from '../../edge-error.ts';
 import type { KeptToken } from './access-tokens.ts';
 import type { DatabaseLimits } from './database-limits.ts';
-import type { RunOutcome } from './process-message.ts';
+import type { Counters, RunOutcome } from './process-message.ts';
 import { type DatabaseProcess, ProcessGone, type ProcessPool, transactionTimeout } from './process-pool.ts';
 import type { PlanRequest } from './read-pipeline.ts';
 import { StatementError } from './stream-plan.ts';
@@ -112,6 +112,8 @@ interface StreamState extends DatabaseStream {
   process: DatabaseProcess | null;
   /** Its process holds a transaction or a setting, so no other stream may use it. */
   keepsState: boolean;
+  /** Of its connection, for the next one; null where no statement has run. */
+  counters: Counters | null;
   expiry: NodeJS.Timeout | null;
   /** Rolls its transaction back; null where none is open. */
   transactionEnd: NodeJS.Timeout | null;
@@ -133,7 +135,7 @@ export interface OpenStreams {
    * stream ended.
    */
   run(stream: DatabaseStream, request: PlanRequest, answerBytes: number): Promise<RunOutcome>;
-  /** Makes the stream wait for its next request, and returns the baton for that. */
+  /** Makes the stream wait for its next request, and returns the baton for that. Its process goes to whoever waits for one. */
   suspend(stream: DatabaseStream): string;
   /** Ends the stream. Its open transaction is rolled back. */
   close(stream: DatabaseStream): Promise<void>;
@@ -248,11 +250,19 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     if (stream.process !== null) return stream.process;
     const process = await pool.take();
     stream.process = process;
+    const { counters, token } = stream;
     const { lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes } = limits;
-    await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes });
+    await process.open({ path, counters, readOnly: token.kind === 'read-only', lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes });
     // The stream may have ended while it waited without a process.
     if (stream.end !== null) throw new ProcessGone('stopped', 'the stream was ended');
     return process;
+  }
+
+  /** Releases the process of an idle stream that can go on with another one. Returns whether it does. */
+  function offer(stream: StreamState): boolean {
+    if (stream.inUse || stream.keepsState || stream.process === null) return false;
+    void giveBack(stream);
+    return true;
   }
 
   return {
@@ -278,6 +288,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         end: null,
         process: null,
         keepsState: false,
+        counters: null,
         expiry: null,
         transactionEnd: null,
       };
@@ -312,6 +323,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         const { rows, statementMs, requestMs } = limits;
         const outcome = await process.run({ plan, stored, rows, bytes: answerBytes }, { statementMs, requestMs });
         state.keepsState = outcome.keepsState;
+        state.counters = outcome.counters;
         followTransaction(state, outcome);
         if (outcome.logIsHeld) await endOtherTransactions(state);
         return outcome;
@@ -328,6 +340,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
       state.expiry = setTimeout(() => void drop(state, 'closed'), limits.idleMs);
       streams.delete(state.id);
       streams.set(state.id, state);
+      if (pool.isAwaited()) offer(state);
       return batons.seal({ streamId: state.id, turn: state.turn });
     },
     async close({ id }) {
@@ -338,9 +351,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
       for (const stream of [...streams.values()]) if (!isValid(stream.token.hash)) void drop(stream, 'revoked');
     },
     reclaim() {
-      for (const stream of streams.values()) {
-        if (!stream.inUse && !stream.keepsState && stream.process !== null) return void giveBack(stream);
-      }
+      for (const stream of streams.values()) if (offer(stream)) return;
     },
     size: () => streams.size,
     stop() {

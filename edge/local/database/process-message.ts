@@ -1,6 +1,15 @@
+/** What the SQL functions `total_changes()`, `changes()` and `last_insert_rowid()` tell of a connection. */
+export interface Counters {
+  readonly total: bigint;
+  readonly last: bigint;
+  readonly rowid: bigint;
+}
+
 /** A connection to open. */
 export interface OpenRequest {
   readonly path: string;
+  /** Those of the stream's earlier connection, which the new one tells, too. */
+  readonly counters: Counters | null;
   readonly readOnly: boolean;
   readonly lockWaitMs: number;
   readonly valueBytes: number;
@@ -30,8 +39,9 @@ export type ProcessRequest =
 export interface RunOutcome {
   /** The protocol's result, `{type: "ok" | "error", …}`, as JSON text; of a cursor its entries, a line each. */
   readonly json: string;
-  /** A transaction is open, or a setting lasts as long as the connection. */
+  /** A transaction is open, or the connection has what another one of this stream could not be given. */
   readonly keepsState: boolean;
+  readonly counters: Counters;
   /** The age of the open transaction, in milliseconds; null where none is open. */
   readonly transactionMs: number | null;
   /** Transactions of other streams kept the full write-ahead log from being emptied. */

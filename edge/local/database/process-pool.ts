@@ -182,6 +182,8 @@ interface PoolOptions {
 export interface ProcessPool {
   /** Takes a process without a connection. Throws EdgeError 503 where none becomes free in time. */
   take(): Promise<DatabaseProcess>;
+  /** Whether somebody waits for a process. */
+  isAwaited(): boolean;
   /** Gives a process back, without a connection or ended. */
   release(process: DatabaseProcess): void;
   /** Ends all processes. Resolves when they have ended. */
@@ -258,6 +260,7 @@ export function makeProcessPool({ maxProcesses, queueMs, start, reclaim }: PoolO
       if (stopped) throw new EdgeError(503, 'STOPPING', 'the program is stopping');
       return (waiters.length === 0 ? available() : null) ?? (await wait());
     },
+    isAwaited: () => waiters.length > 0,
     release(process) {
       if (!process.isAlive()) forget(process);
       else if (waiters.length > 0 || idle.length < KEPT_IDLE) idle.push(process);

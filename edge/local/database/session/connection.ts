@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
-import type { OpenRequest } from '../process-message.ts';
+import type { Counters, OpenRequest } from '../process-message.ts';
 import { StatementError } from '../stream-plan.ts';
 import { makeStatementGuard, type StatementEffects, type StatementGuard } from './statement-guard.ts';
 
@@ -73,13 +73,6 @@ interface ConnectionOptions extends OpenRequest {
   readonly onTransaction: (isOpen: boolean) => void;
 }
 
-/** The changed rows since the connection was opened, those of the last statement, and the last rowid. */
-export interface Counters {
-  readonly total: bigint;
-  readonly last: bigint;
-  readonly rowid: bigint;
-}
-
 /** A row as node:sqlite gives it with `returnArrays`. */
 export type Row = readonly SQLOutputValue[];
 
@@ -95,6 +88,8 @@ export interface Connection {
   /** How long the open transaction has been; null where none is. */
   transactionMs(): number | null;
   counters(): Counters;
+  /** Whether another connection cannot be given what this one has, besides its transaction. */
+  keepsState(): boolean;
   /** Runs `work` so that all of its changes are kept or, when it throws, none, inside or outside of a transaction. */
   atomically<T>(work: () => T): T;
 }
@@ -111,9 +106,22 @@ function limitPages(db: DatabaseSync, fileBytes: number): void {
   }
 }
 
+/** Changed rows up to which a stream may change its connection. Setting the counters takes a microsecond or less for each. */
+const MAX_RESTORED_CHANGES = 100_000n;
+
+/** Makes a new connection tell the counters of another one. SQLite has no call that sets them. */
+function restoreCounters(db: DatabaseSync, { total, last, rowid }: Counters): void {
+  db.exec('CREATE TEMP TABLE counted (id INTEGER PRIMARY KEY)');
+  const replace = db.prepare(
+    'REPLACE INTO temp.counted WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) SELECT ?2 FROM n WHERE ?1 > 0',
+  );
+  for (const changes of [total - last, last]) replace.run(changes, rowid);
+  db.exec('DROP TABLE temp.counted');
+}
+
 /** Opens the database's file, which must exist. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { path, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes, onTransaction } = options;
+  const { path, counters: earlier, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes, onTransaction } = options;
   const db = new DatabaseSync(path, {
     readOnly,
     timeout: lockWaitMs,
@@ -123,6 +131,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     limits: { length: valueBytes, sqlLength: sqlBytes },
   });
   limitPages(db, fileBytes);
+  if (earlier !== null && earlier.total > 0n) restoreCounters(db, earlier);
   const guard = makeStatementGuard({ readOnly });
   const counters = db.prepare('SELECT total_changes(), changes(), last_insert_rowid()');
   const [savepoint, release, rollback] = ['SAVEPOINT statement', 'RELEASE statement', 'ROLLBACK TO statement'].map((sql) =>
@@ -144,6 +153,10 @@ export function openConnection(options: ConnectionOptions): Connection {
   });
   db.setAuthorizer(guard.authorize);
   let transactionSince: number | null = null;
+  function readCounters(): Counters {
+    const [total = 0n, last = 0n, rowid = 0n] = asBigInts(counters);
+    return { total, last, rowid };
+  }
   return {
     db,
     guard,
@@ -156,10 +169,8 @@ export function openConnection(options: ConnectionOptions): Connection {
       onTransaction(db.isTransaction);
     },
     transactionMs: () => (transactionSince === null ? null : performance.now() - transactionSince),
-    counters() {
-      const [total = 0n, last = 0n, rowid = 0n] = asBigInts(counters);
-      return { total, last, rowid };
-    },
+    counters: readCounters,
+    keepsState: () => guard.keepsState() || readCounters().total > MAX_RESTORED_CHANGES,
     atomically(work) {
       savepoint?.run();
       try {

@@ -54,7 +54,8 @@ function run(opened: Connection, request: RunRequest): RunOutcome {
     json,
     transactionMs: opened.transactionMs(),
     logIsHeld: opened.log.wasHeld(),
-    keepsState: opened.db.isTransaction || opened.guard.keepsState(),
+    keepsState: opened.db.isTransaction || opened.keepsState(),
+    counters: opened.counters(),
     forbidden,
   });
   try {

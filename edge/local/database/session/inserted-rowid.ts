@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Connection, Counters } from './connection.ts';
+import type { Counters } from '../process-message.ts';
+import type { Connection } from './connection.ts';
 import type { PreparedStatement } from './prepare-statement.ts';
 import type { TableName } from './statement-guard.ts';
 

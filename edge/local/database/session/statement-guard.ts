@@ -102,6 +102,9 @@ function pragmaEffect(name: string, argument: string | null): 'tells' | 'changes
   return CHANGE.has(pragma) ? 'changes' : 'outside';
 }
 
+/** A pragma whose answer can be compared with those of the same connection alone. */
+const TELLS_OF_CONNECTION = 'data_version';
+
 /** A refused action: `write` needs Full Access, `outside` is forbidden to everyone. */
 export interface Denial {
   readonly kind: 'write' | 'outside';
@@ -145,7 +148,7 @@ export interface StatementGuard {
   denial(): Denial | null;
   /** The effects of the statement that was prepared last. */
   effects(): StatementEffects;
-  /** Whether a setting was made that lasts as long as the connection. */
+  /** Whether something was made or told that means something on this connection alone: a setting, a temporary table, a number. */
   keepsState(): boolean;
 }
 
@@ -219,6 +222,12 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
   let effects = NO_EFFECTS;
   let denied: Denial | null = null;
 
+  function noteReading(code: number, first: string | null): void {
+    // A table-valued function asks for its pragma while it runs.
+    if (code === constants.SQLITE_PRAGMA && first?.toLowerCase() === TELLS_OF_CONNECTION && phase !== 'describe') keeps = true;
+    if (phase === 'prepare' && OF_TRANSACTION.has(code)) effects = { ...effects, ofTransaction: true };
+  }
+
   function noteEffect(code: number, first: string | null, database: string | null, by: string | null): void {
     if (isOfConnection(code, first, database)) keeps = true;
     if (database !== 'temp') effects = { ...effects, writes: true };
@@ -239,7 +248,7 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
     authorize(code, first, second, database, by) {
       const kind = verdictOf(code, first, second);
       if (kind === null) {
-        if (phase === 'prepare' && OF_TRANSACTION.has(code)) effects = { ...effects, ofTransaction: true };
+        noteReading(code, first);
         return constants.SQLITE_OK;
       }
       if (allows(kind, code, first)) {
