@@ -3,7 +3,6 @@ import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
 import { CommandFailed, UsageError } from '../../src/cli/command.ts';
 import { MAX_PAGE_BYTES, SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-command.ts';
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed/feed-options.ts';
-import { MAX_PAUSE_MS } from '../../src/cli/feed/feed-retry.ts';
 import { MAX_STREAMED_LINE_BYTES } from '../../src/cli/ingest/followed-stream.ts';
 import { MAX_SHOWN_REJECTED } from '../../src/cli/ingest/intake-counts.ts';
 import { MAX_UPLOAD_ANSWER_BYTES, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
@@ -12,6 +11,7 @@ import { MAX_RECENT_EVENTS, MAX_RECENT_LENGTH } from '../../src/cli/search/recen
 import { parseQuestion } from '../../src/cli/search/search-command.ts';
 import { MAX_TAIL_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
+import { MAX_PAUSE_MS } from '../../src/sinks/feed-retry.ts';
 import { hecSink, MAX_CHUNK_BYTES } from '../../src/sinks/hec-sink.ts';
 import { createHttpClient, RECEIVER_LIMITS } from '../../src/sinks/http-exchange.ts';
 import { httpSink, MAX_BODY_BYTES } from '../../src/sinks/http-sink.ts';

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as timer } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
 import { trustIn } from '../../sinks/connections.ts';
+import { type FeedPatience, feedPatience, untilDone } from '../../sinks/feed-retry.ts';
 import { openFileSink } from '../../sinks/file-sink.ts';
 import { hecSink } from '../../sinks/hec-sink.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
@@ -16,7 +17,6 @@ import { endProcess, GRACE_MS, stopInSteps } from '../stop-signals.ts';
 import { printable } from '../terminal.ts';
 import { type FeedOutcome, isStop, runFeed } from './feed-loop.ts';
 import { FEED_HELP, type FeedOptions, parseFeedOptions } from './feed-options.ts';
-import { type FeedPatience, feedPatience, untilDone } from './feed-retry.ts';
 import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
 import { targetText } from './feed-target.ts';
 

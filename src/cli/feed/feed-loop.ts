@@ -1,6 +1,6 @@
+import { type FeedPatience, type RetryOptions, untilDone } from '../../sinks/feed-retry.ts';
 import { DeliveryError, type Sink } from '../../sinks/sink.ts';
 import { type CursorMoved, type FeedClientOptions, type ReadPage, readFeedPage } from './feed-client.ts';
-import { type FeedPatience, type RetryOptions, untilDone } from './feed-retry.ts';
 import type { FeedState, FeedStateFile } from './feed-state.ts';
 
 export interface FeedLoopOptions {

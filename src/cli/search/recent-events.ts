@@ -1,7 +1,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { MAX_PER_ANSWER, TOLERANCE_SECONDS } from '../../../query/search-limits.ts';
 import type { LineSearch } from '../../../query/search-line.ts';
-import { untilDone } from '../feed/feed-retry.ts';
+import { untilDone } from '../../sinks/feed-retry.ts';
 import { explorePage } from './explored-page.ts';
 import { recordOf } from './output-columns.ts';
 import type { AskedProgram } from './program-requests.ts';

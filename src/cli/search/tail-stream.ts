@@ -1,7 +1,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { pauseMs } from '../../sinks/feed-retry.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
-import { pauseMs } from '../feed/feed-retry.ts';
 import { type AskedProgram, openAnswer, ProgramRefusal } from './program-requests.ts';
 
 export interface TailStreamOptions {

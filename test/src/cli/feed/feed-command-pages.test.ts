@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFeed } from '../../../../src/cli/feed/feed-loop.ts';
-import { feedPatience } from '../../../../src/cli/feed/feed-retry.ts';
 import type { FeedState } from '../../../../src/cli/feed/feed-state.ts';
+import { feedPatience } from '../../../../src/sinks/feed-retry.ts';
 import { createHttpClient } from '../../../../src/sinks/http-exchange.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { expectedIds, idsIn } from '../../sinks/sample-events.ts';

@@ -1,4 +1,4 @@
-import { DeliveryError } from '../../sinks/sink.ts';
+import { DeliveryError } from './sink.ts';
 
 export interface RetryOptions {
   /** Aborted: ends the pauses and allows no further attempt. */

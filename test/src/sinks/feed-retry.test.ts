@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { pauseMs, untilDone } from '../../../../src/cli/feed/feed-retry.ts';
-import { DeliveryError } from '../../../../src/sinks/sink.ts';
+import { pauseMs, untilDone } from '../../../src/sinks/feed-retry.ts';
+import { DeliveryError } from '../../../src/sinks/sink.ts';
 
 const unavailable = (retryAfterMs: number | null = null): DeliveryError => new DeliveryError('unavailable', 'away', { retryAfterMs });
 
