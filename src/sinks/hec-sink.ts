@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import { eventTimeMs, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
 import { type HttpAnswer, type HttpClient, membersIn, RECEIVER_LIMITS, reasonIn, refusedAnswer } from './http-exchange.ts';
-import { DeliveryError, halves, lineChunks, linesOf, type Sink } from './sink.ts';
+import { hasSeveralLines, LineRequests } from './line-requests.ts';
+import { DeliveryError, linesOf, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
 
@@ -48,6 +49,7 @@ export function hecSink(options: HecSinkOptions): Sink {
   const { url, token, fields, format, channel, ackDeadlineMs, ackPollMs, client, now, tell } = options;
   const base = `${url.origin}${url.pathname.replace(/\/$/, '')}/services/collector`;
   let warnedOfNoAcks = false;
+  const requests = new LineRequests(MAX_CHUNK_BYTES);
   const headers = {
     'content-type': 'application/json',
     'x-splunk-request-channel': channel,
@@ -70,16 +72,15 @@ export function hecSink(options: HecSinkOptions): Sink {
     return answer;
   }
 
-  /** Sends lines, in halves where they are too large (413). Resolves with the acknowledgement's id of each request; null: it has none. */
-  async function sendEvents(lines: Buffer, signal: AbortSignal): Promise<readonly (number | null)[]> {
+  /** Sends lines, and adds the id of their acknowledgement to `ids`; null: the answer has none. */
+  async function sendEvents(lines: Buffer, ids: (number | null)[], signal: AbortSignal): Promise<'too large' | readonly Buffer[]> {
     const events = Buffer.from(Array.from(linesOf(lines), (line) => hecEvent(format, fields, line.toString('utf8'))).join('\n'));
     const answer = options.gzip
       ? await exchange('/event', await gzip(events), signal, { 'content-encoding': 'gzip' })
       : await exchange('/event', events, signal);
-    const smaller = answer.status === 413 ? halves(lines) : null;
-    if (smaller === null) return [ackIdIn(accepted('/event', answer))];
-    const [first, second] = smaller;
-    return [...(await sendEvents(first, signal)), ...(await sendEvents(second, signal))];
+    if (answer.status === 413 && hasSeveralLines(lines)) return 'too large';
+    ids.push(ackIdIn(accepted('/event', answer)));
+    return [];
   }
 
   async function untilAcknowledged(sent: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
@@ -102,7 +103,7 @@ export function hecSink(options: HecSinkOptions): Sink {
     name: base,
     async deliver({ bytes }, signal) {
       const ids: (number | null)[] = [];
-      for (const chunk of lineChunks(bytes, MAX_CHUNK_BYTES)) ids.push(...(await sendEvents(chunk, signal)));
+      await requests.sendAll(bytes, (lines) => sendEvents(lines, ids, signal));
       const awaited = new Set(ids.filter((id) => id !== null));
       // A token acknowledges all requests, each with its own id, or none. Anything else comes from several tokens or machines, which could
       // lose events unnoticed.

@@ -59,24 +59,3 @@ export function* linesOf(bytes: Buffer): Generator<Buffer> {
     begin = end + 1;
   }
 }
-
-/** Splits newline-terminated text at line ends into chunks of at most `maxBytes`. A longer line becomes a chunk by itself. */
-export function* lineChunks(bytes: Buffer, maxBytes: number): Generator<Buffer> {
-  for (let begin = 0; begin < bytes.length; ) {
-    let end = bytes.length;
-    if (end - begin > maxBytes) {
-      const within = bytes.lastIndexOf(NEWLINE, begin + maxBytes - 1);
-      const newline = within >= begin ? within : bytes.indexOf(NEWLINE, begin);
-      end = newline < 0 ? bytes.length : newline + 1;
-    }
-    yield bytes.subarray(begin, end);
-    begin = end;
-  }
-}
-
-/** Splits newline-terminated text near its middle; null for a single line. */
-export function halves(lines: Buffer): readonly [Buffer, Buffer] | null {
-  const before = lines.lastIndexOf(NEWLINE, Math.max(0, Math.floor(lines.length / 2) - 1));
-  const cut = (before >= 0 ? before : lines.indexOf(NEWLINE)) + 1;
-  return cut <= 0 || cut >= lines.length ? null : [lines.subarray(0, cut), lines.subarray(cut)];
-}

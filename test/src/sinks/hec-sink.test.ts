@@ -78,6 +78,15 @@ describe("Splunk's event collector", () => {
     expect(questions.map(({ body }) => JSON.parse(body))).toEqual([{ acks: taken.map((_, id) => id) }]);
   });
 
+  test('that found a size too large gets nothing of that size any more', async () => {
+    const listener = await listen({ fault: ({ body }) => (body.split('\n').length > 2 ? TOO_LARGE : null) });
+    const sink = sinkTo(listener);
+    for (const first of [0, 8]) await sink.deliver(sampleBatch(8, 'native', first), FOREVER);
+    expect(idsOf(listener)).toEqual(expectedIds(16));
+    const refused = listener.received.map(({ body }) => body.split('\n').length).filter((lines) => lines > 2);
+    expect(refused).toEqual([8, 4]);
+  });
+
   test('that finds a single event too large has refused the batch', async () => {
     const listener = await listen({ fault: () => TOO_LARGE });
     await expect(sinkTo(listener).deliver(sampleBatch(3), FOREVER)).rejects.toMatchObject({

@@ -57,6 +57,18 @@ describe('an HTTP receiver', () => {
     });
   });
 
+  test('that found a size too large gets nothing of that size any more', async () => {
+    const limit = sampleBatch(3).bytes.length;
+    const listener = await httpListener(({ body }) => ({ status: Buffer.byteLength(body) > limit ? 413 : 200 }));
+    onTestFinished(() => listener.stop());
+    const sink = sinkTo(listener.url);
+    for (const first of [0, 8, 16]) await sink.deliver(sampleBatch(8, 'native', first), FOREVER);
+    const refused = listener.received.filter(({ body }) => Buffer.byteLength(body) > limit);
+    expect(refused.map(({ body }) => idsIn(body))).toEqual([expectedIds(8), expectedIds(4)]);
+    const taken = listener.received.filter(({ body }) => Buffer.byteLength(body) <= limit);
+    expect(taken.flatMap(({ body }) => idsIn(body))).toEqual(expectedIds(24));
+  });
+
   test.each([
     [{ status: 400, body: '{"detail":"no such field"}' }, 'refused', '400: no such field', null],
     [{ status: 401, body: 'who?' }, 'refused', '401: who?', null],

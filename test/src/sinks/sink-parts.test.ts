@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hecEvent } from '../../../src/sinks/hec-sink.ts';
 import { retryAfterMs } from '../../../src/sinks/http-exchange.ts';
-import { lineChunks, linesOf } from '../../../src/sinks/sink.ts';
+import { linesOf } from '../../../src/sinks/sink.ts';
 import { syslogFrame } from '../../../src/sinks/syslog-sink.ts';
 import { SAMPLE_TIME } from './sample-events.ts';
 
@@ -21,21 +21,8 @@ describe('a Retry-After', () => {
   });
 });
 
-describe('lines', () => {
-  test.each([
-    ['fit', 'a\nbb\nccc\n', 100, ['a\nbb\nccc\n']],
-    ['are cut at line ends', 'a\nbb\nccc\n', 5, ['a\nbb\n', 'ccc\n']],
-    ['that are longer than a piece stand alone', 'aaaaaaaa\nb\n', 4, ['aaaaaaaa\n', 'b\n']],
-    ['that are all longer than a piece', 'aaaa\nbbbb\n', 1, ['aaaa\n', 'bbbb\n']],
-    ['of nothing', '', 4, []],
-  ])('%s', (_what, text, limit, pieces) => {
-    expect(Array.from(lineChunks(Buffer.from(text), limit), String)).toEqual(pieces);
-    expect(Array.from(lineChunks(Buffer.from(text), limit), String).join('')).toBe(text);
-  });
-
-  test('come without their ends', () => {
-    expect(Array.from(linesOf(Buffer.from('a\n\nbb\n')), String)).toEqual(['a', '', 'bb']);
-  });
+test('lines come without their ends', () => {
+  expect(Array.from(linesOf(Buffer.from('a\n\nbb\n')), String)).toEqual(['a', '', 'bb']);
 });
 
 describe('a syslog message', () => {
