@@ -18,11 +18,12 @@ export const MAX_PAUSE_MS = 30_000;
 
 /**
  * The pause after so many failures in a row: random up to a bound that doubles (full jitter, so that senders that failed together do not
- * retry together), or the wait that the other side asks for and up to a second more.
+ * retry together), or the wait that the other side asks for and up to a second more, whichever is longer.
  */
 export function pauseMs(failures: number, retryAfterMs: number | null, random: () => number): number {
-  if (retryAfterMs !== null) return retryAfterMs + random() * 1_000;
-  return random() * Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** Math.min(failures - 1, 16));
+  const drawn = random();
+  const growing = drawn * Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** Math.min(failures - 1, 16));
+  return retryAfterMs === null ? growing : Math.max(growing, retryAfterMs + drawn * 1_000);
 }
 
 /** Repeats an attempt until it succeeds, and shows each failure. Throws errors other than `unavailable`, and the reason of `stopping`. */

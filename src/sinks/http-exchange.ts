@@ -254,19 +254,37 @@ export function reasonIn(body: Buffer): string {
   return reason.replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_LENGTH);
 }
 
+/** Says where a redirect points. Its credentials and query, which may hold secrets, are left out. */
+function redirectIn({ status, headers: { location = '' } }: HttpAnswer): string {
+  const target = location
+    .replace(/[?#].*$/s, '')
+    .replace(/\/\/[^/]*@/, '//')
+    .slice(0, MAX_REASON_LENGTH);
+  return status >= 300 && status <= 399 && target !== '' ? `, with Location ${target}` : '';
+}
+
 /** Makes the error for an unexpected answer. `request` is how messages name the request, such as `POST https://host/path`. */
 export function refusedAnswer(request: string, answer: HttpAnswer, nowMs: number): DeliveryError {
   const reason = reasonIn(answer.body);
-  const message = `${request} answered ${answer.status}${reason === '' ? '' : `: ${reason}`}`;
+  const message = `${request} answered ${answer.status}${redirectIn(answer)}${reason === '' ? '' : `: ${reason}`}`;
   if (!isRetriable(answer.status)) return new DeliveryError('refused', message);
   return new DeliveryError('unavailable', message, { retryAfterMs: retryAfterMs(answer.headers['retry-after'], nowMs) });
 }
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** The wait of a `Retry-After` header (RFC 9110, 10.2.3: seconds or a date) in milliseconds, at most an hour; null if it has none. */
+/** The dates of RFC 9110, 5.6.7, of which only that of asctime does not say that it is of UTC. */
+const HTTP_DATE =
+  /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d [\d:]{8} GMT|(?<asctime>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}))$/;
+
+/**
+ * The wait of a `Retry-After` header (RFC 9110, 10.2.3: whole seconds or a date) in milliseconds, at most an hour; null if it has none.
+ * Date.parse alone would take `1.5` and `-5` for days of the past.
+ */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   const text = header?.trim() ?? '';
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
+  const date = HTTP_DATE.exec(text);
+  const dateMs = date === null ? Number.NaN : Date.parse(date.groups?.['asctime'] === undefined ? text : `${text} GMT`);
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : dateMs - nowMs;
   return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), MAX_RETRY_AFTER_MS);
 }

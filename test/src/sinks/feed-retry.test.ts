@@ -33,7 +33,7 @@ describe('an attempt', () => {
   });
 
   test('waits for as long as it is asked to, and a little more', async () => {
-    expect((await attempt([unavailable(7_000), unavailable(0)])).pauses).toEqual([7_500, 500]);
+    expect((await attempt([unavailable(7_000)])).pauses).toEqual([7_500]);
   });
 
   test('that cannot heal ends at once', async () => {
@@ -52,6 +52,14 @@ describe('an attempt', () => {
 });
 
 describe('a pause', () => {
+  test.each([
+    ['a Retry-After of nothing', 0, [500, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]],
+    ['a short Retry-After', 2_000, [2_500, 2_500, 2_500, 2_500, 4_000, 8_000, 15_000, 15_000]],
+    ['a long Retry-After', 60_000, Array.from({ length: 8 }, () => 60_500)],
+  ])('asked for by %s is the longer of the two: it does not take the growing one away', async (_what, retryAfterMs, expected) => {
+    expect((await attempt(Array.from({ length: 8 }, () => unavailable(retryAfterMs)))).pauses).toEqual(expected);
+  });
+
   test.each([
     [1, 0, 0],
     [1, 0.999, 499.5],
