@@ -55,16 +55,16 @@ export function prepareDataFolder(dataDir: string): DataFolder {
 
 /**
  * Throws `StoreError` (`folder_unusable`) where an entry of DATA_DIR is a symbolic link: the program would write to its target and empty
- * it. A DATA_DIR that is a link itself, or that does not exist, is fine.
+ * it. A DATA_DIR that is a link itself, or that does not exist, is fine. `called` is what messages call it.
  */
-export function refuseLinks(dataDir: string): void {
+export function refuseLinks(dataDir: string, called = 'DATA_DIR'): void {
   const root = resolve(dataDir);
   for (const entry of entriesOf(root)) {
     if (entry.isSymbolicLink()) {
       const path = JSON.stringify(join(root, entry.name));
       throw new StoreError(
         'folder_unusable',
-        `DATA_DIR: ${path} is a symbolic link, which is not allowed there; move its target to its place`,
+        `${called}: ${path} is a symbolic link, which is not allowed there; move its target to its place`,
       );
     }
   }
@@ -84,6 +84,18 @@ function entriesOf(folder: string): Dirent[] {
 export function modeOpenToOthers(dataDir: string): string | null {
   const mode = statSync(dataDir).mode & 0o777;
   return process.platform === 'win32' || (mode & 0o077) === 0 ? null : mode.toString(8);
+}
+
+/**
+ * Why others than the user of this process and root may write to a folder; null where they may not. They could put links in place of the
+ * files in it.
+ */
+export function writersBeside(folder: string): string | null {
+  const { mode, uid } = statSync(folder);
+  const own = process.getuid?.();
+  if (own === undefined) return null;
+  if (uid !== own && uid !== 0) return `its owner is the user ${uid}`;
+  return (mode & 0o022) === 0 ? null : `its mode is ${(mode & 0o777).toString(8)}`;
 }
 
 /** The types of network file systems as `statfs` of Linux tells them. */

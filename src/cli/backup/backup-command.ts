@@ -11,9 +11,10 @@ const HELP = `Usage: shieldlog backup DIR [flags]
 
 Copies the data folder of a running program to a folder of this machine: every event that is stored by then, each once, with the dead
 letters and the state of the local control plane. Files that DIR has already are not copied again. DIR is a data folder then. To restore,
-copy it and start the program on the copy. Where the backup is killed or fails, DIR holds the one before.
+copy it and start the program on the copy. Where the backup is killed or fails, DIR holds the one before; what is sent replaces it only
+where it is of the same store, not older, and whole.
 
-DIR holds secrets, too: only its owner can read what is made in it.
+DIR holds secrets, too: only its owner can read what is made in it. A DIR that others may write to is refused.
 
   --url URL
       The program (default ${DEFAULT_URL}).
@@ -51,10 +52,8 @@ async function ask({ url: base, accessKey, client }: AskedProgram, folder: Backu
 
 /** Writes what is sent into the folder, and puts it in place. Throws DeliveryError and CommandFailed. */
 async function receive(answer: BackupAnswer, folder: BackupFolder, stderr: CommandIo['stderr']): Promise<Copied> {
-  const { store, events, files } = await answer.head();
-  if (folder.storeId !== null && folder.storeId !== store) {
-    throw new CommandFailed(`${folder.path} is the backup of another store; choose another folder`);
-  }
+  const { store, files } = await answer.head();
+  folder.refuseStore(store);
   for (const { name } of files) folder.refuseName(name);
   await folder.clear();
   const sent = files.filter((file) => file.sent);
@@ -66,7 +65,7 @@ async function receive(answer: BackupAnswer, folder: BackupFolder, stderr: Comma
   } finally {
     progress.stop();
   }
-  const removed = await folder.finish(files);
+  const { events, removed } = await folder.finish();
   return { files: sent.length, bytes, there: files.length - sent.length, removed, events };
 }
 

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { syncFolder } from '../../../store/data-folder.ts';
-import { isBackup } from '../../../store/embedded/catalog/row-checksums.ts';
+import { refuseLinks, syncFolder, writersBeside } from '../../../store/data-folder.ts';
+import { type BackupCatalog, readBackupCatalog } from '../../../store/embedded/backup/catalog-copy.ts';
+import { faultOf } from '../../../store/embedded/catalog/start-checks.ts';
 import { CommandFailed } from '../command.ts';
 
 /** A file of a backup, as the program names it. */
@@ -19,36 +20,45 @@ const DATABASE = /^[a-z-]+\.sqlite$/;
 const UNFINISHED = '.tmp';
 /** The endings of what a program that looked at a copy may have left beside it. SQLite would apply that to the next copy. */
 const BESIDES = ['-wal', '-shm', '-journal'];
+/** The endings of what is in a folder of a backup, and in none that is whole. */
+const NOT_IN_BACKUP = /(\.tmp)?(-wal|-shm|-journal)?$/;
+const LEFT_UNFINISHED = /\.tmp(-wal|-shm|-journal)?$/;
 
 /**
  * The folder of a backup, which is a data folder. At every moment it holds a whole backup, or none before the first: files come under
- * names that its catalog does not have, and the databases get theirs at the end, the catalog last. Only then are older files removed.
+ * names that its catalog does not have, and what replaces another gets its name at the end, the catalog last. Only then are older files
+ * removed.
  */
 export class BackupFolder {
   readonly path: string;
-  /** The number of the store that is backed up here; null before the first backup. */
-  readonly storeId: number | null;
+  /** The catalog of the backup that is here; null before the first one. */
+  readonly #before: BackupCatalog | null;
+  /** The names of what was written and is not in its place yet. */
+  readonly #waiting = new Set<string>();
 
-  private constructor(path: string, storeId: number | null) {
+  private constructor(path: string, before: BackupCatalog | null) {
     this.path = path;
-    this.storeId = storeId;
+    this.#before = before;
   }
 
-  /** Makes the folder. Throws CommandFailed where it is something else than that of a backup. */
+  /** Makes the folder. Throws CommandFailed and StoreError where it is something else than that of a backup, or not safe to write to. */
   static async open(given: string): Promise<BackupFolder> {
     const path = resolve(given);
     return await naming(path, async () => {
       await makeFolder(path);
+      refuseLinks(path, 'DIR');
+      refuseOthers(path);
       const names = await readdir(path);
-      const storeId = names.includes(CATALOG) ? storeIdOf(path) : null;
+      const before = names.includes(CATALOG) ? catalogOf(path) : null;
       // A program that was started on a backup makes folders.
-      const foreign = names.find((name) => name !== SEGMENTS && !DATABASE.test(name.replace(/\.tmp$|-wal$|-shm$/, '')));
+      const foreign = names.find((name) => name !== SEGMENTS && !DATABASE.test(name.replace(NOT_IN_BACKUP, '')));
       if (foreign !== undefined) {
         const what = `${path} holds ${JSON.stringify(foreign)}, which is in no backup`;
         throw new CommandFailed(`${what}; allowed: an empty folder, or that of a backup on which no program was started`);
       }
       await makeFolder(join(path, SEGMENTS));
-      return new BackupFolder(path, storeId);
+      refuseOthers(join(path, SEGMENTS));
+      return new BackupFolder(path, before);
     });
   }
 
@@ -64,7 +74,7 @@ export class BackupFolder {
   async clear(): Promise<void> {
     await naming(this.path, async () => {
       for (const folder of [this.path, join(this.path, SEGMENTS)]) {
-        for (const name of (await readdir(folder)).filter((one) => one.endsWith(UNFINISHED))) await rm(join(folder, name));
+        for (const name of (await readdir(folder)).filter((one) => LEFT_UNFINISHED.test(one))) await rm(join(folder, name));
       }
     });
   }
@@ -74,68 +84,104 @@ export class BackupFolder {
     if (!PUBLISHED.test(name) && !DATABASE.test(name)) throw new CommandFailed(`a file named ${JSON.stringify(name)} is in no backup`);
   }
 
-  /** Writes and syncs a file. A published one gets its name at once. */
+  /** Refuses another store than that whose backup is here. */
+  refuseStore(id: number): void {
+    if (this.#before === null || this.#before.storeId === id) return;
+    throw new CommandFailed(`${this.path} is the backup of another store; choose another folder`);
+  }
+
+  /** Writes and syncs a file. A published one that is new gets its name at once, so that the next backup has it where this one fails. */
   async write(name: string, chunks: AsyncIterable<Buffer>): Promise<void> {
     const path = join(this.path, name);
     await naming(path, async () => {
-      const file = await open(`${path}${UNFINISHED}`, 'w', 0o600);
+      const file = await open(`${path}${UNFINISHED}`, 'wx', 0o600);
       try {
         for await (const chunk of chunks) await writeWhole(file, chunk);
         await file.sync();
       } finally {
         await file.close();
       }
-      if (PUBLISHED.test(name)) await rename(`${path}${UNFINISHED}`, path);
+      if (PUBLISHED.test(name) && !existsSync(path)) await rename(`${path}${UNFINISHED}`, path);
+      else this.#waiting.add(name);
     });
   }
 
-  /** Puts the databases in place, the last one last, and removes published files of earlier backups; returns how many. */
-  async finish(files: readonly SentFile[]): Promise<number> {
+  /**
+   * Puts what was written in its place, the catalog last, and removes published files that it does not name. Throws CommandFailed, before
+   * anything is replaced or removed, where the catalog does not fit to the files or to the backup that is here.
+   */
+  async finish(): Promise<{ readonly events: number; readonly removed: number }> {
+    const { files, events } = await this.#newCatalog();
     const segments = join(this.path, SEGMENTS);
-    for (const { name, bytes } of files.filter((file) => PUBLISHED.test(file.name))) await this.#refuseOther(name, bytes);
+    this.#waiting.delete(CATALOG);
     await naming(this.path, async () => {
+      for (const name of this.#waiting) await this.#putInPlace(name);
       await syncFolder(segments);
-      for (const { name } of files.filter((file) => DATABASE.test(file.name))) {
-        const path = join(this.path, name);
-        for (const suffix of BESIDES) await rm(`${path}${suffix}`, { force: true });
-        if (name === CATALOG) await syncFolder(this.path);
-        await rename(`${path}${UNFINISHED}`, path);
-      }
+      await syncFolder(this.path);
+      await this.#putInPlace(CATALOG);
       await syncFolder(this.path);
     });
-    const named = new Set(files.map(({ name }) => name));
+    const named = new Set(files.map(({ file }) => `${SEGMENTS}/${file}`));
     const older = (await this.files()).filter(({ name }) => !named.has(name));
     return await naming(segments, async () => {
       for (const { name } of older) await rm(join(this.path, name));
       await syncFolder(segments);
-      return older.length;
+      return { events, removed: older.length };
     });
   }
 
-  async #refuseOther(name: string, bytes: number): Promise<void> {
+  async #putInPlace(name: string): Promise<void> {
     const path = join(this.path, name);
-    await naming(path, async () => {
-      const { size } = await stat(path);
-      if (size !== bytes) throw new CommandFailed(`${path} has ${size} bytes, not ${bytes}; begin the backup again`);
-    });
+    for (const suffix of BESIDES) await rm(`${path}${suffix}`, { force: true });
+    await rename(`${path}${UNFINISHED}`, path);
+  }
+
+  /** The catalog that was written, once it fits to the files that it names and to the backup that is here. Throws CommandFailed. */
+  async #newCatalog(): Promise<BackupCatalog> {
+    const refused = (what: string, cause?: unknown) => new CommandFailed(`${what}; ${this.path} is as it was before`, { cause });
+    if (!this.#waiting.has(CATALOG)) throw refused(`what was sent has no ${CATALOG}`);
+    let catalog: BackupCatalog | undefined;
+    try {
+      catalog = readBackupCatalog(join(this.path, `${CATALOG}${UNFINISHED}`));
+    } catch (error) {
+      throw refused(`the ${CATALOG} that was sent cannot be read: ${(error as Error).message}`, error);
+    }
+    if (catalog === undefined) throw refused(`the ${CATALOG} that was sent is not that of a backup`);
+    this.refuseStore(catalog.storeId);
+    const [next, nextBefore] = [catalog.nextSequence, this.#before?.nextSequence ?? 0n];
+    if (next < nextBefore) {
+      const what = `the backup in ${this.path} goes up to sequence ${nextBefore - 1n}, and what was sent only to ${next - 1n}`;
+      throw refused(`${what}, as that of a program with an older copy of its data; choose another folder`);
+    }
+    for (const { file, bytes } of catalog.files.filter(({ isDamaged }) => !isDamaged)) {
+      const name = `${SEGMENTS}/${file}`;
+      this.refuseName(name);
+      const fault = await faultOf(join(this.path, this.#waiting.has(name) ? `${name}${UNFINISHED}` : name), bytes);
+      if (fault !== undefined) throw refused(`the ${CATALOG} that was sent does not fit to its files: ${fault}`);
+    }
+    return catalog;
   }
 }
 
-/** The number of the store whose backup is in a folder. Throws CommandFailed where its catalog is not that of a backup. */
-function storeIdOf(path: string): number {
+/** The catalog of the backup that is in a folder. Throws CommandFailed where it is not that of a backup. */
+function catalogOf(path: string): BackupCatalog {
   const file = join(path, CATALOG);
-  let database: DatabaseSync | undefined;
+  let catalog: BackupCatalog | undefined;
   try {
-    database = new DatabaseSync(file, { readOnly: true });
-    if (isBackup(database)) return Number(database.prepare("SELECT value FROM progress WHERE name = 'store_id'").get()?.['value']);
+    catalog = readBackupCatalog(file);
   } catch (error) {
     const advice = 'choose another folder, or remove what is in it';
     throw new CommandFailed(`${file} cannot be read as the catalog of a backup: ${(error as Error).message}; ${advice}`, { cause: error });
-  } finally {
-    database?.close();
   }
+  if (catalog !== undefined) return catalog;
   const advice = 'a backup would replace its events; choose another folder';
   throw new CommandFailed(`${path} is the data folder of a program, or a backup that a program was started on; ${advice}`);
+}
+
+function refuseOthers(path: string): void {
+  const why = writersBeside(path);
+  if (why === null) return;
+  throw new CommandFailed(`others may write to ${path}: ${why}; allowed: a folder of this user that nobody else may write to`);
 }
 
 /** Makes a folder with its parents, readable by its owner alone, and syncs its name. */

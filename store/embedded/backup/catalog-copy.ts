@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { hasItsState, markAsBackup } from '../catalog/row-checksums.ts';
+import { hasItsState, isBackup, markAsBackup } from '../catalog/row-checksums.ts';
 import { damageIn } from '../runtime/sqlite-transaction.ts';
 
 /** A file of the segments folder, as a copy of the catalog names it. */
@@ -17,6 +17,13 @@ export interface NamedFile {
 export interface CatalogCopy {
   readonly files: readonly NamedFile[];
   readonly events: number;
+}
+
+/** What the catalog of a backup says, by which one backup is told from another. */
+export interface BackupCatalog extends CatalogCopy {
+  readonly storeId: number;
+  /** The sequence of the next event. It only rises while a store lives. */
+  readonly nextSequence: bigint;
 }
 
 /** A copy whose first step meets a commit of the catalog is empty, and is made again. */
@@ -40,17 +47,43 @@ export async function copyCatalog(catalog: Pick<Catalog, 'copyTo'>, to: string):
 function prepareCopy(path: string): CatalogCopy {
   const database = new DatabaseSync(path);
   try {
-    const fault = damageIn(database) ?? (hasItsState(database) ? undefined : 'its progress is not as it was written');
-    if (fault !== undefined) {
-      throw new StoreError('corrupt', `the copy of the catalog is damaged: ${fault}`);
-    }
+    refuseDamaged(database);
     database.exec('PRAGMA journal_mode = DELETE; DELETE FROM empty_journals');
     markAsBackup(database);
-    const rows = database.prepare('SELECT file, bytes, damage FROM segments UNION ALL SELECT file, bytes, damage FROM blob_files').all();
-    const events = Number(database.prepare('SELECT coalesce(sum(rows), 0) AS events FROM segments').get()?.['events']);
-    const files = rows.map(({ file, bytes, damage }) => ({ file: String(file), bytes: Number(bytes), isDamaged: damage !== null }));
-    return { files, events };
+    return contentOf(database);
   } finally {
     database.close();
   }
+}
+
+/**
+ * Reads the catalog of a backup; undefined where it is that of a program's folder. Throws `StoreError`
+ * (`corrupt`) where it is damaged, and errors of SQLite where it is no catalog.
+ */
+export function readBackupCatalog(file: string): BackupCatalog | undefined {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    if (!isBackup(database)) return undefined;
+    refuseDamaged(database);
+    const progress = database.prepare('SELECT value FROM progress WHERE name = ?');
+    progress.setReadBigInts(true);
+    const progressOf = (name: string) => progress.get(name)?.['value'] as bigint | undefined;
+    return { ...contentOf(database), storeId: Number(progressOf('store_id')), nextSequence: progressOf('next_sequence') ?? 1n };
+  } finally {
+    database.close();
+  }
+}
+
+function refuseDamaged(database: DatabaseSync): void {
+  const fault = damageIn(database) ?? (hasItsState(database) ? undefined : 'its progress is not as it was written');
+  if (fault !== undefined) {
+    throw new StoreError('corrupt', `the copy of the catalog is damaged: ${fault}`);
+  }
+}
+
+function contentOf(database: DatabaseSync): CatalogCopy {
+  const rows = database.prepare('SELECT file, bytes, damage FROM segments UNION ALL SELECT file, bytes, damage FROM blob_files').all();
+  const events = Number(database.prepare('SELECT coalesce(sum(rows), 0) AS events FROM segments').get()?.['events']);
+  const files = rows.map(({ file, bytes, damage }) => ({ file: String(file), bytes: Number(bytes), isDamaged: damage !== null }));
+  return { files, events };
 }

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { seededBytes } from '../../../random/run-seed.ts';
 import { embeddedStoreIn } from '../../../store/embedded/embedded-store-in.ts';
-import { wholeFeed } from '../../../store/embedded/feed/whole-feed.ts';
 import { startWhole } from '../../management/running-program.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { runHere } from '../command-run.ts';
+import { filesIn, idsIn } from './backup-files.ts';
 
 let app: RunningApp;
 let folder: string;
@@ -26,14 +25,10 @@ const take = (...logIds: readonly string[]) => ingest(app, logIds.map((logId) =>
 
 const backUp = (dir = folder, url = app.url) => runHere(['backup', dir, '--url', url]);
 
-/** The ids of the events in a copy of a backup, in the order of the feed. */
-async function idsIn(backup: string): Promise<string[]> {
-  const dataDir = join(temporaryFolder(), 'data');
-  cpSync(backup, dataDir, { recursive: true });
-  const store = await embeddedStoreIn(dataDir, { now: Date.now });
-  const events = await wholeFeed(store);
-  await store.close();
-  return events.map(({ logId }) => logId);
+function moveBehindLink(name: string): void {
+  const target = join(temporaryFolder(), name);
+  renameSync(join(folder, name), target);
+  symlinkSync(target, join(folder, name));
 }
 
 test('a backup holds what was acknowledged, each event once, and the next one copies only what is new', async () => {
@@ -146,6 +141,59 @@ describe('is refused:', () => {
     await expect.poll(() => backUp(join(temporaryFolder(), 'other'), other.url)).toMatchObject({ status: 0 });
   });
 
+  test.each<[string, () => void, () => string]>([
+    [
+      'a folder that its group may write to',
+      () => chmodSync(folder, 0o770),
+      () => `others may write to ${folder}: its mode is 770; allowed: `,
+    ],
+    ['a folder that all may write to', () => chmodSync(folder, 0o707), () => `others may write to ${folder}: its mode is 707; allowed: `],
+    [
+      'segments that all may write to',
+      () => chmodSync(join(folder, 'segments'), 0o702),
+      () => `others may write to ${folder}/segments: its mode is 702; allowed: `,
+    ],
+    ['linked segments', () => moveBehindLink('segments'), () => `DIR: "${folder}/segments" is a symbolic link, which is not allowed there`],
+    [
+      'a linked catalog',
+      () => moveBehindLink('catalog.sqlite'),
+      () => `DIR: "${folder}/catalog.sqlite" is a symbolic link, which is not allowed there`,
+    ],
+  ])('%s', async (_, change, message) => {
+    await take('a');
+    await backUp();
+    change();
+    const before = filesIn(folder);
+    await take('b');
+    const { status, stderr } = await backUp();
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message())]);
+    expect(filesIn(folder)).toEqual(before);
+  });
+
+  test.runIf(process.getuid?.() === 0)('a folder of another user', async () => {
+    mkdirSync(folder, { mode: 0o700 });
+    chownSync(folder, 12_345, 12_345);
+    const { status, stderr } = await backUp();
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`others may write to ${folder}: its owner is the user 12345; allowed: `)]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('a program that was started on an older copy of its data, with both sequences', async () => {
+    await take('a');
+    await app.store.settle('flush');
+    const older = join(temporaryFolder(), 'older');
+    await backUp(older);
+    await take('b', 'c');
+    await backUp();
+    const before = filesIn(folder);
+    const restored = await startApp({ dataDir: older });
+    onTestFinished(() => restored.stop());
+    const { status, stderr } = await backUp(folder, restored.url);
+    const both = `the backup in ${folder} goes up to sequence 3, and what was sent only to 1`;
+    expect([status, stderr]).toEqual([1, expect.stringContaining(both)]);
+    expect(filesIn(folder)).toMatchObject(before);
+  });
+
   test('while another one is under way, and with a file that is missing, which is named', async () => {
     await take('a');
     const held = await app.store.beginBackup();
@@ -178,32 +226,13 @@ test('a backup that is not read on is cut off, and another one can be made', asy
   asked.destroy();
 });
 
-/** A server that gives each asker this answer. */
-async function answering(body: string): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => response.end(body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const headOf = (name: string, bytes = 1) => `${JSON.stringify({ store: 1, events: 0, files: [{ name, bytes, sent: true }] })}\n`;
-
-test.each<[string, string, RegExp]>([
-  ['is none', 'hello\n', /is no shieldlog/],
-  ['is empty', '', /broke off/],
-  ['has another first line', '{"store":1}\n', /is no shieldlog/],
-  ['names a file elsewhere', `${headOf('../evil')}x{"whole":true}\n`, /a file named "\.\.\/evil" is in no backup/],
-  ['ends within a file', `${headOf('catalog.sqlite', 10)}x`, /broke off/],
-  ['ends without its last line', `${headOf('catalog.sqlite')}x`, /broke off/],
-])('an answer that %s leaves the backup as it was', async (_, body, message) => {
+test('a file of the folder that has another size than before is replaced', async () => {
   await take('a');
   await backUp();
-  rmSync(folder, { recursive: true });
-  const { status, stderr } = await backUp(folder, await answering(body));
-  expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
-  expect(readdirSync(folder)).not.toContain('catalog.sqlite');
+  const [name = ''] = readdirSync(join(folder, 'segments'));
+  writeFileSync(join(folder, 'segments', name), 'x');
+  expect((await backUp()).stderr).toMatch(/^2 files .*; 1 files were there already, and 0 of earlier backups are removed/);
+  expect(await idsIn(folder)).toEqual(['a']);
 });
 
 test.each<[string, string]>([
