@@ -1,4 +1,3 @@
-import { parseAddress } from '../../query/address.ts';
 import { type BatchColumn, columnIndex } from '../../query/batch-columns.ts';
 import { type FieldRule, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
@@ -73,7 +72,8 @@ export class EventScanner {
       ? null
       : (sourceId?.() ?? digestId(bytes.subarray(scanner.sourceStart, scanner.sourceEnd)));
     const long = longTexts(scanner, event);
-    const log = canonicalLog(scanner, event, long);
+    const hasRepairedIp = event.ip?.isRepaired === true;
+    const log = canonicalLog(scanner, event, hasRepairedIp ? [...long, event.fields.get('ip')!] : long);
     const tooMuch = sizeFault(scanner, event, derivedLogId, log.length);
     if (tooMuch !== null) {
       return rejected(tooMuch, event.zoneId);
@@ -81,8 +81,11 @@ export class EventScanner {
     writeFields(scanner, event, derivedLogId, events.fields);
     packLog(log, packedValues(scanner, event), events.logs);
     events.count += 1;
-    const verdict = scanner.isRepaired ? REPAIRED : ACCEPTED;
-    return long.length === 0 ? verdict : { ...verdict, cutTexts: long.length };
+    const verdict = scanner.isRepaired || hasRepairedIp ? REPAIRED : ACCEPTED;
+    const hasUnknownIp = event.ip !== null && event.ip.address === null && event.ip.text.length > 0;
+    return long.length === 0 && !hasUnknownIp
+      ? verdict
+      : { ...verdict, ...(long.length > 0 && { cutTexts: long.length }), ...(hasUnknownIp && { hasUnknownIp }) };
   }
 }
 
@@ -124,13 +127,17 @@ const TEXTS = TEXT_FIELDS.map((name) => ({ name, rule: ruleOf(name), column: col
 function writeFields(scanner: MemberScanner, event: WireEvent, derivedLogId: string | null, columns: ColumnWriter): void {
   columns.shieldZoneId(event.zoneId as number);
   columns.timestamp(event.timestampMs);
-  const id = derivedLogId === null ? textOf(scanner, event.fields.get('logId')!) : Buffer.from(derivedLogId);
+  const id = derivedLogId === null ? scanner.textOf(event.fields.get('logId')!) : Buffer.from(derivedLogId);
   columns.logId(id, 0, id.length);
   for (const { name, rule, column } of TEXTS) {
     const member = event.fields.get(name);
     if (member !== undefined) {
       writeText(rule, column, storedBytes(wholeText(scanner, event, { rule, member })), columns);
     }
+  }
+  const address = event.ip?.address ?? null;
+  if (address !== null) {
+    columns.address(address >> 64n, address & LOW_64);
   }
   columns.endEvent();
 }
@@ -148,15 +155,17 @@ function longTexts(scanner: MemberScanner, event: WireEvent): MemberRange[] {
 /** The text of the member of a text field, as its rule has it. */
 function wholeText(
   scanner: MemberScanner,
-  { asn }: WireEvent,
+  { asn, ip }: WireEvent,
   { rule, member }: { readonly rule: FieldRule; readonly member: MemberRange },
 ): Buffer {
-  return rule === 'asNumber' ? Buffer.from(asn!) : textOf(scanner, member);
-}
-
-/** The text of a member that is a string, without its escapes. */
-function textOf(scanner: MemberScanner, member: MemberRange): Buffer {
-  return member.valueHasEscapes ? Buffer.from(scanner.stringOf(member)) : scanner.text.subarray(member.valueStart + 1, member.valueEnd - 1);
+  switch (rule) {
+    case 'asNumber':
+      return Buffer.from(asn!);
+    case 'address':
+      return ip!.text;
+    default:
+      return scanner.textOf(member);
+  }
 }
 
 function writeText(rule: FieldRule, column: number, text: Buffer, columns: ColumnWriter): void {
@@ -164,32 +173,27 @@ function writeText(rule: FieldRule, column: number, text: Buffer, columns: Colum
     columns.url(text, 0, text.length);
   } else if (rule === 'address') {
     columns.ip(text, 0, text.length);
-    // Quicker than UTF-8, and no address either where it is not ASCII.
-    const number = parseAddress(text.toString('latin1'));
-    if (number !== null) {
-      columns.address(number >> 64n, number & LOW_64);
-    }
   } else {
     columns.text(column, text, 0, text.length);
   }
 }
 
 /**
- * The event's log with the members that are no fields added to it, and those of its `long` texts, which the columns do not have whole; the
+ * The event's log with the members that are no fields added to it, and the `shortened` ones, which the columns do not have whole; the
  * whole event where it has no log. It is copied as it is written. Good until the next scan.
  */
-function canonicalLog(scanner: MemberScanner, event: WireEvent, long: readonly MemberRange[]): Buffer {
+function canonicalLog(scanner: MemberScanner, event: WireEvent, shortened: readonly MemberRange[]): Buffer {
   const { text } = scanner;
   const log = event.fields.get('log');
   if (log === undefined) {
     return text.subarray(scanner.openAt, scanner.closeAt + 1);
   }
   const { valueStart, valueEnd } = log;
-  if (event.others.length + long.length === 0) {
+  if (event.others.length + shortened.length === 0) {
     return text.subarray(valueStart, valueEnd);
   }
   // The last of several members with the same name counts.
-  const added = new Map([...event.others, ...long].map((member) => [scanner.keyOf(member), member]));
+  const added = new Map([...event.others, ...shortened].map((member) => [scanner.keyOf(member), member]));
   const logMembers = scanner.membersAt(valueStart);
   for (const member of logMembers) {
     added.delete(scanner.keyOf(member));
@@ -207,10 +211,10 @@ function canonicalLog(scanner: MemberScanner, event: WireEvent, long: readonly M
 }
 
 /** The stored values by which the event's log is packed, as `packLog` takes them. */
-function packedValues({ text }: MemberScanner, event: WireEvent): (Buffer | null)[] {
+function packedValues(scanner: MemberScanner, event: WireEvent): (Buffer | null)[] {
   return PACKED_FIELDS.map((name) => {
     const member = event.fields.get(name);
     const isPlain = member !== undefined && !member.valueHasEscapes;
-    return isPlain ? storedBytes(text.subarray(member.valueStart + 1, member.valueEnd - 1)) : null;
+    return isPlain ? storedBytes(wholeText(scanner, event, { rule: ruleOf(name), member })) : null;
   });
 }

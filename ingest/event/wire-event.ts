@@ -1,3 +1,4 @@
+import { parseAddress } from '../../query/address.ts';
 import { canonicalAsn } from '../../query/as-number.ts';
 import { EVENT_FIELDS, type EventField, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { exactInteger } from '../../query/exact-json.ts';
@@ -16,7 +17,16 @@ const FIELDS = EVENT_FIELDS.map(({ name }) => name);
 const NAMES_BY_LENGTH = Array.from({ length: 1 + Math.max(...FIELDS.map(({ length }) => length)) }, (_, length) =>
   FIELDS.filter((name) => name.length === length).map((name) => ({ name, bytes: Buffer.from(name) })),
 );
-const TEXT_RULES = TEXT_FIELDS.map((name) => ({ name, isAsNumber: ruleOf(name) === 'asNumber' }));
+const TEXT_RULES = TEXT_FIELDS.map((name) => ({ name, rule: ruleOf(name) }));
+
+/** The `ip` of an event as it is stored. */
+export interface StoredIp {
+  readonly text: Buffer;
+  /** As a number; null where the text is no address. */
+  readonly address: bigint | null;
+  /** It came with a port or with blanks around it. */
+  readonly isRepaired: boolean;
+}
 
 /** The fields of a scanned event, checked against the rule of each. One object is filled again and again. */
 export class WireEvent {
@@ -27,6 +37,8 @@ export class WireEvent {
   timestampMs = 0;
   /** The AS number in decimal digits; null where the event has none. */
   asn: string | null = null;
+  /** Null where the event has no `ip`. */
+  ip: StoredIp | null = null;
   /** The members that are no field of an event. */
   readonly others: MemberRange[] = [];
 
@@ -130,18 +142,21 @@ export class WireEvent {
 
   #readTexts(scanner: MemberScanner): string | null {
     this.asn = null;
-    for (const { name, isAsNumber } of TEXT_RULES) {
+    this.ip = null;
+    for (const { name, rule } of TEXT_RULES) {
       const member = this.#optional(name);
       if (member === undefined) {
         continue;
       }
-      if (isAsNumber) {
+      if (rule === 'asNumber') {
         const wrong = this.#readAsn(scanner, member, name);
         if (wrong !== null) {
           return wrong;
         }
       } else if (member.kind !== 'string') {
         return `${name} is ${scanner.quoteValue(member)}: a string or null is required`;
+      } else if (rule === 'address') {
+        this.ip = storedIp(scanner.textOf(member));
       }
     }
     return null;
@@ -179,6 +194,24 @@ function fieldNamed(text: Uint8Array, start: number, end: number): FieldName | u
     }
   }
   return undefined;
+}
+
+/** `192.0.2.7:9989` or `[2001:db8::1]:443`. */
+const WITH_PORT = /^(?:([\d.]+)|\[([\da-f]*:[\da-f:.]*)\]):(\d{1,5})$/i;
+const MOST_PORT = 65_535;
+
+/** An address loses its port and the blanks around it, which no search would name. Any other text stays as it is. */
+function storedIp(text: Buffer): StoredIp {
+  // Quicker than UTF-8, and no address either where it is not ASCII.
+  const address = parseAddress(text.toString('latin1'));
+  if (address !== null) {
+    return { text, address, isRepaired: false };
+  }
+  const trimmed = text.toString().trim();
+  const [, ipv4, ipv6 = ipv4, port] = WITH_PORT.exec(trimmed) ?? [];
+  const bare = ipv6 !== undefined && Number(port) <= MOST_PORT ? ipv6 : trimmed;
+  const found = parseAddress(bare);
+  return found === null ? { text, address: null, isRepaired: false } : { text: Buffer.from(bare), address: found, isRepaired: true };
 }
 
 /** Unix milliseconds; null where the value is neither an integer of 64 bits nor an ISO 8601 text with a zone. */

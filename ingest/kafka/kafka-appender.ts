@@ -33,6 +33,7 @@ export class KafkaAppender {
   #generation = 0;
   #repairedEvents = 0;
   #cutTexts = 0;
+  #unknownIps = 0;
   /** Settled when no offset is being moved back. Never rejects. */
   #movingBack: Promise<unknown> = Promise.resolve();
 
@@ -46,7 +47,7 @@ export class KafkaAppender {
     return this.#builder.byteLength + this.#options.store.pendingBytes();
   }
 
-  /** Events in whose texts something became U+FFFD. Those that come again after a failure count again. */
+  /** Events in whose texts something became U+FFFD, or whose `ip` lost a port or blanks. Those that come again after a failure count again. */
   get repairedEvents(): number {
     return this.#repairedEvents;
   }
@@ -56,11 +57,17 @@ export class KafkaAppender {
     return this.#cutTexts;
   }
 
+  /** Events whose `ip` is neither an address nor a network. Those that come again after a failure count again. */
+  get unknownIps(): number {
+    return this.#unknownIps;
+  }
+
   add(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
     const verdict = this.#builder.addKafkaMessage(topic, partition, offset, value);
     if (verdict.kind === 'accepted') {
       this.#repairedEvents += verdict.isRepaired === true ? 1 : 0;
       this.#cutTexts += verdict.cutTexts ?? 0;
+      this.#unknownIps += verdict.hasUnknownIp === true ? 1 : 0;
     }
   }
 

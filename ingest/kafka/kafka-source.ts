@@ -50,7 +50,7 @@ export interface KafkaSource {
    * the store has the new offsets, with the partitions that go back. Rejects with KafkaRewindRefused.
    */
   rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]>;
-  counters(): Readonly<KafkaCounters> & Pick<KafkaAppender, 'repairedEvents' | 'cutTexts'>;
+  counters(): Readonly<KafkaCounters> & Pick<KafkaAppender, 'repairedEvents' | 'cutTexts' | 'unknownIps'>;
   /** The number of unread messages, as of the last fetches. */
   lag(): number;
   /** Leaves the group, and stores the messages that are read. */
@@ -129,8 +129,8 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   counters(): ReturnType<KafkaSource['counters']> {
-    const { repairedEvents, cutTexts } = this.#appender;
-    return { ...this.#counters, repairedEvents, cutTexts };
+    const { repairedEvents, cutTexts, unknownIps } = this.#appender;
+    return { ...this.#counters, repairedEvents, cutTexts, unknownIps };
   }
 
   lag(): number {

@@ -49,6 +49,8 @@ export interface IntakeOptions {
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
   /** Called for each event of which so many texts are stored by their first bytes. */
   readonly onCutTexts?: (texts: number) => void;
+  /** Called for each event whose `ip` is neither an address nor a network. */
+  readonly onUnknownIp?: () => void;
   /** Called after each chunk with the totals so far. */
   readonly onProgress?: (bytes: number, events: number) => void;
 }
@@ -192,6 +194,7 @@ class Intake implements EventReceiver {
       this.#accept(1);
       if (verdict.isRepaired === true) this.#repaired++;
       if (verdict.cutTexts !== undefined) this.#options.onCutTexts?.(verdict.cutTexts);
+      if (verdict.hasUnknownIp === true) this.#options.onUnknownIp?.();
     } else if (verdict.kind === 'expired') {
       this.#expired++;
     } else {

@@ -10,10 +10,12 @@ export interface Metrics {
   readonly searchSeconds: Histogram<'output' | 'outcome'>;
   /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
   readonly receivedEvents: Counter<'source' | 'verdict'>;
-  /** Accepted events over HTTP in whose texts something became U+FFFD. */
+  /** Accepted events over HTTP in whose texts something became U+FFFD, or whose `ip` lost a port or blanks. */
   readonly repairedEvents: Counter<'source'>;
   /** Texts of accepted events over HTTP of which only the first bytes are stored. */
   readonly cutTexts: Counter<'source'>;
+  /** Accepted events over HTTP whose `ip` is neither an address nor a network. */
+  readonly unknownIps: Counter<'source'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
 }
@@ -53,9 +55,12 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
   shieldlog_memtable_events: 'shieldlog_hot_events',
 };
 
-const REPAIRED = 'were stored with U+FFFD for bytes that are no UTF-8 or halves of surrogate pairs';
+const REPAIRED =
+  'were stored with U+FFFD for bytes that are no UTF-8 or halves of surrogate pairs, or with an ip without its port and the blanks around it';
 
 const CUT = `are stored by their first ${STORED_TEXT_BYTES / 1024} KiB`;
+
+const UNKNOWN_IP = 'whose ip is a text that is neither an address nor a network, so that no search for addresses finds them';
 
 type KafkaCounters = ReturnType<KafkaSource['counters']>;
 
@@ -70,6 +75,7 @@ const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (count
   ['shieldlog_kafka_reconnects_total', 'Times the connection was lost and sought again', ({ reconnects }) => reconnects],
   ['shieldlog_kafka_repaired_events_total', `Messages that ${REPAIRED}`, ({ repairedEvents }) => repairedEvents],
   ['shieldlog_kafka_cut_texts_total', `Texts of messages that ${CUT}`, ({ cutTexts }) => cutTexts],
+  ['shieldlog_kafka_unknown_ips_total', `Messages ${UNKNOWN_IP}`, ({ unknownIps }) => unknownIps],
   ['shieldlog_kafka_pauses_total', 'Times a partition was paused because the store was behind', ({ pauses }) => pauses],
 ];
 
@@ -187,11 +193,17 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['source'],
     registers: [registry],
   });
+  const unknownIps = new Counter({
+    name: 'shieldlog_unknown_ips_total',
+    help: `Events that arrived over HTTP and ${UNKNOWN_IP}`,
+    labelNames: ['source'],
+    registers: [registry],
+  });
   const feedEvents = new Counter({
     name: 'shieldlog_feed_events_total',
     help: 'Events that went out by the feed',
     labelNames: ['format'],
     registers: [registry],
   });
-  return { registry, searchSeconds, receivedEvents, repairedEvents, cutTexts, feedEvents };
+  return { registry, searchSeconds, receivedEvents, repairedEvents, cutTexts, unknownIps, feedEvents };
 }

@@ -117,6 +117,7 @@ export async function ingestEventsRoutes(
         maxBytes: maxBytes,
         signal,
         onCutTexts: (texts) => metrics.cutTexts.inc({ source }, texts),
+        onUnknownIp: () => metrics.unknownIps.inc({ source }),
         ...(admit === undefined ? {} : { admit }),
       });
       count(source, report);

@@ -1,3 +1,5 @@
+import { toAddress } from './match-address.ts';
+
 /** An event as a producer sends it: any JSON object, of which the oracle reads the fields it knows. */
 export type RawEvent = Readonly<Record<string, unknown>>;
 
@@ -30,7 +32,7 @@ function oracleEvent(raw: RawEvent): OracleEvent {
   for (const name of TEXT_FIELDS) {
     const value = raw[name];
     if (typeof value === 'string') {
-      fields[name] = storedText(value);
+      fields[name] = storedText(name === 'ip' ? bareAddress(value) : value);
     }
   }
   // A number has digits: an empty text says that the event has none.
@@ -46,6 +48,14 @@ function oracleEvent(raw: RawEvent): OracleEvent {
     fields,
     log: logOf(raw),
   };
+}
+
+/** An address without the blanks around it and its port; any other text as it is. */
+function bareAddress(text: string): string {
+  const trimmed = text.trim();
+  const [, host = trimmed, port = '0'] = /^([^:]+|\[.*\]):(\d{1,5})$/.exec(trimmed) ?? [];
+  const bare = host.startsWith('[') && host.includes(':') && host !== trimmed ? host.slice(1, -1) : host;
+  return toAddress(bare) === null || Number(port) > 65_535 ? text : bare;
 }
 
 /** Of a text that is longer, the first letters whose bytes are together no more than 64 KiB. */
@@ -66,7 +76,7 @@ export function storedText(text: string): string {
 
 /**
  * Without a log the whole event is the log; with one, what is no known field goes into it under its own name, and so does a text of which
- * only the beginning is stored, unless the log has that name.
+ * only a part is stored, unless the log has that name.
  */
 function logOf(raw: RawEvent): unknown {
   const { log, ...rest } = raw;
@@ -74,7 +84,8 @@ function logOf(raw: RawEvent): unknown {
     return raw;
   }
   const known = new Set([...TEXT_FIELDS, 'logId', 'shieldZoneId', 'timestamp', 'asn']);
-  const isCut = (value: unknown): boolean => typeof value === 'string' && storedText(value) !== value;
-  const extra = Object.entries(rest).filter(([name, value]) => !known.has(name) || (TEXT_FIELDS.includes(name) && isCut(value)));
+  const isCut = (name: string, value: unknown): boolean =>
+    typeof value === 'string' && (storedText(value) !== value || (name === 'ip' && bareAddress(value) !== value));
+  const extra = Object.entries(rest).filter(([name, value]) => !known.has(name) || (TEXT_FIELDS.includes(name) && isCut(name, value)));
   return { ...Object.fromEntries(extra), ...(log as object) };
 }

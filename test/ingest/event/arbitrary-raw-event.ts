@@ -50,11 +50,18 @@ const { object: anyObject, value: anyValue } = fc.letrec<{ value: string; object
 
 export { anyObject };
 
-const address = fc.oneof(
+const usualAddress = fc.oneof(
   fc.ipV4(),
   fc.ipV6(),
   fc.ipV4Extended(),
   fc.constantFrom('::ffff:1.2.3.4', '01.2.3.4', '1.2.3.4.5', 'fe80::1%eth0', ''),
+);
+const port = fc.oneof(fc.nat(70_000).map(String), fc.constantFrom('', '00080', '-1'));
+const address = fc.oneof(
+  { weight: 4, arbitrary: usualAddress },
+  fc.tuple(fc.ipV4(), port).map((parts) => parts.join(':')),
+  fc.tuple(usualAddress, port).map(([ip, number]) => `[${ip}]:${number}`),
+  fc.tuple(fc.constantFrom('', ' ', '\t'), usualAddress, fc.constantFrom('', ' ', ':80 ', ', ::1')).map((parts) => parts.join('')),
 );
 const timestamp = fc.integer({ min: NOW - 73 * HOUR, max: NOW + 700_000 });
 

@@ -68,7 +68,7 @@ describe('an event is loaded as what it says:', () => {
     ],
   ])('%s', (_what, event, loaded) => {
     const builder = new BatchBuilder(RULES);
-    expect(builder.addEvent('http', Buffer.from(event))).toEqual({ kind: 'accepted' });
+    expect(builder.addEvent('http', Buffer.from(event)).kind).toBe('accepted');
     expect(loadedEvents(builder.take())).toEqual([loaded]);
   });
 });
@@ -130,8 +130,9 @@ describe('of a text that is longer than 64 KiB', () => {
     ],
     [
       'an ip is no address',
-      rawEvent({ ip: `1.2.3.4${' '.repeat(most)}` }),
-      { ip: `1.2.3.4${' '.repeat(most - 7)}`, log: { ip: `1.2.3.4${' '.repeat(most)}` } },
+      rawEvent({ ip: `1.2.3.4${' '.repeat(most)}x` }),
+      { ip: `1.2.3.4${' '.repeat(most - 7)}`, log: { ip: `1.2.3.4${' '.repeat(most)}x` } },
+      cut({ hasUnknownIp: true }),
     ],
     [
       'an asn is cut in its digits',

@@ -70,7 +70,7 @@ test.each<[where: string, event: string, members: object]>([
   ['an event with newlines and half a pair', rawEventWith('"ua":"\\udfff",\n"url":\r\n"/"'), { ua: '\ufffd', url: '/' }],
 ])('an event is repaired in %s', (_where, bytes, members) => {
   const { verdict, event } = taken(latin1(bytes));
-  expect(verdict).toEqual(REPAIRED);
+  expect(verdict).toMatchObject(REPAIRED);
   expect(event).toMatchObject(members);
 });
 

@@ -3,8 +3,8 @@ import { KafkaAppender } from '../../../ingest/kafka/kafka-appender.ts';
 import type { EventStore } from '../../../store/event-store.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 
-function message(logId: string): Buffer {
-  return Buffer.from(JSON.stringify({ logId, shieldZoneId: 1, timestamp: Date.now() }));
+function message(logId: string, more: Readonly<Record<string, unknown>> = {}): Buffer {
+  return Buffer.from(JSON.stringify({ logId, shieldZoneId: 1, timestamp: Date.now(), ...more }));
 }
 
 function appenderTo(store: EventStore) {
@@ -33,13 +33,15 @@ it('stores messages and their offsets together', async () => {
   ]);
 });
 
-it('counts the events that were repaired', async () => {
+it('counts the events that were repaired, and those whose ip is no address', async () => {
   const { appender } = appenderTo(await storeIn(temporaryFolder()));
   appender.add('t', 0, 0n, message('a'));
   appender.add('t', 0, 1n, Buffer.from(message('caf\xe9').toString(), 'latin1'));
   appender.add('t', 0, 2n, message('\ud83d'));
+  appender.add('t', 0, 3n, message('b', { ip: '192.0.2.7:9989' }));
+  appender.add('t', 0, 4n, message('c', { ip: '192.0.2.7, 192.0.2.8' }));
   await appender.drain();
-  expect(appender.repairedEvents).toBe(2);
+  expect([appender.repairedEvents, appender.unknownIps]).toEqual([3, 1]);
 });
 
 it('appends by itself, a moment after the first message', async () => {

@@ -49,14 +49,17 @@ export function expectedOf(text: string, derivedLogId: string): Expected {
   }
   const texts = Object.fromEntries(TEXTS.map((name) => [name, event[name] ?? undefined]));
   const homeless = log === event ? {} : Object.fromEntries(Object.entries(event).filter(([name]) => !KNOWN.includes(name)));
+  const ip = typeof texts['ip'] === 'string' ? bareAddress(texts['ip']) : undefined;
+  const whole = log === event || ip === texts['ip'] ? {} : { ip: texts['ip'] };
   const all = {
     logId,
     shieldZoneId: zone | 0,
     timestamp: BigInt(time),
     ...texts,
+    ip,
     asn,
-    ...numberOf(texts['ip']),
-    log: { ...homeless, ...log },
+    ...numberOf(ip),
+    log: { ...homeless, ...whole, ...log },
   };
   return { kind: 'accepted', event: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null)) };
 }
@@ -85,6 +88,20 @@ function asnOf(value: unknown, source: string): string | null | undefined {
   }
   const text = typeof value === 'number' ? source : typeof value === 'string' ? value.replace(/^as/i, '') : '';
   return /^[0-9]+$/.test(text) ? String(BigInt(text)) : undefined;
+}
+
+/** Without the blanks around it and the port, where an address is left; else the text as it is. */
+function bareAddress(text: string): string {
+  const trimmed = text.trim();
+  const end = trimmed.lastIndexOf(':');
+  const [host, port] = [trimmed.slice(0, Math.max(end, 0)), trimmed.slice(end + 1)];
+  if (isIP(trimmed) !== 0 && !trimmed.includes('%')) {
+    return trimmed;
+  }
+  const isPort = /^\d{1,5}$/.test(port) && Number(port) < 65_536;
+  const bare = isIP(host) === 4 ? host : host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : '';
+  const family = isIP(bare);
+  return isPort && !bare.includes('%') && (host === bare ? family === 4 : family === 6) ? bare : text;
 }
 
 /** By the URL parser, which writes IPv6 in hexadecimal groups only: of an IPv4 at the end ipaddr.js has ideas of its own. */
