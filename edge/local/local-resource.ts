@@ -40,9 +40,9 @@ export interface ProgramView {
   minutes(): readonly ProgramMinute[];
 }
 
-/** The answer of a shield operation that succeeded. */
-export function shieldSuccess<T>(data: T): { readonly error: object; readonly data: T } {
-  return { error: { success: true, message: null, errorKey: null }, data };
+/** The answer of a shield operation that succeeded. `note` tells what the caller would not expect. */
+export function shieldSuccess<T>(data: T, note: string | null = null): { readonly error: object; readonly data: T } {
+  return { error: { success: true, message: note, errorKey: null }, data };
 }
 
 export interface EdgeLogger {

@@ -44,7 +44,7 @@ export const apiGuardian: LocalResource = {
       const { content, enforceAuthorizationValidation: enforceAuthorization } = bodyAs(body, readSpecRequest);
       const spec = await acceptedSpec(reader, content);
       const stored = inPlaneTransaction(db, () => storeSpec(db, { zoneId, content, spec, enforceAuthorization, nowMs: now() }));
-      return shieldSuccess(guardianAnswer(stored));
+      return shieldSuccess(guardianAnswer(stored), spec.notes.length === 0 ? null : `Taken, but not used: ${spec.notes.join('; ')}`);
     });
   },
 };

@@ -154,6 +154,8 @@ export interface ReadSpec {
   readonly version: string;
   /** In the order of the specification. */
   readonly endpoints: readonly SpecEndpoint[];
+  /** What of it is not used, each with its place and the reason. */
+  readonly notes: readonly string[];
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -229,12 +231,13 @@ function readEndpoint(root: SpecObject, spec: SpecOperation, writer: SchemaWrite
 export async function readSpec(text: string): Promise<ReadSpec> {
   const root = parseSpecText(text);
   const version = readVersion(root);
-  await checkStructure(root, version, checkReferences(root, version));
+  const { copy, notes } = checkReferences(root, version);
+  await checkStructure(root, version, copy);
   const writer = schemaWriter(root, version);
   const endpoints = listOperations(root).map((operation) => readEndpoint(root, operation, writer));
   // Schemas that no endpoint uses are held to the limits too.
   const schemas = Object.entries(objectMember(objectMember(root, 'components'), 'schemas'));
   writer.countRest(schemas.map(([name, value]) => ({ value, pointer: memberOf('/components/schemas', name) })));
   const { title, version: ofApi } = objectMember(root, 'info');
-  return { title: String(title), version: String(ofApi), endpoints };
+  return { title: String(title), version: String(ofApi), endpoints, notes };
 }

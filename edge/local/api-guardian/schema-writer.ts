@@ -12,7 +12,7 @@ import {
   type SpecObject,
   specFaultAt,
 } from './spec-tree.ts';
-import type { SpecVersion } from './spec-version.ts';
+import { isReadPattern, type SpecVersion } from './spec-version.ts';
 
 /** The members of a schema that values are checked against. Descriptions, examples and extensions are left out. */
 const KEPT = new Set([
@@ -133,6 +133,7 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
     if (SCHEMA_LISTS.has(key) && Array.isArray(value)) {
       return (value as readonly JsonTree[]).map((item, index) => expandMember(index, item, pointer, position));
     }
+    if (key === 'pattern' && typeof value === 'string' && !isReadPattern(value)) return undefined;
     if (DEFINITIONS.has(key)) noteDefinitions(value, pointer);
     // In OpenAPI 3.1 it means nothing.
     if (key === 'nullable') return version === '3.0' ? value : undefined;

@@ -43,6 +43,9 @@ function doubledKeys(document: YamlDocument): { readonly key: string; readonly o
   return doubled;
 }
 
+/** The package would name a function that its own users have for them. */
+const SECOND_DOCUMENT = 'a second YAML document begins here; allowed: one specification, as one document';
+
 function parseYaml(text: string): unknown {
   const lines = new LineCounter();
   const at = (offset: number): string => {
@@ -57,7 +60,10 @@ function parseYaml(text: string): unknown {
     logLevel: 'error',
     intAsBigInt: true,
   });
-  const wrong = document.errors.map(({ message, pos }) => ({ field: 'content', message: `${at(pos[0])}: ${message}` }));
+  const wrong = document.errors.map(({ code, message, pos }) => {
+    const says = code === 'MULTIPLE_DOCS' ? SECOND_DOCUMENT : message;
+    return { field: 'content', message: `${at(pos[0])}: ${says}` };
+  });
   if (wrong.length > 0) throw new SpecFault(wrong);
   keepSources(document);
   const doubled = isMap(document.contents) ? doubledKeys(document) : [];

@@ -23,8 +23,8 @@ export interface SpecFieldError {
   readonly message: string;
 }
 
-/** More faults are not reported. */
-const MAX_SHOWN = 20;
+/** More faults, and more notes, are not reported. */
+export const MAX_SHOWN = 20;
 /** A key may be as long as the whole specification. */
 const MAX_POINTER_LENGTH = 500;
 

@@ -24,11 +24,21 @@ const SCHEMA_2020_12 = 'https://json-schema.org/draft/2020-12/schema';
 /** The dialect of OpenAPI 3.1 and its dated editions. */
 const DIALECT = /^https:\/\/spec\.openapis\.org\/oas\/3\.1\/dialect\/(?:base|\d{4}-\d{2}-\d{2})#?$/;
 
-const isOwnDialect = (name: JsonTree): boolean => typeof name === 'string' && DIALECT.test(name);
-
-/** Whether a `$schema` in a schema of OpenAPI 3.1 names what it is read as. */
+/** Whether the dialect of a specification of OpenAPI 3.1, or of one of its schemas, is what they are read as. */
 export function isReadDialect(name: JsonTree): boolean {
-  return isOwnDialect(name) || name === SCHEMA_2020_12 || name === `${SCHEMA_2020_12}#`;
+  return (typeof name === 'string' && DIALECT.test(name)) || name === SCHEMA_2020_12 || name === `${SCHEMA_2020_12}#`;
+}
+
+export const READ_DIALECTS = 'that of OpenAPI 3.1, JSON Schema 2020-12, or leave it out';
+
+/** Whether a `pattern` is a regular expression of ECMA-262 with the flag `u`, as JSON Schema reads it. It is compiled and never run. */
+export function isReadPattern(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
 }
 
 /** Returns the version of a specification. Throws SpecFault for others, and where its schemas are of another dialect. */
@@ -42,8 +52,8 @@ export function readVersion(root: SpecObject): SpecVersion {
   if (version === undefined) throw specFaultAt('/openapi', `OpenAPI ${shown(written)} is not taken; ${allowed}`);
   if (version === '3.0') return '3.0';
   const dialect = member(root, 'jsonSchemaDialect');
-  if (dialect !== undefined && !isOwnDialect(dialect))
-    throw specFaultAt('/jsonSchemaDialect', `${shownTree(dialect)} is not taken; allowed: that of OpenAPI 3.1, or leave it out`);
+  if (dialect !== undefined && !isReadDialect(dialect))
+    throw specFaultAt('/jsonSchemaDialect', `${shownTree(dialect)} is not taken; allowed: ${READ_DIALECTS}`);
   return '3.1';
 }
 
@@ -63,7 +73,6 @@ const SCHEMA_OBJECT = {
   $ref: SCHEMA_2020_12,
   properties: {
     // The validator passes over formats in schemas of schemas.
-    pattern: { format: 'regex' },
     patternProperties: { propertyNames: { format: 'regex' } },
     discriminator: {
       type: 'object',

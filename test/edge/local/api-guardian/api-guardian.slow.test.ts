@@ -68,6 +68,16 @@ describe('an uploaded specification', () => {
     });
   });
 
+  test('is answered with a note of what is not used', async () => {
+    const specification = petSpecification();
+    specification['components'].schemas.Pet.properties.name.pattern = '(?i)rex';
+    const { status, body } = await upload(specification);
+    const place = 'content#/components/schemas/Pet/properties/name/pattern';
+    const message = `Taken, but not used: ${place}: "(?i)rex" is no regular expression of ECMA-262 (with the flag u)`;
+    expect([status, body.error]).toEqual([200, { success: true, message, errorKey: null }]);
+    expect(JSON.stringify(body.data)).not.toContain('rex');
+  });
+
   test('replaces the one before: endpoints that stay keep their id, those that go are gone', async () => {
     await upload(petSpecification());
     plane.nowMs += 60_000;

@@ -32,6 +32,7 @@ describe('what is read of a specification', () => {
     expect(await readSpec(text)).toEqual({
       title: 'Pets',
       version: '1.2',
+      notes: [],
       endpoints: [
         {
           method: 'GET',
