@@ -1,5 +1,5 @@
 import { closeSync, type Dirent, fsyncSync, mkdirSync, openSync, readdirSync, statfsSync, statSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from './event-store.ts';
 
@@ -74,10 +74,18 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    // A folder that is not there has no entries.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    return noneIfNotThere(error);
   }
+}
+
+/** The names in a folder; none where it is not there, as a backup has no folder of journals. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return await readdir(folder).catch(noneIfNotThere);
+}
+
+function noneIfNotThere(error: unknown): [] {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+  throw error;
 }
 
 /** The mode of DATA_DIR in octal digits, such as `755`, where it gives others than the owner any permission; otherwise null. */

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataFolder } from '../../data-folder.ts';
+import { type DataFolder, namesIn } from '../../data-folder.ts';
 import { StoreError } from '../../event-store.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import type { DamagedSegment } from '../segment/segment.ts';
@@ -11,7 +11,7 @@ import { type FoundJournals, readJournals } from './damaged-journals.ts';
 
 /** Whether a folder holds events, so that its catalog is lost where there is none. */
 export async function doesHoldEvents(folder: DataFolder, { written }: SegmentsFolder): Promise<boolean> {
-  return written.length > 0 || (await readdir(folder.journal)).some((name) => /^\d/.test(name));
+  return written.length > 0 || (await namesIn(folder.journal)).some((name) => /^\d/.test(name));
 }
 
 /** What a start has to do in a folder in which everything is as the catalog says. */
@@ -106,7 +106,7 @@ export interface SegmentsFolder {
 export async function readSegmentsFolder(path: string): Promise<SegmentsFolder> {
   const written: WrittenFile[] = [];
   const unfinished: WrittenFile[] = [];
-  for (const name of await readdir(path)) {
+  for (const name of await namesIn(path)) {
     const [, kind, number, temporary] = /^([jc])(\d+)-.*\.parquet(\.tmp)?$/.exec(name) ?? [];
     if (kind !== undefined) {
       const file: WrittenFile = { name, from: kind === 'j' ? 'journal' : 'segment', number: Number(number) };

@@ -1,7 +1,7 @@
-import { copyFile, type FileHandle, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, type FileHandle, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NEWLINE } from '../../../query/json-bytes.ts';
-import { syncFolder } from '../../data-folder.ts';
+import { namesIn, syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
 import { batchFileOf, widestColumnOf } from '../../parquet/batch-file.ts';
 import { syncFile, unwritten } from '../runtime/file-output.ts';
@@ -73,7 +73,7 @@ export class JournalFolder {
 
   /** The numbers of the journals, ascending. */
   async list(): Promise<number[]> {
-    const names = await readdir(this.path);
+    const names = await namesIn(this.path);
     const numbers = names
       .map((name) => Number.parseInt(name, 10))
       .filter((number, index) => namesOf([number]).includes(names[index] as string));

@@ -26,9 +26,9 @@ export async function* checkDataFolder(dataDir: string): AsyncGenerator<CheckLin
 
 /** Why a start would be refused, or the catalog cannot be used; undefined where neither is so. */
 async function catalogFault(folder: DataFolder): Promise<string | undefined> {
-  const segmentsFolder = existsSync(folder.segments) ? await readSegmentsFolder(folder.segments) : { written: [], unfinished: [] };
+  const segmentsFolder = await readSegmentsFolder(folder.segments);
   if (!hasCatalog(folder.catalogFile)) {
-    const isLost = existsSync(folder.journal) && (await doesHoldEvents(folder, segmentsFolder));
+    const isLost = await doesHoldEvents(folder, segmentsFolder);
     return isLost ? 'it is missing or has no tables, and there are events' : undefined;
   }
   try {
@@ -61,7 +61,7 @@ function inspectedIfWhole({ catalogFile }: DataFolder, fault: string | undefined
 async function partsOf(folder: DataFolder, catalog: Catalog | undefined, fault: string | undefined): Promise<CheckedParts> {
   const journalFolder = new JournalFolder(folder.journal, catalog?.emptyJournals ?? new EmptyJournalTable(new DatabaseSync(':memory:')));
   const { flushedJournal } = catalog?.progress() ?? { flushedJournal: 0 };
-  const numbers = existsSync(folder.journal) ? await journalFolder.list() : [];
+  const numbers = await journalFolder.list();
   const faultOf = async (task: CheckTask): Promise<string | undefined> => (readFiles(task) as (string | undefined)[])[0];
   return {
     folder,

@@ -1,12 +1,13 @@
-import { readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { CLOSED_PORT_URL } from '../../edge/upstreams.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { embeddedStoreIn } from '../../store/embedded/embedded-store-in.ts';
 import { eventSeries, NOW, storedIds } from '../../store/embedded/stored-events.ts';
 import { startWhole } from '../management/running-program.ts';
+import { eventLine, ingest, startApp } from '../running-app.ts';
 import { runHere } from './command-run.ts';
 
 /** Five events in a segment. */
@@ -56,6 +57,64 @@ it('a check tells faults and a summary, of a folder that no program has open', a
     expect.stringMatching(/, 0 events, 1 fault, \d+\.\d seconds$/),
     '',
   ]);
+});
+
+const STATES = ['whole', 'empty', 'absent'] as const;
+type State = (typeof STATES)[number];
+
+/** A folder with five events in a segment and one in a journal, whose parts are as they are said to be. */
+async function folderOf(parts: Readonly<Record<'catalog.sqlite' | 'segments' | 'journal', State>>): Promise<string> {
+  const dataDir = await filledFolder();
+  const store = await embeddedStoreIn(dataDir);
+  await store.append(canonicalBatch(eventSeries('f', 1, NOW, 1)));
+  await store.close();
+  for (const [name, state] of Object.entries(parts)) {
+    const path = join(dataDir, name);
+    if (state !== 'whole') rmSync(path, { recursive: true });
+    if (state === 'empty' && name === 'catalog.sqlite') writeFileSync(path, '');
+    else if (state === 'empty') mkdirSync(path);
+  }
+  return dataDir;
+}
+
+describe.each(STATES)('a folder whose catalog is %s', (catalog) => {
+  it.each(STATES.flatMap((segments) => STATES.map((journal) => [segments, journal] as const)))(
+    'with segments that are %s and journals that are %s is checked, or refused, without a defect',
+    async (segments, journal) => {
+      const dataDir = await folderOf({ 'catalog.sqlite': catalog, segments, journal });
+      const { status, stdout, stderr } = await runHere(['check', dataDir]);
+      const isNone = catalog === 'absent' && segments === 'absent' && journal === 'absent';
+      const isLost = catalog === 'whole' ? segments !== 'whole' : segments === 'whole' || journal === 'whole';
+      expect([status, stderr]).toEqual(
+        isNone
+          ? [2, expect.stringMatching(/^shieldlog: DATA_DIR: .* is no folder of a program that was ever started\n$/)]
+          : [isLost ? 1 : 0, ''],
+      );
+      if (isNone) return;
+      expect(stdout).toMatch(isLost ? / [1-9]\d* faults?, \d+\.\d seconds\n$/ : / 0 faults, \d+\.\d seconds\n$/);
+      const noCatalog = /^catalog\.sqlite: it is missing or has no tables, and there are events; /;
+      if (isLost && catalog !== 'whole') expect(stdout).toMatch(noCatalog);
+    },
+  );
+});
+
+it('a backup is checked, and repaired where its catalog is missing', async () => {
+  const app = await startApp();
+  onTestFinished(() => app.stop());
+  await ingest(app, eventLine({ logId: 'a' }) + eventLine({ logId: 'b' }));
+  const folder = join(temporaryFolder(), 'backup');
+  expect(await runHere(['backup', folder, '--url', app.url])).toMatchObject({ status: 0 });
+  const names = () => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const before = names();
+  const whole = /^\/.*: 3 files, \d+ bytes, 2 events, 0 faults, \d+\.\d seconds\n$/;
+  expect(await runHere(['check', folder])).toEqual({ status: 0, stdout: expect.stringMatching(whole), stderr: '' });
+  expect(names()).toEqual(before);
+  rmSync(join(folder, 'catalog.sqlite'));
+  const { status, stdout, stderr } = await runHere(['check', folder]);
+  expect([status, stderr]).toEqual([1, '']);
+  expect(stdout).toMatch(/^catalog\.sqlite: it is missing or has no tables, and there are events; .*\n.*, 1 fault, \d+\.\d seconds\n$/);
+  expect(await runHere(['check', '--repair', folder])).toMatchObject({ status: 0, stderr: '' });
+  expect(await runHere(['check', folder])).toEqual({ status: 0, stdout: expect.stringMatching(whole), stderr: '' });
 });
 
 it('a check asks the program that has the folder open', async () => {
