@@ -2,9 +2,10 @@ import { QUOTE, SPACE } from './json-bytes.ts';
 
 /**
  * A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, East Asian ones also with their full-width forms. Some trim
- * blanks, tabs and line ends first, and LibreOffice drops control characters such as NUL, format characters as a BOM are not seen.
+ * blanks, tabs and line ends first, and LibreOffice drops control characters such as NUL, format characters as a BOM are not seen. One
+ * behind `'`s is marked, too, so that no two texts are one cell.
  */
-const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u;
+const FORMULA = /^'*(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u;
 
 /** Where a list separator of the language or a TAB may divide cells, too, a cell with one would become two, the second without its `'`. */
 const NEEDS_QUOTES = /[",;\t\r\n]/;

@@ -97,6 +97,33 @@ test('a formula behind random white space, controls and format characters has th
   );
 });
 
+describe("so does one that has `'`s in front already, so that it is told from the same without them", () => {
+  test.each([
+    ["'=1", "''=1"],
+    ["''=1", "'''=1"],
+    ["' =1", "'' =1"],
+    ["'\ufeff@a", "''\ufeff@a"],
+    ["'\tx", `"''\tx"`],
+    ["'\n", `"''\n"`],
+    ["'＝1", "''＝1"],
+  ])('%j', (text, cell) => {
+    expect(written(text)).toBe(cell);
+    expect(read(text)).toBe(`'${text}`);
+  });
+});
+
+test('any text is read back by taking one apostrophe from those that stand before a formula', () => {
+  const text = fc.string({ unit: fc.constantFrom(...`''''=+-@＝ab, ;"\t\r\n\0\u00a0\ufeff`), maxLength: 8 });
+  assertProperty(
+    fc.property(text, (given) => {
+      const cell = read(given);
+      const [apostrophes = ''] = /^'*/.exec(cell) ?? [];
+      const isMarked = /^([\t\r\n]|[\s\0\ufeff]*[=+\-@＝])/.test(cell.slice(apostrophes.length));
+      expect([isMarked && apostrophes === '', isMarked ? cell.slice(1) : cell]).toEqual([false, given]);
+    }),
+  );
+});
+
 /** Every character of the categories Cc and Cf, and the white space of Unicode. */
 function unseenCharacters(): readonly string[] {
   const all = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
@@ -128,7 +155,10 @@ describe('no other cell does', () => {
   test.each([
     ['a=1', 'a=1'],
     ['1-1', '1-1'],
-    ["'=1", "'=1"],
+    ["'", "'"],
+    ["'a=1", "'a=1"],
+    ["' '=1", "' '=1"],
+    [" '=1", " '=1"],
     ['"=1', '"""=1"'],
     ['a\n=1', '"a\n=1"'],
     [' ', ' '],
