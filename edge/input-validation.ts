@@ -107,11 +107,17 @@ function inside(path: string, name: unknown): string {
   return path === '' ? String(name) : `${path}.${String(name)}`;
 }
 
+/** Says that a property is missing, and which one may have been meant for it. */
+function missing(name: string, data: unknown): string {
+  const meant = Object.keys(data ?? {}).find((given) => given.toLowerCase() === name.toLowerCase());
+  return meant === undefined ? 'is missing' : `is missing; ${shown(meant)} is there, and names are case-sensitive: ${shown(name)} is meant`;
+}
+
 function describe({ instancePath, keyword, params, message, data }: Failure): { field: string; message: string } {
   const path = pathOf(instancePath);
   switch (keyword) {
     case 'required':
-      return { field: inside(path, params['missingProperty']), message: 'is missing' };
+      return { field: inside(path, params['missingProperty']), message: missing(String(params['missingProperty']), data) };
     case 'enum':
       return { field: path, message: `${shown(data)} is not allowed; allowed: ${(params['allowedValues'] as unknown[]).join(', ')}` };
     default:

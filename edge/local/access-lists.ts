@@ -20,9 +20,9 @@ const MIGRATION = `
 const SEEDED_ZONES = [1, 2, 3, 7, 12];
 
 const SEEDED: readonly (readonly [name: string, description: string, type: number, content: string])[] = [
-  ['offices', 'Networks of our own offices', ACCESS_LIST_TYPES.CIDR, '192.0.2.0/24\n198.51.100.0/24\n2001:db8:10::/48\n'],
-  ['embargo', 'Countries that are not served', ACCESS_LIST_TYPES.Country, 'KP\nSY\n'],
-  ['scanners', '', ACCESS_LIST_TYPES.IP, '203.0.113.7\n203.0.113.66\n2001:db8::bad\n'],
+  ['offices', 'Networks of our own offices', ACCESS_LIST_TYPES.CIDR, '192.0.2.0/24\n198.51.100.0/24\n2001:db8:10::/48'],
+  ['embargo', 'Countries that are not served', ACCESS_LIST_TYPES.Country, 'KP\nSY'],
+  ['scanners', '', ACCESS_LIST_TYPES.IP, '203.0.113.7\n203.0.113.66\n2001:db8::bad'],
 ];
 
 export function checksumOf(content: string): string {
@@ -53,7 +53,8 @@ export const accessLists: LocalResource = {
           field: 'id',
         });
       }
-      const content = String(row['content']);
+      // Lists of earlier versions end in a newline.
+      const content = String(row['content']).replace(/\n$/, '');
       return reply.send(
         shieldSuccess({
           id: row['id'],

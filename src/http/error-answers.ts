@@ -59,11 +59,39 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send(problemBody(problem, requestPath(request)));
 }
 
-/** Answers every error with ProblemDetails, and a path that lacks the method with 405 and `Allow`. Register before any route. */
+interface ServedPath {
+  readonly url: string;
+  readonly pattern: RegExp;
+  readonly methods: readonly string[];
+}
+
+/** The first parts of the paths of the platform's interface. */
+const PLATFORM_PARTS: readonly string[] = ['shield', 'compute', 'dnszone', 'pullzone', 'mc', 'storagezone', 'videolibrary'];
+
+/**
+ * The problem of a path that is not served. The platform has more operations than are here, and its clients take 404 for something that was
+ * deleted: Terraform would make it once more.
+ */
+function nothingAt(path: string, served: readonly ServedPath[]): RequestProblem {
+  const [, part = '', second] = path.split('/', 3);
+  if (!PLATFORM_PARTS.includes(part) || (part === 'shield' && second === 'event-logs')) {
+    return new RequestProblem('route.not_found', `There is nothing at ${cutText(path)}`);
+  }
+  const here = served
+    .filter(({ url }) => url.split('/', 2)[1] === part)
+    .flatMap(({ url, methods }) => methods.filter((method) => method !== 'HEAD').map((method) => `${method} ${url}`));
+  const detail = `${cutText(path)} is not here; of /${part} there ${here.length === 0 ? 'is nothing' : `are ${here.join(', ')}`}`;
+  return new RequestProblem('route.not_implemented', detail, { headers: { 'cache-control': 'no-store' } });
+}
+
+/**
+ * Answers every error with ProblemDetails, a path that lacks the method with 405 and `Allow`, and a path of the platform that is not served
+ * with 501. Register before any route.
+ */
 export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
-  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  const routes: ServedPath[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    routes.push({ pattern: routePattern(url), methods: [method].flat() });
+    routes.push({ url, pattern: routePattern(url), methods: [method].flat() });
   });
   app.setErrorHandler(answerError);
   // This runs before the body is read.
@@ -71,7 +99,7 @@ export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
     if (!request.is404) return;
     const path = requestPath(request);
     const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
-    if (allowed.length === 0) throw new RequestProblem('route.not_found', `There is nothing at ${cutText(path)}`);
+    if (allowed.length === 0) throw nothingAt(path, routes);
     throw new RequestProblem('route.method_not_allowed', `${cutText(path)} has ${allowed.join(', ')}, not ${request.method}`, {
       headers: { allow: allowed.join(', ') },
     });

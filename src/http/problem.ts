@@ -27,6 +27,7 @@ export const PROBLEMS = {
   'expect.unsupported': { status: 417, title: 'The expectation cannot be met' },
   'caller.busy': { status: 429, title: 'Too many requests of this caller wait' },
   'header.too_large': { status: 431, title: 'The request headers are too large' },
+  'route.not_implemented': { status: 501, title: 'This operation of the platform is not here' },
   'search.deadline': { status: 503, title: 'The search took too long' },
   'store.append_failed': { status: 503, title: 'The events could not be stored' },
   'store.busy': { status: 503, title: 'The store is busy' },
@@ -101,6 +102,7 @@ const STATUS_DEFINITIONS: Readonly<Record<number, string>> = {
   417: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.18',
   429: 'https://www.rfc-editor.org/rfc/rfc6585#section-4',
   431: 'https://www.rfc-editor.org/rfc/rfc6585#section-5',
+  501: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.6.2',
   503: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4',
 };
 

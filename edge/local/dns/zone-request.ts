@@ -80,6 +80,17 @@ function refuseBeside(one: Served, other: Served, rule: string): never {
   throw zoneFault(one.path, `${oneType} at ${shown(name)} stands beside ${other.path}, ${otherType}; allowed: ${rule}`);
 }
 
+/** Throws the fault of a record that is there twice, which DNS does not know (RFC 2181, 5). `Ttl` and `Comment` do not tell two apart. */
+function requireDistinct(served: readonly Served[]): void {
+  const seen = new Map<string, Served>();
+  for (const one of served) {
+    const text = JSON.stringify({ ...one.record, Ttl: 0, Comment: '' });
+    const same = seen.get(text);
+    if (same !== undefined) refuseBeside(one, same, 'each record once, Ttl, Comment and disabled records aside');
+    seen.set(text, one);
+  }
+}
+
 /** Throws the fault of records of one name that no name server may serve together. */
 function requireCompatible(served: readonly Served[]): void {
   const alias = served.find(({ record }) => record.Type === RECORD_TYPES.CNAME);
@@ -93,6 +104,13 @@ function requireCompatible(served: readonly Served[]): void {
   if (none !== undefined && host !== undefined) {
     refuseBeside(none, host, 'an MX of "." as the only MX of its name (RFC 7505, 3), disabled records aside');
   }
+  requireDistinct(served);
+}
+
+/** Throws the fault of a name server of the zone itself, disabled records aside. The zone comes with its own. */
+function requireDelegation({ record, path }: Served): void {
+  if (record.Type !== RECORD_TYPES.NS || record.Name !== '') return;
+  throw zoneFault(`${path}.Name`, `NS at "@" stands beside the name servers that the zone has; allowed: NS at names below the zone's own`);
 }
 
 /** Reads the body of a request for a new zone. Throws EdgeError 400 that names the field. */
@@ -105,6 +123,7 @@ export function readZoneRequest(body: unknown): NewZone {
   if (records.length > MAX_RECORDS) throw zoneFault('Records', `there are ${records.length}; allowed: at most ${MAX_RECORDS}`);
   const read = records.map((record, index) => ({ record: readRecord(record, domain, pathOf(index)), path: pathOf(index) }));
   const served = read.filter(({ record }) => !record.Disabled);
+  for (const one of served) requireDelegation(one);
   for (const ofName of Map.groupBy(served, ({ record }) => record.Name).values()) requireCompatible(ofName);
   return { domain, records: read.map(({ record }) => record) };
 }

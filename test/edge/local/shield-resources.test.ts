@@ -81,6 +81,25 @@ describe('an access list', () => {
     expect(body.data.checksum).toBe(createHash('sha256').update(body.data.content).digest('hex'));
   });
 
+  test('ends in no newline, and neither does one of an earlier version', async () => {
+    await using facade = await startFacade([accessLists]);
+    const lists = async () => {
+      const answers = await Promise.all([10, 11, 12].map((id) => read(facade, id)));
+      return answers.map(({ body: { data } }) => [data.content, data.entryCount, data.checksum === checksumOf(data.content)]);
+    };
+    const expected = [
+      ['192.0.2.0/24\n198.51.100.0/24\n2001:db8:10::/48', 3, true],
+      ['KP\nSY', 2, true],
+      ['203.0.113.7\n203.0.113.66\n2001:db8::bad', 3, true],
+    ];
+    expect(await lists()).toEqual(expected);
+    const db = openState(facade.plane.dataDir);
+    expect(db.prepare("SELECT count(*) AS n FROM access_list WHERE content LIKE '%' || char(10)").get()).toEqual({ n: 0 });
+    db.exec('UPDATE access_list SET content = content || char(10)');
+    db.close();
+    expect(await lists()).toEqual(expected);
+  });
+
   test('without a description has an empty one', async () => {
     await using facade = await startFacade([accessLists]);
     expect((await read(facade, 12)).body.data).toMatchObject({ name: 'scanners', description: '' });

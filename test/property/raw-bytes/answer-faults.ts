@@ -8,6 +8,7 @@ const BEFORE_ROUTES: readonly string[] = [
   'request.malformed',
   'route.not_found',
   'route.method_not_allowed',
+  'route.not_implemented',
   'header.too_large',
   'expect.unsupported',
   'access.key_missing',
@@ -37,7 +38,7 @@ export function answerFaults(
 ): readonly unknown[] {
   if (!answer.isWhole) return [];
   if (answer.headers.get('x-content-type-options') !== 'nosniff') return ['the answer has no security headers'];
-  if (answer.status >= 500 && answer.status !== 503) return [`the status ${answer.status} tells of a defect`];
+  if (answer.status >= 500 && answer.status !== 501 && answer.status !== 503) return [`the status ${answer.status} tells of a defect`];
   if (answer.isToHead) return [];
   const own = DESCRIBED_OPERATIONS.filter((operation) => operation.operationId === operationId).flatMap((operation) =>
     undescribed(operation, answer),

@@ -35,7 +35,7 @@ const TAKEN: readonly { readonly name: string; readonly record: Fields; readonly
   },
   { name: 'PTR', record: { Type: 10, Value: 'host.example.net' } },
   { name: 'Script', record: { Type: 11, ScriptId: 4, EnviromentalVariables: [{ Name: 'A', Value: '' }] }, kept: '' },
-  { name: 'NS', record: { Type: 12, Value: 'ns.example.net' } },
+  { name: 'NS', record: { Type: 12, Name: 'sub', Value: 'ns.example.net' } },
   { name: 'CAA with TABs', record: { Type: 9, Tag: 'issue', Value: 'ca.example.net\t;\ta\t=\tb' } },
   { name: 'CAA with nothing behind its semicolon', record: { Type: 9, Tag: 'issue', Value: 'ca.example.net ; ' } },
   { name: 'TLSA with TABs', record: { Type: 15, Value: `3\t1\t1\t${A64}` }, kept: `3 1 1 ${A64}` },

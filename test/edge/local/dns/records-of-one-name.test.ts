@@ -9,6 +9,8 @@ const TXT = { Type: 3, Name: 'www', Value: 'text' };
 const CNAME = { Type: 2, Name: 'www', Value: 'target.example.net' };
 const MX = { Type: 4, Name: 'www', Value: 'mail.example.net', Priority: 10 };
 const NULL_MX = { Type: 4, Name: 'www', Value: '.' };
+const NS = { Type: 12, Name: 'www', Value: 'ns1.example.net' };
+const SRV = { Type: 8, Name: '_sip._tcp', Value: 'sip.example.net', Port: 5060, Priority: 1 };
 const OFF = { Disabled: true };
 
 /** The fault of a zone with these records; null where it is taken. */
@@ -22,6 +24,7 @@ function faultOf(...Records: readonly Fields[]): unknown {
 }
 
 const ONE_CNAME = 'one CNAME alone at its name (RFC 1034, 3.6.2), disabled records aside';
+const EACH_ONCE = 'each record once, Ttl, Comment and disabled records aside';
 const ONE_MX = 'an MX of "." as the only MX of its name (RFC 7505, 3), disabled records aside';
 
 describe('records that cannot be served together are refused, and both are named', () => {
@@ -67,6 +70,21 @@ describe('records that cannot be served together are refused, and both are named
     ],
     ['no mail beside mail', [MX, NULL_MX], `Records[1]: MX at "www" stands beside Records[0], MX; allowed: ${ONE_MX}`],
     ['mail beside no mail', [A, NULL_MX, MX], `Records[1]: MX at "www" stands beside Records[2], MX; allowed: ${ONE_MX}`],
+    ['an address twice', [A, TXT, A], `Records[2]: A at "www" stands beside Records[0], A; allowed: ${EACH_ONCE}`],
+    [
+      'an address twice in other words',
+      [A, { ...A, Type: null, Name: 'WWW.example.com.', Ttl: 60, Comment: 'once more', Weight: 100 }],
+      `Records[1]: A at "www" stands beside Records[0], A; allowed: ${EACH_ONCE}`,
+    ],
+    [
+      'an address of IPv6 twice',
+      ['2001:db8::1', '2001:DB8::1'].map((Value) => ({ Type: 1, Name: '', Value })),
+      `Records[1]: AAAA at "@" stands beside Records[0], AAAA; allowed: ${EACH_ONCE}`,
+    ],
+    ['mail at a host twice', [MX, MX], `Records[1]: MX at "www" stands beside Records[0], MX; allowed: ${EACH_ONCE}`],
+    ['a text twice, and a third time', [TXT, TXT, TXT], `Records[1]: TXT at "www" stands beside Records[0], TXT; allowed: ${EACH_ONCE}`],
+    ['a service twice', [SRV, A, SRV], `Records[2]: SRV at "_sip._tcp" stands beside Records[0], SRV; allowed: ${EACH_ONCE}`],
+    ['a name server twice', [NS, NS], `Records[1]: NS at "www" stands beside Records[0], NS; allowed: ${EACH_ONCE}`],
     ['no mail twice', [NULL_MX, NULL_MX], `Records[0]: MX at "www" stands beside Records[1], MX; allowed: ${ONE_MX}`],
   ])('%s', (_, records, message) => {
     const fault = faultOf(...records);
@@ -87,7 +105,25 @@ test.each<readonly [string, readonly Fields[]]>([
   ['no mail at two names', [NULL_MX, { ...NULL_MX, Name: '' }, { ...MX, Name: 'a' }]],
   ['no mail beside disabled mail', [NULL_MX, { ...MX, ...OFF }]],
   ['disabled no mail beside mail', [{ ...NULL_MX, ...OFF }, MX]],
+  ['one address at two names', [A, { ...A, Name: 'a' }, { ...A, Name: '*' }]],
+  ['one value of two types', [TXT, { ...TXT, Type: 12, Value: 'text.example' }, { ...TXT, Value: 'text.example' }]],
+  ['mail at one host with two priorities', [MX, { ...MX, Priority: 20 }]],
+  ['a service at two ports', [SRV, { ...SRV, Port: 5061 }]],
+  ['one address for two places', [A, { ...A, SmartRoutingType: 2, GeolocationLatitude: 50 }]],
+  ['texts that differ in case', [TXT, { ...TXT, Value: 'TEXT' }]],
+  ['an address beside disabled ones', [A, { ...A, ...OFF }, { ...A, ...OFF }]],
+  ['name servers below the zone', [NS, { ...NS, Value: 'ns2.example.net' }, { ...NS, Name: 'a.www' }, { ...NS, Name: '*' }]],
+  ['a disabled name server of the zone', [{ ...NS, Name: '', ...OFF }]],
   ['addresses and texts of one name', [A, { ...A, Value: '192.0.2.2' }, TXT, { ...TXT, Value: 'b' }]],
 ])('%s: the zone is taken', (_, records) => {
   expect(faultOf(...records)).toBeNull();
+});
+
+test.each(['', '@', 'example.com', 'EXAMPLE.com.', null])('a name server of the zone itself, at %j, is refused', (Name) => {
+  expect(faultOf(A, { ...NS, Name })).toMatchObject({
+    status: 400,
+    key: 'dnszone.record_invalid',
+    field: 'Records[1].Name',
+    message: `Records[1].Name: NS at "@" stands beside the name servers that the zone has; allowed: NS at names below the zone's own`,
+  });
 });
