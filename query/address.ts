@@ -10,6 +10,13 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
+/** The network that a masked address stands for, around any of its addresses: /24 of IPv4, /64 of IPv6. */
+export function maskedNetwork(address: bigint): AddressRange {
+  const hostBits = address >> 32n === IPV4_MAPPED >> 32n ? 8n : 64n;
+  const first = (address >> hostBits) << hostBits;
+  return { first, last: first + (1n << hostBits) - 1n };
+}
+
 /** The ranges in ascending order, those that overlap or touch joined. */
 export function joinedRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
   const disjoint: AddressRange[] = [];
@@ -19,6 +26,20 @@ export function joinedRanges(ranges: readonly AddressRange[]): readonly AddressR
     else if (before.last < range.last) disjoint[disjoint.length - 1] = { first: before.first, last: range.last };
   }
   return disjoint;
+}
+
+/** The number of the `ip` of an event: of its address or, where that is masked, of its network's first address; null if it is neither. */
+export function parseIp(text: string): bigint | null {
+  return parseAddress(text) ?? parseMasked(text);
+}
+
+/** `a.b.c.*`, or four groups before `::*` or `:*`. */
+const MASKED = /^(?:((?:\d{1,3}\.){3})|((?:[\da-f]{1,4}:){4}):?)\*$/i;
+
+/** The first address of the network that a masked address is written for; null if the text is none. */
+export function parseMasked(text: string): bigint | null {
+  const [, octets, groups] = MASKED.exec(text) ?? [];
+  return octets !== undefined ? parseAddress(`${octets}0`) : groups !== undefined ? parseAddress(`${groups}:`) : null;
 }
 
 /** The 16-bit groups of an IPv6 address. */

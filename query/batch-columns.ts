@@ -15,8 +15,8 @@ export type BatchColumn = (ColumnsOf<EventField> | DerivedOf<EventField>) & stri
  * bytes, and the text `-`; any other id is the text, without bytes
  * - the text fields of `query/event-fields.ts`, absent when the event has none (an empty text is a value); `url` in two parts: `urlHead` is
  * the text up to the first `?`, with it, `urlTail` the rest, maybe empty
- * - `ipHigh`, `ipLow`: the upper and lower 64 bits of `ip` as an IPv6 number (IPv4 as `::ffff:a.b.c.d`), both absent when `ip` is absent or
- * is not an address
+ * - `ipHigh`, `ipLow`: the upper and lower 64 bits of `ip` as an IPv6 number (IPv4 as `::ffff:a.b.c.d`), of a masked `ip` that of the first
+ * address of its network, both absent when `ip` is absent or is neither
  */
 export const BATCH_COLUMNS: readonly { readonly name: BatchColumn; readonly type: ColumnType; readonly since: number }[] = Array.from(
   { length: EVENT_FIELDS_VERSION },

@@ -1,4 +1,4 @@
-import type { AddressRange } from './address.ts';
+import { type AddressRange, maskedNetwork, parseMasked } from './address.ts';
 import { canonicalAsn, withoutAsPrefix } from './as-number.ts';
 import { readCidr } from './cidr.ts';
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension } from './event-fields.ts';
@@ -313,8 +313,8 @@ interface Pattern {
   readonly pieces: readonly string[];
 }
 
-/** The values that a clause finds: texts as they are compared, wildcards, or ranges of addresses. */
-type Values = readonly (string | Pattern | AddressRange)[];
+/** The values that a clause finds: texts as they are compared, wildcards, or ranges of addresses; a masked one is its network. */
+type Values = readonly (string | Pattern | (AddressRange & { readonly isMasked?: true }))[];
 
 function valuesOf({ field, op, value }: LineClause): Values {
   const pieces = (text: string): readonly string[] => (field === 'asn' ? withoutAsPrefix(text) : text).toLowerCase().split('*');
@@ -322,13 +322,17 @@ function valuesOf({ field, op, value }: LineClause): Values {
     // A star in it is a star.
     if (op === 'contains') return [{ pieces: ['', pieces(text).join('*'), ''] }];
     if (op === 'wildcard') return [{ pieces: pieces(text) }];
-    if (field === 'ip') {
-      const ranges = op === 'cidr' || !text.includes('/') ? readCidr(text) : { fault: text };
-      return 'fault' in ranges ? [text] : ranges;
-    }
+    if (field === 'ip') return addressesOf(text, op);
     if (field === 'asn') return [canonicalAsn(text) ?? text];
     return [CASE_IGNORED_FIELDS.has(field) ? text.toLowerCase() : text];
   });
+}
+
+function addressesOf(text: string, op: LineClause['op']): Values {
+  const masked = parseMasked(text);
+  if (masked !== null) return [{ ...maskedNetwork(masked), isMasked: true }];
+  const ranges = op === 'cidr' || !text.includes('/') ? readCidr(text) : { fault: text };
+  return 'fault' in ranges ? [text] : ranges;
 }
 
 /** Whether a text is found by a wildcard. */
@@ -370,7 +374,7 @@ function covers(outer: Values[number], inner: Values[number]): boolean {
     return typeof inner === 'string' && matches(outer, inner);
   }
   if (isPattern(inner) || typeof outer === 'string' || typeof inner === 'string') return outer === inner;
-  return outer.first <= inner.first && inner.last <= outer.last;
+  return (outer.isMasked !== true || inner.isMasked === true) && outer.first <= inner.first && inner.last <= outer.last;
 }
 
 /** A spelling of which a line consists; null where it would be refused. */

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../query/address.ts';
+import { parseAddress, parseIp } from '../../query/address.ts';
 import { canonicalAsn } from '../../query/as-number.ts';
 import { EVENT_FIELDS, type EventField, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { exactInteger } from '../../query/exact-json.ts';
@@ -22,7 +22,7 @@ const TEXT_RULES = TEXT_FIELDS.map((name) => ({ name, rule: ruleOf(name) }));
 /** The `ip` of an event as it is stored. */
 export interface StoredIp {
   readonly text: Buffer;
-  /** As a number; null where the text is no address. */
+  /** As a number, as `parseIp` has it; null where the text is neither an address nor masked. */
   readonly address: bigint | null;
   /** It came with a port or with blanks around it. */
   readonly isRepaired: boolean;
@@ -200,17 +200,18 @@ function fieldNamed(text: Uint8Array, start: number, end: number): FieldName | u
 const WITH_PORT = /^(?:([\d.]+)|\[([\da-f]*:[\da-f:.]*)\]):(\d{1,5})$/i;
 const MOST_PORT = 65_535;
 
-/** An address loses its port and the blanks around it, which no search would name. Any other text stays as it is. */
+/** An address loses its port, and it or a masked one the blanks around it, which no search would name. Any other text stays as it is. */
 function storedIp(text: Buffer): StoredIp {
   // Quicker than UTF-8, and no address either where it is not ASCII.
-  const address = parseAddress(text.toString('latin1'));
+  const address = parseIp(text.toString('latin1'));
   if (address !== null) {
     return { text, address, isRepaired: false };
   }
   const trimmed = text.toString().trim();
   const [, ipv4, ipv6 = ipv4, port] = WITH_PORT.exec(trimmed) ?? [];
-  const bare = ipv6 !== undefined && Number(port) <= MOST_PORT ? ipv6 : trimmed;
-  const found = parseAddress(bare);
+  const hasPort = ipv6 !== undefined && Number(port) <= MOST_PORT;
+  const bare = hasPort ? ipv6 : trimmed;
+  const found = hasPort ? parseAddress(bare) : parseIp(bare);
   return found === null ? { text, address: null, isRepaired: false } : { text: Buffer.from(bare), address: found, isRepaired: true };
 }
 

@@ -1,4 +1,4 @@
-import { type AddressRange, joinedRanges, parseAddress } from '../address.ts';
+import { type AddressRange, joinedRanges, parseIp } from '../address.ts';
 import type { TextField } from '../event-fields.ts';
 import type { Predicate } from '../plan/search-plan.ts';
 import { textSearch } from './text-search.ts';
@@ -13,7 +13,7 @@ export interface MatchSubject {
   text(column: TextField): string | undefined;
   /** The same in lower case. */
   folded(column: TextField): string | undefined;
-  /** The `ip` as a number of 128 bits; null if it is missing or no address. */
+  /** The `ip` as a number of 128 bits, as `parseIp` has it; null if it is missing or has none. */
   address(): bigint | null;
   /** Cost of all matching so far, in characters that were read. */
   work: number;
@@ -35,7 +35,7 @@ export function matchSubject(texts: EventTexts): MatchSubject {
       return folded;
     },
     address() {
-      if (address === undefined) address = texts.ip === undefined ? null : parseAddress(texts.ip);
+      if (address === undefined) address = texts.ip === undefined ? null : parseIp(texts.ip);
       return address;
     },
   };

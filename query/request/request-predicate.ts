@@ -1,4 +1,4 @@
-import type { AddressRange } from '../address.ts';
+import { type AddressRange, maskedNetwork, parseMasked } from '../address.ts';
 import { canonicalAsn, withoutAsPrefix } from '../as-number.ts';
 import { readAddress, readCidr } from '../cidr.ts';
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, ruleOf } from '../event-fields.ts';
@@ -49,7 +49,7 @@ function searchedTexts(column: Dimension, texts: readonly string[]): readonly st
 
 /**
  * Texts are cut as those of events are, so that all of a long one finds its event. Addresses are compared as numbers, so that different
- * spellings are equal. A text that is no address is compared as text, and can only equal the `ip` of an event that is no address either.
+ * spellings are equal, and so are masked ones. Any other text is compared as text, and can only equal the `ip` of an event that is neither.
  */
 function equalityPredicate(column: Dimension, wanted: readonly string[]): Predicate {
   const rule = ruleOf(column);
@@ -61,26 +61,53 @@ function equalityPredicate(column: Dimension, wanted: readonly string[]): Predic
   if (rule !== 'address') {
     return equals(column, texts);
   }
-  const addresses = texts.map((text) => ({ text, address: readAddress(text) }));
-  const numbers = new Set(addresses.map(({ address }) => address).filter((address) => address !== null));
-  const others = addresses.filter(({ address }) => address === null).map(({ text }) => text);
+  const read = texts.map((text) => ({ text, address: readAddress(text), network: parseMasked(text) }));
+  const masked = rangesOf(read.map(({ network }) => network));
+  const others = read.filter(({ address, network }) => address === null && network === null).map(({ text }) => text);
   return anyOf([
-    ...(numbers.size > 0 ? [addressIn([...numbers].map((address) => ({ first: address, last: address })))] : []),
+    ...addressPredicates(rangesOf(read.map(({ address }) => address)).map((range) => [range])),
+    ...(masked.length > 0 ? [allOf([addressIn(masked), MASKED])] : []),
     ...(others.length > 0 ? [equals(column, others)] : []),
   ]);
 }
 
+/** A range of one address each. */
+function rangesOf(addresses: readonly (bigint | null)[]): readonly AddressRange[] {
+  return [...new Set(addresses.filter((address) => address !== null))].map((address) => ({ first: address, last: address }));
+}
+
+/** True for an event with a number whose `ip` is masked: no address ends with a star. */
+const MASKED: Predicate = { kind: 'wildcard', column: 'ip', parts: ['', '*'] };
+
+/**
+ * The addresses of any of these parts of the address space, each in ascending ranges. A masked address has the number of the first address
+ * of its network, so a part that has that one and not all of the network leaves masked ones out.
+ */
+function addressPredicates(parts: readonly (readonly AddressRange[])[]): readonly Predicate[] {
+  const cutsNetwork = (part: readonly AddressRange[]): boolean => {
+    const [start, end] = [part[0] as AddressRange, part.at(-1) as AddressRange];
+    const network = maskedNetwork(start.first);
+    return start.first === network.first && end.last < network.last;
+  };
+  const whole = parts.filter((part) => !cutsNetwork(part)).flat();
+  const cutting = parts.filter(cutsNetwork).flat();
+  return [
+    ...(whole.length > 0 ? [addressIn(whole)] : []),
+    ...(cutting.length > 0 ? [allOf([addressIn(cutting), { kind: 'not', of: MASKED }])] : []),
+  ];
+}
+
 function cidrPredicate({ alternatives }: FilterClause, errors: ErrorList): Predicate {
-  const ranges: AddressRange[] = [];
+  const parts: (readonly AddressRange[])[] = [];
   for (const alternative of alternatives) {
     const parsed = readCidr(alternative.text);
     if ('fault' in parsed) {
       errors.add(alternative.path, `${parsed.fault}, not ${shownValue(alternative.text)}`);
     } else {
-      ranges.push(...parsed);
+      parts.push(parsed);
     }
   }
-  return addressIn(ranges);
+  return anyOf(addressPredicates(parts));
 }
 
 function applyOpRules({ path, field, op, alternatives }: FilterClause, errors: ErrorList): void {

@@ -28,10 +28,28 @@ function spellOutDotted(text: string): string {
   return `${before}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
-/** Both as addresses; as text where either is none. */
+/** The network that a masked address stands for: `1.2.3.*`, or four groups before `::*` or `:*`; null for any other text. */
+export const toMasked = remembered((text: string): readonly [base: Address, bits: number] | null => {
+  const parts = text.split(/[.:]+/);
+  if (parts.pop() !== '*' || parts.length > 4) {
+    return null;
+  }
+  const ipv4 = toAddress(`${parts.join('.')}.0`);
+  if (ipv4 !== null && text === `${parts.join('.')}.*`) {
+    return [ipv4, 24];
+  }
+  const ipv6 = toAddress(`${parts.join(':')}:0:0:0:0`);
+  return ipv6 !== null && [':*', '::*'].some((end) => text === parts.join(':') + end) ? [ipv6, 64] : null;
+});
+
+/** Both as addresses, or both as the networks of masked ones; as text where either is neither. */
 export function sameAddress(a: string, b: string): boolean {
   const [left, right] = [toAddress(a), toAddress(b)];
-  return left === null || right === null ? a === b : left.toNormalizedString() === right.toNormalizedString();
+  if (left !== null && right !== null) {
+    return left.toNormalizedString() === right.toNormalizedString();
+  }
+  const [one, other] = [toMasked(a), toMasked(b)];
+  return one === null || other === null ? a === b : one[0].toNormalizedString() === other[0].toNormalizedString();
 }
 
 /**
@@ -52,8 +70,10 @@ export const toRange = remembered((text: string): readonly [base: Address, bits:
   return bits < 96 ? [base.toIPv4MappedAddress(), bits] : [base, bits - 96];
 });
 
-/** An address of one family is in no range of the other. */
+/** An address of one family is in no range of the other. A masked one is in a range that has all of its network. */
 export function isInRange(ip: string, rangeText: string): boolean {
-  const [address, range] = [toAddress(ip), toRange(rangeText)];
-  return address !== null && range !== null && address.kind() === range[0].kind() && address.match(range[0], range[1]);
+  const masked = toMasked(ip);
+  const [address, bits] = masked ?? [toAddress(ip), 128];
+  const range = toRange(rangeText);
+  return address !== null && range !== null && address.kind() === range[0].kind() && range[1] <= bits && address.match(range[0], range[1]);
 }

@@ -1,4 +1,4 @@
-import { toAddress } from './match-address.ts';
+import { toAddress, toMasked } from './match-address.ts';
 
 /** An event as a producer sends it: any JSON object, of which the oracle reads the fields it knows. */
 export type RawEvent = Readonly<Record<string, unknown>>;
@@ -50,9 +50,12 @@ function oracleEvent(raw: RawEvent): OracleEvent {
   };
 }
 
-/** An address without the blanks around it and its port; any other text as it is. */
+/** An address without the blanks around it and its port, a masked one without the blanks; any other text as it is. */
 function bareAddress(text: string): string {
   const trimmed = text.trim();
+  if (toMasked(trimmed) !== null) {
+    return trimmed;
+  }
   const [, host = trimmed, port = '0'] = /^([^:]+|\[.*\]):(\d{1,5})$/.exec(trimmed) ?? [];
   const bare = host.startsWith('[') && host.includes(':') && host !== trimmed ? host.slice(1, -1) : host;
   return toAddress(bare) === null || Number(port) > 65_535 ? text : bare;

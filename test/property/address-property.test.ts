@@ -8,7 +8,7 @@ import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
 import { propertyRuns } from '../random/property-runs.ts';
-import { arbitraryAddress, arbitraryRange } from './arbitrary-address.ts';
+import { arbitraryAddress, arbitraryRange, besideMasked, maskedAddress } from './arbitrary-address.ts';
 import { appendEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
 
 const PROPERTY = 'address';
@@ -19,9 +19,12 @@ const ZONE = 1;
 /** All events at once, on one page. */
 const WINDOW = { from: NOW_MS - 3_600_000, to: NOW_MS, pageSize: 500 };
 
+/** Of an event: an address, whole or masked. */
+const anyIp = fc.oneof({ arbitrary: arbitraryAddress, weight: 3 }, { arbitrary: maskedAddress, weight: 2 }, besideMasked);
+
 /** The events of one family come first, then those of the other, then both: so some segments have no address at all of one of them. */
 function rawEvents(dataSeed: number): readonly RawEvent[] {
-  const addresses = fc.sample(arbitraryAddress, { seed: dataSeed, numRuns: EVENTS });
+  const addresses = fc.sample(anyIp, { seed: dataSeed, numRuns: EVENTS });
   const third = EVENTS / 3;
   const apart = addresses.slice(0, 2 * third).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
   return [...apart, ...addresses.slice(2 * third)].map((ip, index) => ({
@@ -61,9 +64,11 @@ async function checkClauses(data: DataSet): Promise<void> {
   const raw = rawEvents(data.seed);
   const events = oracleEvents(raw);
   const stored = fc.constantFrom(...raw.map(({ ip }) => String(ip)));
+  // A range around a masked address begins or ends within its network, or has all of it.
+  const bases = fc.oneof(stored.map(firstOfMasked), arbitraryAddress, besideMasked);
   const clause = fc.oneof(
-    { arbitrary: clauseOf(fc.constant('cidr'), arbitraryRange(fc.oneof(stored, arbitraryAddress))), weight: 5 },
-    { arbitrary: clauseOf(fc.constantFrom('eq', 'in'), fc.oneof(stored, arbitraryAddress)), weight: 1 },
+    { arbitrary: clauseOf(fc.constant('cidr'), arbitraryRange(bases)), weight: 5 },
+    { arbitrary: clauseOf(fc.constantFrom('eq', 'in'), fc.oneof(stored, stored.map(firstOfMasked), anyIp)), weight: 2 },
   );
   await withEvents(raw, async (store) => {
     const property = fc.asyncProperty(clause, async (filter) => {
@@ -77,6 +82,8 @@ async function checkClauses(data: DataSet): Promise<void> {
     await assertAsyncProperty(property, { data, numRuns: CLAUSES });
   });
 }
+
+const firstOfMasked = (ip: string): string => (ip.includes(':') ? ip.replace(/::?\*$/, '::') : ip.replace('*', '0'));
 
 function clauseOf(op: fc.Arbitrary<string>, value: fc.Arbitrary<string>) {
   return fc.record({ field: fc.constant('ip'), op, value: fc.array(value, { minLength: 1, maxLength: 4 }) });

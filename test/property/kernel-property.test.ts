@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseAddress } from '../../query/address.ts';
+import { parseIp } from '../../query/address.ts';
 import { arbitraryRawEvent } from '../ingest/event/arbitrary-raw-event.ts';
 import { arbitraryRepeatingEvent } from '../ingest/event/arbitrary-repeating-event.ts';
 import { arbitraryUsualEvent } from '../ingest/event/arbitrary-usual-event.ts';
@@ -10,6 +10,7 @@ import { plainlyPacked, unpacked } from '../ingest/event/plain-packing.ts';
 import { rawEvent } from '../ingest/event/raw-events.ts';
 import { assertProperty } from '../random/assert-property.ts';
 import { propertyRuns } from '../random/property-runs.ts';
+import { maskedAddress } from './arbitrary-address.ts';
 import { damage, damaged } from './damaged-bytes.ts';
 
 /** Surrogates in escapes are left to the scanner. */
@@ -108,20 +109,21 @@ test('every accepted event has columns as defined and a log of JSON in UTF-8 wit
 test('the kernel takes an address in its usual forms exactly where the search reads one', () => {
   const group = fc.oneof(
     fc.nat(0xffff).map((value) => value.toString(16)),
-    fc.constantFrom('', '', '0', '00001', '0000', 'FFFF', 'g', '-1', '%'),
+    fc.constantFrom('', '', '0', '00001', '0000', 'FFFF', 'g', '-1', '%', '*', '*'),
   );
-  const octet = fc.oneof(fc.nat(300).map(String), fc.constantFrom('00', '01', '', '1e1', '0x1', ' 1'));
+  const octet = fc.oneof(fc.nat(300).map(String), fc.constantFrom('00', '01', '', '1e1', '0x1', ' 1', '*', '*'));
   const addresses = fc.oneof(
     fc.array(group, { minLength: 1, maxLength: 10 }).map((groups) => groups.join(':')),
     fc.array(octet, { minLength: 1, maxLength: 5 }).map((octets) => octets.join('.')),
     fc.ipV4(),
     fc.ipV6(),
+    maskedAddress,
   );
   assertProperty(
     fc.property(addresses, (ip) => {
       const bytes = Buffer.from(rawEvent({ ip }));
       const isMixed = ip.includes(':') && ip.includes('.');
-      expect(kernelConversion(bytes)).toEqual(parseAddress(ip) === null || isMixed ? null : scannedConversion(bytes));
+      expect(kernelConversion(bytes)).toEqual(parseIp(ip) === null || isMixed ? null : scannedConversion(bytes));
     }),
     { numRuns: propertyRuns(7_000) },
   );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../query/address.ts';
+import { maskedNetwork, parseAddress, parseIp, parseMasked } from '../../query/address.ts';
 import { assertProperty } from '../random/assert-property.ts';
 
 const MAPPED = 0xffff_0000_0000n;
@@ -108,5 +108,64 @@ describe('addresses', () => {
       }),
       { numRuns: 3000 },
     );
+  });
+});
+
+describe('masked addresses', () => {
+  const LOW_64 = (1n << 64n) - 1n;
+
+  it.each([
+    ['1.2.3.*', MAPPED | 0x01020300n, 8n],
+    ['0.0.0.*', MAPPED, 8n],
+    ['255.255.255.*', MAPPED | 0xffff_ff00n, 8n],
+    ['2001:db8:0:1::*', 0x20010db8_0000_0001n << 64n, 64n],
+    ['2001:db8:0:1:*', 0x20010db8_0000_0001n << 64n, 64n],
+    ['2001:0DB8:0000:1:*', 0x20010db8_0000_0001n << 64n, 64n],
+    ['0:0:0:0::*', 0n, 64n],
+    ['0:0:0:0:*', 0n, 64n],
+    ['ffff:ffff:ffff:ffff::*', LOW_64 << 64n, 64n],
+  ])('%s is the network from %s on', (text, first, hostBits) => {
+    expect([parseMasked(text), parseIp(text), parseAddress(text)]).toEqual([first, first, null]);
+    const network = { first, last: first + (1n << hostBits) - 1n };
+    expect([network.first, network.first + 1n, network.last].map(maskedNetwork)).toEqual([network, network, network]);
+  });
+
+  it.each([
+    '*',
+    '1.*',
+    '1.2.*',
+    '1.2.*.*',
+    '1.2.3.**',
+    '1.2.3.4*',
+    '1.2.3*',
+    '1.2.3.4.*',
+    '1.2.*.4',
+    '01.2.3.*',
+    '1.2.256.*',
+    '1.2.3.* ',
+    '1.2.3.*\n',
+    '::*',
+    '1::*',
+    '1:2:3::*',
+    '1:2:3:*',
+    '1::3:4:*',
+    '1:2::4:*',
+    '1:2:3:4*',
+    '1:2:3:4:::*',
+    '1:2:3:4:5::*',
+    '1:2:3:4:5:*',
+    '1:2:3:g::*',
+    '12345:2:3:4::*',
+    ':1:2:3:4:*',
+    '::ffff:1.2.3.*',
+    '1:2:3:4::*:5',
+    '1.2.3.x',
+    '1.2.3.0/24',
+  ])('%j is none', (text) => {
+    expect([parseMasked(text), parseIp(text)]).toEqual([null, null]);
+  });
+
+  it.each(['1.2.3.0', '::1', ''])('%j has the number of its address, if any', (text) => {
+    expect([parseMasked(text), parseIp(text)]).toEqual([null, parseAddress(text)]);
   });
 });

@@ -27,6 +27,8 @@ describe('a search line', () => {
     ['a range', 'ip:10.0.0.0/8', search('', [clause('ip', 'cidr', '10.0.0.0/8')])],
     ['a range beside an address', 'ip:2001:db8::/32,::1', search('', [clause('ip', 'cidr', '2001:db8::/32', '::1')])],
     ['a range that is quoted', 'ip:"10.0.0.0/8"', search('', [clause('ip', 'eq', '10.0.0.0/8')])],
+    ['a wildcard of an address', 'ip:192.0.2.*', search('', [clause('ip', 'wildcard', '192.0.2.*')])],
+    ['a masked address', 'ip:"2001:db8:0:1::*",192.0.2."*"', search('', [clause('ip', 'in', '2001:db8:0:1::*', '192.0.2.*')])],
     ['a range of a field that has no addresses', 'url:/a/8', search('', [clause('url', 'eq', '/a/8')])],
     ['an address', '-ip:2001:db8::1', search('', [], [clause('ip', 'eq', '2001:db8::1')])],
     ['a part of a value', 'ua:~bot,"web crawler"', search('', [clause('ua', 'contains', 'bot', 'web crawler')])],

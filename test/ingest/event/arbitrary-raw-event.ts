@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { EVENT_FIELDS } from '../../../query/event-fields.ts';
+import { maskedAddress } from '../../property/arbitrary-address.ts';
 import { HOUR, NOW } from './raw-events.ts';
 
 /** JSON as text, not as a value: blanks, escapes, repeated names and numbers of every form are what the intake must cope with. */
@@ -54,7 +55,8 @@ const usualAddress = fc.oneof(
   fc.ipV4(),
   fc.ipV6(),
   fc.ipV4Extended(),
-  fc.constantFrom('::ffff:1.2.3.4', '01.2.3.4', '1.2.3.4.5', 'fe80::1%eth0', ''),
+  fc.constantFrom('::ffff:1.2.3.4', '01.2.3.4', '1.2.3.4.5', 'fe80::1%eth0', '', '1.2.*', '1:2:3::*', '1:2:3:4:5:*'),
+  maskedAddress,
 );
 const port = fc.oneof(fc.nat(70_000).map(String), fc.constantFrom('', '00080', '-1'));
 const address = fc.oneof(

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
+import { maskedAddress } from '../../property/arbitrary-address.ts';
 import { anyObject } from './arbitrary-raw-event.ts';
 import { HOUR, NOW } from './raw-events.ts';
 
@@ -26,6 +27,7 @@ const logId = fc.oneof(
 );
 
 const address = fc.oneof(
+  maskedAddress,
   fc.ipV4(),
   fc.ipV6().filter((ip) => !ip.includes('.')),
   fc.ipV6().map((ip) => (ip.includes('.') ? '::' : ip.toUpperCase())),

@@ -44,6 +44,8 @@ describe('an address with a port or blanks around it is stored without them, and
     ['\u00a02001:db8::1\ufeff', '2001:db8::1', IPV6],
     [' 192.0.2.7:80 ', '192.0.2.7', MAPPED | 0xc0000207n],
     [' [2001:db8::1]:443\n', '2001:db8::1', IPV6],
+    [' 192.0.2.*', '192.0.2.*', MAPPED | 0xc0000200n],
+    ['2001:db8:0:1::*\n', '2001:db8:0:1::*', 0x20010db8_0000_0001n << 64n],
     [`${' '.repeat(70_000)}192.0.2.7`, '192.0.2.7', MAPPED | 0xc0000207n],
   ];
 
@@ -91,6 +93,10 @@ describe('a text that is neither an address nor a network stays as it came, and 
     '192.0.2:80',
     '192.0.2.07:80',
     '192.0.2.0/24',
+    '192.0.*',
+    '192.0.2.*:80',
+    '[2001:db8:0:1::*]:443',
+    '2001:db8:1::*',
     '[2001:db8::1]',
     '[2001:db8::1]:',
     '[2001:db8::1]:65536',
@@ -107,8 +113,22 @@ describe('a text that is neither an address nor a network stays as it came, and 
   });
 });
 
+test.each([
+  ['192.0.2.*', MAPPED | 0xc0000200n],
+  ['192.0.2.0', MAPPED | 0xc0000200n],
+  ['2001:db8:0:1::*', 0x20010db8_0000_0001n << 64n],
+  ['2001:DB8:0:1:*', 0x20010db8_0000_0001n << 64n],
+  ['0:0:0:0:*', 0n],
+])('%s is stored as it came, with the number of the first address', (ip, address) => {
+  const loaded = { ...basic, ip, ...numberOf(address), log: {} };
+  expect(taken(rawEvent({ ip }))).toEqual({ verdict: { kind: 'accepted' }, loaded });
+  expect(taken(rawEventWith(`"ip":"${ip.replace('*', '\\u002a')}"`))).toEqual({ verdict: { kind: 'accepted' }, loaded });
+});
+
 test.each<[what: string, more: object]>([
   ['an address', { ip: '192.0.2.7' }],
+  ['a masked address', { ip: '192.0.2.*' }],
+  ['a masked IPv6 address', { ip: '2001:db8:0:1:*' }],
   ['an address of which a port cannot be told', { ip: '2001:db8::1:443' }],
   ['an empty text', { ip: '' }],
   ['null', { ip: null }],

@@ -112,6 +112,13 @@ describe('the kernel writes the same columns and log as the scanner of an event'
     '0:0:0:1::',
     '::3b9a:ca00',
     '::ffff:102:304',
+    '1.2.3.*',
+    '0.0.0.*',
+    '255.255.255.*',
+    '2001:db8:0:1::*',
+    '2001:DB8:0:1:*',
+    '0:0:0:0::*',
+    'ffff:ffff:ffff:ffff:*',
   ])('from %s', (ip) => {
     const converted = kernelConversion(Buffer.from(withIp(ip)));
     expect(converted?.columns.filter((_bytes, index) => ADDRESS.includes(index)).map(({ length }) => length)).toEqual([8, 8]);

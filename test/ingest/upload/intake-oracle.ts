@@ -95,7 +95,7 @@ function bareAddress(text: string): string {
   const trimmed = text.trim();
   const end = trimmed.lastIndexOf(':');
   const [host, port] = [trimmed.slice(0, Math.max(end, 0)), trimmed.slice(end + 1)];
-  if (isIP(trimmed) !== 0 && !trimmed.includes('%')) {
+  if ((isIP(trimmed) !== 0 && !trimmed.includes('%')) || firstOfMasked(trimmed) !== trimmed) {
     return trimmed;
   }
   const isPort = /^\d{1,5}$/.test(port) && Number(port) < 65_536;
@@ -104,8 +104,16 @@ function bareAddress(text: string): string {
   return isPort && !bare.includes('%') && (host === bare ? family === 4 : family === 6) ? bare : text;
 }
 
+/** The first address of the network that a masked address stands for; any other text as it is. */
+function firstOfMasked(text: string): string {
+  const groups = text.split(/::?/);
+  const [first, beside] = groups.length > 1 ? [text.replace(/::?\*$/, '::'), 5] : [text.replace(/\*$/, '0'), 1];
+  return text.endsWith('*') && groups.length === beside && isIP(first) !== 0 ? first : text;
+}
+
 /** By the URL parser, which writes IPv6 in hexadecimal groups only: of an IPv4 at the end ipaddr.js has ideas of its own. */
-function numberOf(ip: unknown): Record<string, bigint> {
+function numberOf(text: unknown): Record<string, bigint> {
+  const ip = typeof text === 'string' ? firstOfMasked(text) : text;
   if (typeof ip !== 'string' || ip.includes('%') || isIP(ip) === 0) {
     return {};
   }

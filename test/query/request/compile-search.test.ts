@@ -172,12 +172,79 @@ describe('a search that is compiled', () => {
       expect(where('ip', 'eq', [value])).toEqual(predicate);
     });
 
+    const one = (address: bigint) => ({ first: address, last: address });
+    const masked = { kind: 'wildcard', column: 'ip', parts: ['', '*'] };
+    const without = (...ranges: object[]) => ({
+      kind: 'all',
+      of: [
+        { kind: 'addressIn', ranges },
+        { kind: 'not', of: masked },
+      ],
+    });
+
+    it('equality on ip compares masked addresses by their networks, and the first address of one is none', () => {
+      const [v4, v6] = [0xffff_0102_0300n, 0x20010db8_0000_0001n << 64n];
+      expect(where('ip', 'eq', ['1.2.3.*'])).toEqual({ kind: 'all', of: [{ kind: 'addressIn', ranges: [one(v4)] }, masked] });
+      expect(where('ip', 'eq', ['1.2.3.0'])).toEqual(without(one(v4)));
+      const texts = ['1.2.3.4', '2001:db8:0:1::', '2001:db8:0:1:*', '1.2.3.*', '2001:DB8:0:1::*', '1.2.*'];
+      expect(where('ip', 'in', texts)).toEqual({
+        kind: 'any',
+        of: [
+          { kind: 'addressIn', ranges: [one(v4 + 4n)] },
+          without(one(v6)),
+          { kind: 'all', of: [{ kind: 'addressIn', ranges: [one(v6), one(v4)] }, masked] },
+          { kind: 'equals', column: 'ip', values: ['1.2.*'], folded: false },
+        ],
+      });
+    });
+
+    it.each([
+      ['1.2.3.0/24', false],
+      ['1.2.3.77/23', false],
+      ['0.0.0.0/0', false],
+      ['::ffff:1.2.3.0/120', false],
+      ['::ffff:1.2.3.0/96', false],
+      ['1.2.3.0/25', true],
+      ['1.2.3.0/32', true],
+      ['1.2.3.5/31', false],
+      ['1.2.3.128/25', false],
+      ['::ffff:1.2.3.0/121', true],
+      ['2001:db8::/64', false],
+      ['2001:db8::/48', false],
+      ['::/0', false],
+      ['::/64', false],
+      ['::/65', true],
+      ['::/80', true],
+      ['::ffff:0:0/95', false],
+      ['2001:db8::/65', true],
+      ['2001:db8::1/128', false],
+      ['2001:db8::/128', true],
+    ])('cidr %s leaves masked addresses out by a condition of its own: %s', (value, leavesOut) => {
+      expect(where('ip', 'cidr', [value])).toMatchObject({ kind: leavesOut ? 'all' : 'addressIn' });
+    });
+
+    it('cidr of two halves of a network does not find it, and of both with the network it does', () => {
+      const [first, second] = [
+        { first: 0xffff_0102_0300n, last: 0xffff_0102_037fn },
+        { first: 0xffff_0102_0380n, last: 0xffff_0102_03ffn },
+      ];
+      const whole = { first: first.first, last: second.last };
+      expect(where('ip', 'cidr', ['1.2.3.0/25', '1.2.3.128/25'])).toEqual({
+        kind: 'any',
+        of: [{ kind: 'addressIn', ranges: [second] }, without(first)],
+      });
+      expect(where('ip', 'cidr', ['1.2.3.0/25', '1.2.3.0/24'])).toEqual({
+        kind: 'any',
+        of: [{ kind: 'addressIn', ranges: [whole] }, without(first)],
+      });
+    });
+
     it('cidr turns into ranges of numbers', () => {
-      expect(where('ip', 'cidr', ['10.1.2.3/8', '2001:db8::/127'])).toEqual({
+      expect(where('ip', 'cidr', ['10.1.2.3/8', '2001:db8::2/127'])).toEqual({
         kind: 'addressIn',
         ranges: [
           { first: 0xffff_0a00_0000n, last: 0xffff_0aff_ffffn },
-          { first: 0x20010db8n << 96n, last: (0x20010db8n << 96n) | 1n },
+          { first: (0x20010db8n << 96n) | 2n, last: (0x20010db8n << 96n) | 3n },
         ],
       });
     });

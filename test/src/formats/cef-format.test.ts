@@ -62,6 +62,7 @@ test('a control character that has no escape becomes a blank', () => {
 describe('what does not fit a key with a type is in a custom text:', () => {
   test.each<[fields: EventPart['fields'] & object, pairs: Readonly<Record<string, string>>]>([
     [{ ip: '2001:db8::1' }, { c6a2: '2001:db8::1', c6a2Label: 'Source IPv6 Address' }],
+    [{ ip: '192.0.2.*' }, { cs3: '192.0.2.*', cs3Label: 'Source address' }],
     [{ ip: '10.0.0.256' }, { cs3: '10.0.0.256', cs3Label: 'Source address' }],
     [{ asn: '9'.repeat(30) }, { cs5: '9'.repeat(30), cs5Label: 'Source AS' }],
   ])('%j', (fields, pairs) => {

@@ -74,6 +74,7 @@ describe('the action says what kind of event it is:', () => {
 describe('text that is not valid for a field with a type is kept elsewhere:', () => {
   test.each<[what: string, part: EventPart, document: object]>([
     ['an ip that is none', { fields: { ip: '10.0.0.256' } }, { source: { address: '10.0.0.256' } }],
+    ['a masked ip', { fields: { ip: '2001:db8:0:1::*' } }, { source: { address: '2001:db8:0:1::*' } }],
     ['the address of the log', { log: { RemoteIp: '2001:db8::1' } }, { source: { address: '2001:db8::1', ip: '2001:db8::1' } }],
     ['a country of no code', { fields: { country: 'EU' } }, { labels: { shield_zone_id: '7', country: 'EU' } }],
     ['an asn of more than 32 bits', { fields: { asn: '4294967296' } }, { labels: { shield_zone_id: '7', asn: '4294967296' } }],

@@ -89,6 +89,7 @@ describe('text that is not valid for an attribute with a type is kept elsewhere:
       { fields: { ip: '10.0.0.256', country: 'DE' } },
       { src_endpoint: { name: '10.0.0.256', location: { country: 'DE' } }, unmapped: { shield_zone_id: 7 } },
     ],
+    ['a masked ip', { fields: { ip: '192.0.2.*' } }, { src_endpoint: { name: '192.0.2.*' }, unmapped: { shield_zone_id: 7 } }],
     [
       'country and asn without an address',
       { fields: { country: 'DE', asn: '1' } },

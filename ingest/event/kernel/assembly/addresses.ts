@@ -12,9 +12,11 @@ export function lastLow(): u64 {
   return low;
 }
 
+const STAR: u32 = 0x2a;
+
 /**
- * True where the bytes up to `end`, a quote, are an address: a dotted quad without leading zeros, or IPv6 as hexadecimal groups alone.
- * The scanner decides on everything else.
+ * True where the bytes up to `end`, a quote, are an address: a dotted quad without leading zeros, or IPv6 as hexadecimal groups alone; or
+ * a masked one, with a star for all behind three octets or four groups. The scanner decides on everything else.
  */
 export function readAddress(at: usize, end: usize): bool {
   return readDottedQuad(at, end) || readGroups(at, end);
@@ -27,7 +29,8 @@ function readDottedQuad(at: usize, end: usize): bool {
     const start = at;
     let octet = digitOf(load<u8>(at));
     if (octet > 9) {
-      return false;
+      setIpv4(address << 8);
+      return octets === 3 && isLastStar(at, end);
     }
     at++;
     for (let digit = digitOf(load<u8>(at)); digit < 10; digit = digitOf(load<u8>(at))) {
@@ -40,8 +43,7 @@ function readDottedQuad(at: usize, end: usize): bool {
     address = (address << 8) | octet;
     octets++;
     if (octets === 4) {
-      high = 0;
-      low = 0xffff_0000_0000 | u64(address);
+      setIpv4(address);
       return at === end;
     }
     if (load<u8>(at) !== DOT) {
@@ -49,6 +51,15 @@ function readDottedQuad(at: usize, end: usize): bool {
     }
     at++;
   }
+}
+
+function setIpv4(address: u32): void {
+  high = 0;
+  low = 0xffff_0000_0000 | u64(address);
+}
+
+function isLastStar(at: usize, end: usize): bool {
+  return load<u8>(at) === STAR && at + 1 === end;
 }
 
 const GROUPS: i32 = 8;
@@ -67,9 +78,10 @@ function readGroups(at: usize, end: usize): bool {
     at += 2;
   }
   while (at < end) {
+    const start = at;
     at = count < GROUPS ? readGroup(at, count) : 0;
     if (at === 0) {
-      return false;
+      return isMaskedAt(start, end, count, gapAt);
     }
     count++;
     if (gapAt < 0 && load<u16>(at) === GAP) {
@@ -90,6 +102,13 @@ function readGroups(at: usize, end: usize): bool {
   high = fourGroups(0, gapAt, zeros);
   low = fourGroups(4, gapAt, zeros);
   return true;
+}
+
+/** A star at `at` is all behind four groups, which a gap may follow. */
+function isMaskedAt(at: usize, end: usize, count: i32, gapAt: i32): bool {
+  high = fourGroups(0, -1, 0);
+  low = 0;
+  return count === 4 && (gapAt < 0 || gapAt === 4) && isLastStar(at, end);
 }
 
 /** Reads the group that begins at `at` into `WRITTEN`; returns the address after it, or 0 where there is none. */
