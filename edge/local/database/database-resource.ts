@@ -12,6 +12,7 @@ import { makeOpenStreams, type OpenStreams } from './open-streams.ts';
 import { makeProcessPool, startDatabaseProcess } from './process-pool.ts';
 import { readCursor, readPipeline } from './read-pipeline.ts';
 import { runCursor, runPipeline, type StreamOptions } from './run-pipeline.ts';
+import { makeWriteQueue } from './write-queue.ts';
 
 interface ProtocolRoutesOptions {
   readonly streams: OpenStreams;
@@ -135,6 +136,7 @@ export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): Datab
       const tokens = openTokenStore(dataDir, now);
       const path = join(dataDir, DATABASE_FILE);
       const file = openFile(path);
+      const writers = makeWriteQueue(limits.lockWaitMs);
       const pool = makeProcessPool({
         maxProcesses: limits.processes,
         queueMs: limits.queueMs,
@@ -144,6 +146,7 @@ export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): Datab
             tempBytes: limits.fileBytes,
             memoryBytes: limits.memoryBytes,
             transactionMs: limits.transactionMs,
+            writers,
           }),
         reclaim: () => streams.reclaim(),
       });

@@ -55,11 +55,19 @@ export type ProcessAnswer =
   | { readonly kind: 'ready' }
   /** Sent unasked while a plan of many statements runs: a new statement has begun. */
   | { readonly kind: 'statement' }
+  /** Sent unasked: a statement found the database locked. The process does nothing until it reads a byte, as LOCK_ANSWERS has them. */
+  | { readonly kind: 'locked' }
+  /** Sent unasked after `locked`: the statement has run or failed. */
+  | { readonly kind: 'unlocked' }
   | { readonly kind: 'done' }
   /** The connection is closed. `rssBytes` is the memory that the process still has. */
   | { readonly kind: 'closed'; readonly rssBytes: number }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ran'; readonly outcome: RunOutcome };
+
+/** What a process that found the database locked reads from its file descriptor `LOCK_FD`. */
+export const LOCK_ANSWERS = { fail: 0, tryAgain: 1 } as const;
+export const LOCK_FD = 4;
 
 // Signals by which a database process ends itself. Node does not use them, and nobody else sends them.
 

@@ -1,9 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import process from 'node:process';
+import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { EdgeError } from '../../edge-error.ts';
 import {
   DISK_SIGNAL,
+  LOCK_ANSWERS,
+  LOCK_FD,
   MEMORY_SIGNAL,
   type OpenRequest,
   type ProcessAnswer,
@@ -12,6 +15,7 @@ import {
   type RunRequest,
   TRANSACTION_SIGNAL,
 } from './process-message.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta.url));
 
@@ -69,6 +73,8 @@ interface DatabaseProcessOptions {
   readonly tempBytes: number;
   /** How long a transaction may be open while a request runs. */
   readonly transactionMs: number;
+  /** Of the database that its connections open. */
+  readonly writers: WriteQueue;
 }
 
 /** The error for a stream whose transaction was open for too long. */
@@ -86,6 +92,7 @@ export async function startDatabaseProcess({
   memoryBytes,
   transactionMs,
   tempBytes,
+  writers,
 }: DatabaseProcessOptions): Promise<DatabaseProcess> {
   const child: ChildProcess = fork(ENTRY, [process.pid, memoryBytes, transactionMs, tempBytes].map(String), {
     serialization: 'advanced',
@@ -93,8 +100,14 @@ export async function startDatabaseProcess({
     env: { SQLITE_TMPDIR: tempDir },
     execArgv: [],
     execPath: process.execPath,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
   });
+  const lockAnswers = child.stdio[LOCK_FD] as Writable;
+  // A process that has ended needs no answer; its end is told by 'exit'.
+  lockAnswers.on('error', () => {});
+  const writer = (mayTry: boolean): void => {
+    lockAnswers.write(Uint8Array.of(mayTry ? LOCK_ANSWERS.tryAgain : LOCK_ANSWERS.fail));
+  };
   let gone: ProcessGone | null = null;
   let pending: Pending | null = null;
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -107,16 +120,17 @@ export async function startDatabaseProcess({
   const lost = (why: string): void => end(new ProcessGone('ended', `the database process ended: ${why}`));
   child.once('error', ({ message }) => lost(message));
   child.once('exit', (status, signal) => {
+    writers.ended(writer);
     if (signal === TRANSACTION_SIGNAL) return end(transactionTimeout(transactionMs));
     if (signal === MEMORY_SIGNAL) return end(new ProcessGone('memory', tookTooMuch('memory', memoryBytes)));
     if (signal === DISK_SIGNAL) return end(new ProcessGone('disk', tookTooMuch('room in temporary files', tempBytes)));
     lost(signal ?? `status ${status}`);
   });
   child.on('message', (answer: ProcessAnswer) => {
-    if (answer.kind === 'statement') {
-      pending?.onStatement?.();
-      return;
-    }
+    if (answer.kind === 'statement') return pending?.onStatement?.();
+    if (answer.kind === 'locked') return writers.locked(writer);
+    writers.ended(writer);
+    if (answer.kind === 'unlocked') return;
     const asked = pending;
     pending = null;
     if (asked !== null) answered(asked, answer);

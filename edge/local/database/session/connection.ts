@@ -4,6 +4,9 @@ import type { Counters, OpenRequest } from '../process-message.ts';
 import { StatementError } from '../stream-plan.ts';
 import { makeStatementGuard, type StatementEffects, type StatementGuard } from './statement-guard.ts';
 
+/** Whoever finds the database locked waits in a queue. */
+const NO_WAIT = 'PRAGMA busy_timeout = 0';
+
 interface WriteAheadLogOptions {
   readonly db: DatabaseSync;
   /** The database's file. */
@@ -39,15 +42,15 @@ function makeWriteAheadLog({ db, path, maxBytes, lockWaitMs, unguarded }: WriteA
 
   /** Waits for transactions of other streams as for any lock. Throws the engine's error where another stream is writing. */
   function empty(): void {
-    const [isBusy] = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as unknown as readonly bigint[];
-    if (isBusy === 0n) return;
-    db.exec('PRAGMA busy_timeout = 0');
+    db.exec(`PRAGMA busy_timeout = ${lockWaitMs}`);
     try {
-      db.exec('BEGIN IMMEDIATE');
-      db.exec('ROLLBACK');
+      const [isBusy] = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as unknown as readonly bigint[];
+      if (isBusy === 0n) return;
     } finally {
-      db.exec(`PRAGMA busy_timeout = ${lockWaitMs}`);
+      db.exec(NO_WAIT);
     }
+    db.exec('BEGIN IMMEDIATE');
+    db.exec('ROLLBACK');
     isHeld = true;
   }
 
@@ -71,6 +74,10 @@ function makeWriteAheadLog({ db, path, maxBytes, lockWaitMs, unguarded }: WriteA
 interface ConnectionOptions extends OpenRequest {
   /** Called with `true` when a transaction begins, and with `false` when it ends. */
   readonly onTransaction: (isOpen: boolean) => void;
+  /** Waits until a statement that found the database locked may try again. Returns false where it has waited for too long. */
+  readonly waitForLock: () => boolean;
+  /** Called when such a statement has run or failed. */
+  readonly onUnlocked: () => void;
 }
 
 /** A row as node:sqlite gives it with `returnArrays`. */
@@ -90,8 +97,18 @@ export interface Connection {
   counters(): Counters;
   /** Whether another connection cannot be given what this one has, besides its transaction. */
   keepsState(): boolean;
+  /** Prepares or runs a statement, and once more in its turn while the database is locked. */
+  whenUnlocked<T>(run: () => T): T;
   /** Runs `work` so that all of its changes are kept or, when it throws, none, inside or outside of a transaction. */
   atomically<T>(work: () => T): T;
+}
+
+/** SQLITE_BUSY_SNAPSHOT: the transaction reads what is out of date, which no waiting changes. */
+const BUSY_SNAPSHOT = 517;
+
+function isLocked(error: unknown): boolean {
+  const { errcode = 0 } = error as { readonly errcode?: number };
+  return (errcode & 0xff) === 5 && errcode !== BUSY_SNAPSHOT;
 }
 
 function asBigInts(statement: StatementSync): readonly bigint[] {
@@ -121,7 +138,8 @@ function restoreCounters(db: DatabaseSync, { total, last, rowid }: Counters): vo
 
 /** Opens the database's file, which must exist. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { path, counters: earlier, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes, onTransaction } = options;
+  const { path, counters: earlier, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes } = options;
+  const { onTransaction, waitForLock, onUnlocked } = options;
   const db = new DatabaseSync(path, {
     readOnly,
     timeout: lockWaitMs,
@@ -151,6 +169,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       }
     },
   });
+  db.exec(NO_WAIT);
   db.setAuthorizer(guard.authorize);
   let transactionSince: number | null = null;
   function readCounters(): Counters {
@@ -171,6 +190,22 @@ export function openConnection(options: ConnectionOptions): Connection {
     transactionMs: () => (transactionSince === null ? null : performance.now() - transactionSince),
     counters: readCounters,
     keepsState: () => guard.keepsState() || readCounters().total > MAX_RESTORED_CHANGES,
+    whenUnlocked(run) {
+      let hasWaited = false;
+      try {
+        for (;;) {
+          try {
+            return run();
+          } catch (error) {
+            if (!isLocked(error)) throw error;
+            hasWaited = true;
+            if (!waitForLock()) throw error;
+          }
+        }
+      } finally {
+        if (hasWaited) onUnlocked();
+      }
+    },
     atomically(work) {
       savepoint?.run();
       try {

@@ -1,7 +1,8 @@
+import { readSync } from 'node:fs';
 import process from 'node:process';
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import type { ProcessAnswer, ProcessRequest, RunOutcome, RunRequest } from '../process-message.ts';
+import { LOCK_ANSWERS, LOCK_FD, type ProcessAnswer, type ProcessRequest, type RunOutcome, type RunRequest } from '../process-message.ts';
 import { errorJson, type GivenSql, StatementError, type StreamPlan, withSqls } from '../stream-plan.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { runPlan } from './run-plan.ts';
@@ -38,6 +39,14 @@ function noteStatement(): void {
   tell({ kind: 'statement' });
 }
 
+/** Waits until the first of those who wait to write may try again. Returns whether this process may. */
+function waitForLock(): boolean {
+  tell({ kind: 'locked' });
+  const answer = new Uint8Array(1);
+  readSync(LOCK_FD, answer);
+  return answer[0] === LOCK_ANSWERS.tryAgain;
+}
+
 function planOf({ plan, stored }: RunRequest): StreamPlan {
   return withSqls(deserialize(plan) as StreamPlan<GivenSql>, (sql) => {
     if (typeof sql === 'string') return sql;
@@ -70,7 +79,12 @@ function run(opened: Connection, request: RunRequest): RunOutcome {
 function answer(request: ProcessRequest): ProcessAnswer {
   switch (request.kind) {
     case 'open':
-      connection = openConnection({ ...request, onTransaction: noteTransaction });
+      connection = openConnection({
+        ...request,
+        onTransaction: noteTransaction,
+        waitForLock,
+        onUnlocked: () => tell({ kind: 'unlocked' }),
+      });
       return { kind: 'done' };
     case 'run':
       if (connection === null) throw new Error('nothing is open');

@@ -100,10 +100,11 @@ function effectsOf(sql: string, effects: StatementEffects): StatementEffects {
 
 /** Prepares the first statement of a text; null where there is none. The engine finds where it ends. */
 function prepareFirst(connection: Connection, sql: string, purpose: Purpose): PreparedStatement | null {
-  const { db, guard } = connection;
+  const { db, guard, whenUnlocked } = connection;
   guard.enter(purpose);
   try {
-    const statement = db.prepare(sql);
+    // Reading the schema waits, too, such as for a log that is recovered after a crash.
+    const statement = whenUnlocked(() => db.prepare(sql));
     // node:sqlite would refuse `:a` beside `@a`, and arguments come with the whole name.
     statement.setAllowBareNamedParameters(false);
     const own = statement.sourceSQL;

@@ -136,17 +136,23 @@ function rowJson(row: Row, budget: AnswerBudget): string {
 /** Runs a statement to its end. Returns the rows as JSON texts, or none where they are not wanted. Always closes the statement. */
 function step({ statement }: PreparedStatement, bound: BoundArguments, wantRows: boolean, budget: AnswerBudget): readonly string[] {
   const rows: string[] = [];
-  for (const row of statement.iterate(bound.named, ...bound.positional)) {
-    if (!wantRows) continue;
-    if (rows.length === budget.rows) {
-      throw new StatementError(
-        'RESPONSE_TOO_LARGE',
-        `the statement changed nothing: it answers more than ${budget.rows} rows; ask for fewer with LIMIT`,
-      );
+  const found = statement.iterate(bound.named, ...bound.positional);
+  try {
+    for (const row of found) {
+      if (!wantRows) continue;
+      if (rows.length === budget.rows) {
+        throw new StatementError(
+          'RESPONSE_TOO_LARGE',
+          `the statement changed nothing: it answers more than ${budget.rows} rows; ask for fewer with LIMIT`,
+        );
+      }
+      rows.push(rowJson(row as unknown as Row, budget));
     }
-    rows.push(rowJson(row as unknown as Row, budget));
+    return rows;
+  } finally {
+    // A statement that found the database locked would be in progress still, and no savepoint could be released.
+    found.return?.();
   }
-  return rows;
 }
 
 /** Runs a prepared statement. Throws StatementError or ForbiddenWrite; nothing is changed then. */
@@ -164,7 +170,7 @@ export function runPrepared(
     if (!onlyReads) log.makeRoom(prepared.effects);
     // With RETURNING the engine has made all changes before the first row, which may be too large to answer.
     const returning = prepared.effects.changesRows && prepared.statement.columns().length > 0;
-    const rows = returning ? connection.atomically(run) : run();
+    const rows = connection.whenUnlocked(returning ? () => connection.atomically(run) : run);
     if (onlyReads) guard.setReadOnlyTransaction(true);
     return rows;
   } catch (error) {

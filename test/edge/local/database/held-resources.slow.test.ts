@@ -1,14 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { KeptToken } from '../../../../edge/local/database/access-tokens.ts';
-import { DATABASE_LIMITS } from '../../../../edge/local/database/database-limits.ts';
-import { makeOpenStreams, type OpenStreams } from '../../../../edge/local/database/open-streams.ts';
-import { makeProcessPool, startDatabaseProcess } from '../../../../edge/local/database/process-pool.ts';
-import { type ReadPipeline, readPipeline } from '../../../../edge/local/database/read-pipeline.ts';
-import { runPipeline } from '../../../../edge/local/database/run-pipeline.ts';
+import type { OpenStreams } from '../../../../edge/local/database/open-streams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
+import { ownStreams } from './own-streams.ts';
 import { codes, execute } from './pipeline-results.ts';
 
 const MIB = 1024 * 1024;
@@ -89,15 +85,9 @@ describe('a transaction that is open for too long', () => {
 });
 
 describe('a transaction that is ended between two requests of its pipeline', () => {
-  const pipelineOf = (sql: string): ReadPipeline => readPipeline({ requests: [execute(sql)] }, 1);
-
   test('takes its stream and its process with it, also when nothing comes after', async () => {
     app = await startDatabaseApp();
-    const limits = { ...DATABASE_LIMITS, transactionMs: 100, queueMs: 5_000 };
-    const { memoryBytes, fileBytes: tempBytes, transactionMs } = limits;
-    const start = () => startDatabaseProcess({ tempDir: app.dataDir, memoryBytes, tempBytes, transactionMs });
-    const pool = makeProcessPool({ maxProcesses: 1, queueMs: limits.queueMs, start, reclaim: () => streams.reclaim() });
-    const streams: OpenStreams = makeOpenStreams({ path: join(app.dataDir, 'database.sqlite'), limits, pool });
+    const { streams, ask } = ownStreams(app, { transactionMs: 100, processes: 1 });
     const waits: OpenStreams = {
       ...streams,
       async run(stream, request, answerBytes) {
@@ -106,17 +96,9 @@ describe('a transaction that is ended between two requests of its pipeline', () 
         return outcome;
       },
     };
-    const token: KeptToken = { hash: 'a', kind: 'full-access', created: 0 };
-    const hungUp = new AbortController().signal;
-    try {
-      const ended = JSON.parse(await runPipeline(pipelineOf('BEGIN'), token, { streams: waits, limits, hungUp }));
-      expect([ended.baton, codes(ended.results), streams.size()]).toEqual([null, ['ok'], 0]);
-      const next = JSON.parse(await runPipeline(pipelineOf('SELECT 1'), token, { streams, limits, hungUp }));
-      expect(codes(next.results)).toEqual(['ok']);
-    } finally {
-      streams.stop();
-      await pool.stop();
-    }
+    const ended = await ask(null, [execute('BEGIN')], waits);
+    expect([ended.baton, codes(ended.results), streams.size()]).toEqual([null, ['ok'], 0]);
+    expect(codes((await ask(null, [execute('SELECT 1')])).results)).toEqual(['ok']);
   });
 });
 

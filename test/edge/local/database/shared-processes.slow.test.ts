@@ -1,12 +1,7 @@
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { KeptToken } from '../../../../edge/local/database/access-tokens.ts';
-import { DATABASE_LIMITS, type DatabaseLimits } from '../../../../edge/local/database/database-limits.ts';
-import { makeOpenStreams, type OpenStreams } from '../../../../edge/local/database/open-streams.ts';
-import { makeProcessPool, type ProcessPool, startDatabaseProcess } from '../../../../edge/local/database/process-pool.ts';
-import { readPipeline } from '../../../../edge/local/database/read-pipeline.ts';
-import { runPipeline } from '../../../../edge/local/database/run-pipeline.ts';
+import type { DatabaseLimits } from '../../../../edge/local/database/database-limits.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
+import { ownStreams } from './own-streams.ts';
 import { codes, execute } from './pipeline-results.ts';
 
 let app: DatabaseApp;
@@ -50,35 +45,10 @@ describe('streams that stay open', () => {
 
   test('keep their processes while nobody waits', async () => {
     await start({});
-    const { memoryBytes, fileBytes: tempBytes, transactionMs, queueMs } = DATABASE_LIMITS;
-    const pool = makeProcessPool({
-      maxProcesses: 1,
-      queueMs,
-      start: () => startDatabaseProcess({ tempDir: app.dataDir, memoryBytes, tempBytes, transactionMs }),
-      reclaim: () => streams.reclaim(),
-    });
-    let released = 0;
-    const counted: ProcessPool = {
-      ...pool,
-      release(process) {
-        released += 1;
-        pool.release(process);
-      },
-    };
-    const streams: OpenStreams = makeOpenStreams({ path: join(app.dataDir, 'database.sqlite'), limits: DATABASE_LIMITS, pool: counted });
-    const options = { streams, limits: DATABASE_LIMITS, hungUp: new AbortController().signal };
-    const token: KeptToken = { hash: 'a', kind: 'full-access', created: 0 };
-    const ask = async (baton: string | null) =>
-      JSON.parse(await runPipeline(readPipeline({ baton, requests: [execute('SELECT 1')] }, 1), token, options));
-    try {
-      const first = await ask(null);
-      const second = await ask(first.baton);
-      expect([codes(second.results), released]).toEqual([['ok'], 0]);
-      expect([codes((await ask(null)).results), released]).toEqual([['ok'], 1]);
-    } finally {
-      streams.stop();
-      await pool.stop();
-    }
+    const { ask, released } = ownStreams(app, { processes: 1 });
+    const first = await ask(null, [execute('SELECT 1')]);
+    expect([codes((await ask(first.baton, [execute('SELECT 1')])).results), released()]).toEqual([['ok'], 0]);
+    expect([codes((await ask(null, [execute('SELECT 1')])).results), released()]).toEqual([['ok'], 1]);
   });
 });
 
