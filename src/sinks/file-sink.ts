@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { NEWLINE } from '../../query/json-bytes.ts';
 import { syncFolder } from '../../store/data-folder.ts';
 import { type FileRotation, isRotationDue, rotatedName } from './file-rotation.ts';
-import { DeliveryError, type RecordPosition, type Sink, type SinkPosition } from './sink.ts';
+import { DeliveryError, deliveredWhole, type RecordPosition, type Sink, type SinkPosition } from './sink.ts';
 
 export interface FileSinkOptions {
   readonly path: string;
@@ -79,7 +79,8 @@ const LASTING: ReadonlySet<string | undefined> = new Set([
   'ETXTBSY',
 ]);
 
-async function openForWriting(path: string): Promise<FileHandle> {
+/** Opens a file for appending, and makes one where there is none. Throws DeliveryError. */
+export async function openForAppending(path: string): Promise<FileHandle> {
   try {
     // With O_APPEND nothing is overwritten even if another process writes to the file.
     return await openFile(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o640);
@@ -89,7 +90,8 @@ async function openForWriting(path: string): Promise<FileHandle> {
   }
 }
 
-async function endsWithNewline(handle: FileHandle, size: number): Promise<boolean> {
+/** Whether a file of so many bytes, at least one, ends with a line end. */
+export async function endsWithNewline(handle: FileHandle, size: number): Promise<boolean> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
   return bytesRead === 1 && buffer[0] === NEWLINE;
 }
@@ -99,7 +101,7 @@ async function endsWithNewline(handle: FileHandle, size: number): Promise<boolea
  * a line end, or another process has appended to it.
  */
 async function openOutputFile(path: string, recorded: FilePosition, tell: (message: string) => void): Promise<OutputFile> {
-  const handle = await openForWriting(path);
+  const handle = await openForAppending(path);
   try {
     const found = await handle.stat({ bigint: true });
     if (!found.isFile()) throw new DeliveryError('refused', `${path} is not a file`);
@@ -268,7 +270,7 @@ export async function openFileSink(options: FileSinkOptions): Promise<Sink> {
     name: path,
     async deliver({ bytes }) {
       await attempt(() => deliver(bytes));
-      return asSinkPosition(position);
+      return deliveredWhole(asSinkPosition(position));
     },
     close,
   };

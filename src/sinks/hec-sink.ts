@@ -2,9 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import { eventTimeMs, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
-import { type HttpAnswer, type HttpClient, membersIn, RECEIVER_LIMITS, reasonIn, refusedAnswer } from './http-exchange.ts';
-import { hasSeveralLines, LineRequests } from './line-requests.ts';
-import { DeliveryError, linesOf, type Sink } from './sink.ts';
+import {
+  type HttpAnswer,
+  type HttpClient,
+  membersIn,
+  RECEIVER_LIMITS,
+  type ReceiverLimits,
+  reasonIn,
+  refusedAnswer,
+  STATUS_LIMITS,
+} from './http-exchange.ts';
+import { LineRequests } from './line-requests.ts';
+import { readAnswer } from './receiver-answers.ts';
+import { type AnswerReading, DeliveryError, linesOf, type RefusedEvent, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
 
@@ -20,7 +30,7 @@ export interface HecFields {
   readonly host: string | null;
 }
 
-export interface HecSinkOptions {
+export interface HecSinkOptions extends AnswerReading {
   /** The URL of the collector, http: or https:, without `/services/collector`. */
   readonly url: URL;
   readonly token: string | null;
@@ -46,7 +56,7 @@ export interface HecSinkOptions {
  * is not accepted.
  */
 export function hecSink(options: HecSinkOptions): Sink {
-  const { url, token, fields, format, channel, ackDeadlineMs, ackPollMs, client, now, tell } = options;
+  const { url, token, fields, format, channel, ackDeadlineMs, ackPollMs, client, now, tell, acceptAny, setsAside } = options;
   const base = `${url.origin}${url.pathname.replace(/\/$/, '')}/services/collector`;
   let warnedOfNoAcks = false;
   const requests = new LineRequests(MAX_CHUNK_BYTES);
@@ -60,26 +70,40 @@ export function hecSink(options: HecSinkOptions): Sink {
     path: string,
     body: Uint8Array,
     signal: AbortSignal,
-    more: Readonly<Record<string, string>> = {},
+    encoding = {},
+    limits: ReceiverLimits = RECEIVER_LIMITS,
   ): Promise<HttpAnswer> {
     const target = new URL(`${base}${path}`);
-    return client.exchange({ method: 'POST', url: target, headers: { ...headers, ...more }, body, signal, ...RECEIVER_LIMITS });
+    return client.exchange({ method: 'POST', url: target, headers: { ...headers, ...encoding }, body, signal, ...limits });
   }
 
-  /** Returns a 2xx; throws DeliveryError for any other answer. */
-  function accepted(path: string, answer: HttpAnswer): HttpAnswer {
-    if (answer.status < 200 || answer.status > 299) throw hecRefusal(`POST ${base}${path}`, answer, now());
+  /** Returns an answer by which the collector took the request; throws DeliveryError for any other. */
+  function accepted(path: string, answer: HttpAnswer, isStatusEnough = false): HttpAnswer {
+    const refusal = hecRefusal(`POST ${base}${path}`, answer, isStatusEnough, now());
+    if (refusal !== null) throw refusal;
     return answer;
   }
 
-  /** Sends lines, and adds the id of their acknowledgement to `ids`; null: the answer has none. */
-  async function sendEvents(lines: Buffer, ids: (number | null)[], signal: AbortSignal): Promise<'too large' | readonly Buffer[]> {
-    const events = Buffer.from(Array.from(linesOf(lines), (line) => hecEvent(format, fields, line.toString('utf8'))).join('\n'));
-    const answer = options.gzip
-      ? await exchange('/event', await gzip(events), signal, { 'content-encoding': 'gzip' })
-      : await exchange('/event', events, signal);
-    if (answer.status === 413 && hasSeveralLines(lines)) return 'too large';
-    ids.push(ackIdIn(accepted('/event', answer)));
+  /** What is known of a batch whose requests are being sent. */
+  interface SentBatch {
+    /** The id of the acknowledgement of each request; null: its answer has none. */
+    readonly ids: (number | null)[];
+    readonly refused: RefusedEvent[];
+    expired: number;
+  }
+
+  async function sendEvents(lines: Buffer, batch: SentBatch, signal: AbortSignal): Promise<'too large' | readonly Buffer[]> {
+    const sent = [...linesOf(lines)];
+    const events = Buffer.from(sent.map((line) => hecEvent(format, fields, line.toString('utf8'))).join('\n'));
+    const body = options.gzip ? await gzip(events) : events;
+    const encoding = options.gzip ? { 'content-encoding': 'gzip' } : {};
+    const answer = await exchange('/event', body, signal, encoding, acceptAny ? STATUS_LIMITS : RECEIVER_LIMITS);
+    if (answer.status === 413 && sent.length > 1) return 'too large';
+    batch.ids.push(ackIdIn(accepted('/event', answer, acceptAny)));
+    if (acceptAny) return [];
+    const answered = readAnswer({ request: `POST ${base}/event`, answer, events: sent.length, setsAside, nowMs: now() });
+    for (const [index, reason] of answered.refused) batch.refused.push({ line: sent[index] as Buffer, reason });
+    batch.expired += answered.expired;
     return [];
   }
 
@@ -102,8 +126,9 @@ export function hecSink(options: HecSinkOptions): Sink {
   return {
     name: base,
     async deliver({ bytes }, signal) {
-      const ids: (number | null)[] = [];
-      await requests.sendAll(bytes, (lines) => sendEvents(lines, ids, signal));
+      const batch: SentBatch = { ids: [], refused: [], expired: 0 };
+      await requests.sendAll(bytes, (lines) => sendEvents(lines, batch, signal));
+      const { ids, refused, expired } = batch;
       const awaited = new Set(ids.filter((id) => id !== null));
       // A token acknowledges all requests, each with its own id, or none. Anything else comes from several tokens or machines, which could
       // lose events unnoticed.
@@ -113,11 +138,11 @@ export function hecSink(options: HecSinkOptions): Sink {
         throw new DeliveryError('unavailable', `${base}: ${found}; ${advice}`);
       }
       if (awaited.size > 0) await untilAcknowledged(awaited, signal);
-      else if (!warnedOfNoAcks) {
+      else if (ids.length > 0 && !warnedOfNoAcks) {
         warnedOfNoAcks = true;
         tell(`${base} acknowledges no indexing: what Splunk has taken counts as delivered; enable indexer acknowledgement for its token`);
       }
-      return null;
+      return { position: null, refused, expired };
     },
     close: async () => client.close(),
   };
@@ -152,11 +177,17 @@ const ADVICE: Readonly<Record<number, string>> = {
 /** Codes for which a retry may succeed with any status: busy, unhealthy, stopping, full. */
 const RETRIABLE: ReadonlySet<number> = new Set([8, 9, 18, 19, 20, 23, 26, 27]);
 
-/** Makes the error for an unexpected answer of the collector, with Splunk's code. */
-function hecRefusal(request: string, answer: HttpAnswer, nowMs: number): DeliveryError {
-  const plain = refusedAnswer(request, answer, nowMs);
+/**
+ * Makes the error for an answer by which the collector did not take a request, with Splunk's code; null where it took it. A 2xx with another
+ * code than 0 means what that code means with 400, unless the status is enough.
+ */
+function hecRefusal(request: string, answer: HttpAnswer, isStatusEnough: boolean, nowMs: number): DeliveryError | null {
   const { code } = membersIn(answer.body);
-  if (typeof code !== 'number') return plain;
+  const hasCode = typeof code === 'number';
+  const isTaken = answer.status >= 200 && answer.status <= 299;
+  if (isTaken && (isStatusEnough || !hasCode || code === 0)) return null;
+  const plain = refusedAnswer(request, answer, nowMs);
+  if (!hasCode) return plain;
   const advice = ADVICE[code] === undefined ? '' : `: ${ADVICE[code]}`;
   const message = `${request} answered ${answer.status}, Splunk's code ${code} "${reasonIn(answer.body)}"${advice}`;
   return new DeliveryError(RETRIABLE.has(code) ? 'unavailable' : plain.code, message, { retryAfterMs: plain.retryAfterMs });

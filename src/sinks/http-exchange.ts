@@ -17,8 +17,14 @@ import { DeliveryError } from './sink.ts';
 /** The feed of all zones lists the zones of the access key in a header. */
 const MAX_HEADERS_BYTES = 256 * 1024;
 
-/** For receivers, which answer with little: the longest silence and the longest answer. */
-export const RECEIVER_LIMITS = { silenceMs: 60_000, maxAnswerBytes: 16 * 1024 * 1024 } as const;
+/** The limits of an exchange with a receiver. */
+export type ReceiverLimits = Pick<HttpRequest, 'silenceMs' | 'maxAnswerBytes' | 'answerMs' | 'isStatusEnough'>;
+
+/** For receivers, which answer with little: the longest silence, the longest answer, and how long it may take. */
+export const RECEIVER_LIMITS = { silenceMs: 60_000, maxAnswerBytes: 16 * 1024 * 1024, answerMs: 60_000 } as const;
+
+/** For receivers of which the status alone counts: a body that does not end is not waited for. */
+export const STATUS_LIMITS = { ...RECEIVER_LIMITS, answerMs: 1_000, isStatusEnough: true } as const;
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -30,6 +36,10 @@ export interface HttpRequest {
   readonly silenceMs: number;
   /** The limit of the answer's body, decompressed. */
   readonly maxAnswerBytes: number;
+  /** How long the answer may take from its status to its end, in milliseconds; absent: any time. */
+  readonly answerMs?: number;
+  /** Whether a 2xx is an answer without the rest of its body. */
+  readonly isStatusEnough?: boolean;
 }
 
 export interface HttpAnswer {
@@ -130,7 +140,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
   };
 
   async function begin(asked: Omit<HttpRequest, 'maxAnswerBytes'>): Promise<BegunAnswer> {
-    const { method, url, headers, body, signal, silenceMs } = asked;
+    const { method, url, headers, body, signal, silenceMs, answerMs } = asked;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const length = body === undefined ? {} : { 'content-length': String(body.byteLength) };
     const options: RequestOptions = {
@@ -146,34 +156,42 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
         : httpRequest(url, { ...options, agent: agents.http });
     request.once('response', resolve);
     request.on('error', reject);
-    let silence: Error | null = null;
-    request.once('timeout', () => {
-      silence = new Error(`it was silent for ${silenceMs / 1_000} s`);
-      request.destroy(silence);
-    });
+    let fault: Error | null = null;
+    const giveUp = (why: string): void => {
+      fault = new Error(why);
+      request.destroy(fault);
+    };
+    request.once('timeout', () => giveUp(`it was silent for ${silenceMs / 1_000} s`));
     request.end(body);
-    // What breaks off because of the silence would only say that it was aborted.
-    return { request, response: await promise, faultOf: (error) => silence ?? error };
+    const response = await promise;
+    if (answerMs !== undefined) {
+      const late = setTimeout(() => giveUp(`its answer did not end within ${answerMs / 1_000} s`), answerMs);
+      response.once('close', () => clearTimeout(late));
+    }
+    // What breaks off because it is given up would only say that it was aborted.
+    return { request, response, faultOf: (error) => fault ?? error };
   }
 
   async function answerTo(asked: HttpRequest): Promise<HttpAnswer> {
-    const { method, url, signal } = asked;
-    const { request, response } = await begin(asked);
+    const { method, url, signal, isStatusEnough = false } = asked;
+    const { request, response, faultOf } = await begin(asked);
     const status = response.statusCode ?? 0;
     const chunks: Buffer[] = [];
     try {
       await readBody(response, asked, chunks);
     } catch (error) {
+      const isEnough = isStatusEnough && status < 300;
       // A server that refuses early may reset the connection within its own answer, but the status has arrived.
-      if (error instanceof DeliveryError || status < 300 || request.writableFinished) {
+      const isRefusedEarly = !(error instanceof DeliveryError) && status >= 300 && !request.writableFinished;
+      if (!isEnough && !isRefusedEarly) {
         // A failed decompression leaves the rest of the answer unread.
         request.destroy();
-        throw error;
+        throw error instanceof DeliveryError ? error : faultOf(error as Error);
       }
     }
     const isSent = request.writableFinished;
-    // The server reads no more of this request, so the connection cannot be reused.
-    if (!isSent) request.destroy();
+    // A connection with a rest of the request or of the answer on it cannot be reused.
+    if (!isSent || !response.complete) request.destroy();
     signal.throwIfAborted();
     if (status < 300 && !isSent) {
       const early = `${method} ${url.origin}${url.pathname} answered ${status} before the request was sent whole`;
@@ -229,16 +247,22 @@ export function isRetriable(status: number): boolean {
   return (status >= 500 && status !== NOT_IMPLEMENTED) || RETRIABLE.has(status);
 }
 
-const MAX_REASON_LENGTH = 500;
+export const MAX_REASON_LENGTH = 500;
+
+/** The value of a body that is JSON; undefined for any other. */
+export function jsonIn(body: Buffer): unknown {
+  try {
+    // Some servers write a byte order mark, which no JSON may begin with.
+    return JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''));
+  } catch {
+    return undefined;
+  }
+}
 
 /** The members of a body that is a JSON object; none of any other: something on the way may have answered, and then the status decides. */
 export function membersIn(body: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {};
-  }
+  const value = jsonIn(body);
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 /** The reason in an answer's body, in one line: `detail` of ProblemDetails, `text` of Splunk, `message`, or the beginning of the body. */
@@ -267,8 +291,8 @@ function redirectIn({ status, headers: { location = '' } }: HttpAnswer): string 
 export function refusedAnswer(request: string, answer: HttpAnswer, nowMs: number): DeliveryError {
   const reason = reasonIn(answer.body);
   const message = `${request} answered ${answer.status}${redirectIn(answer)}${reason === '' ? '' : `: ${reason}`}`;
-  if (!isRetriable(answer.status)) return new DeliveryError('refused', message);
-  return new DeliveryError('unavailable', message, { retryAfterMs: retryAfterMs(answer.headers['retry-after'], nowMs) });
+  const waitMs = retryAfterMs(answer.headers['retry-after'], nowMs);
+  return new DeliveryError(isRetriable(answer.status) ? 'unavailable' : 'refused', message, { retryAfterMs: waitMs });
 }
 
 const MAX_RETRY_AFTER_MS = 3_600_000;

@@ -1,15 +1,17 @@
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
-import { type HttpClient, RECEIVER_LIMITS, refusedAnswer } from './http-exchange.ts';
+import { newlinesIn } from '../../query/json-bytes.ts';
+import { type HttpClient, RECEIVER_LIMITS, refusedAnswer, STATUS_LIMITS } from './http-exchange.ts';
 import { hasSeveralLines, LineRequests } from './line-requests.ts';
-import type { Sink } from './sink.ts';
+import { readAnswer } from './receiver-answers.ts';
+import { type AnswerReading, linesOf, type RefusedEvent, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
 
 /** Many receivers limit a request to some MiB. */
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-export interface HttpSinkOptions {
+export interface HttpSinkOptions extends AnswerReading {
   readonly url: URL;
   /** A bearer token, or an access key of another program like this one. */
   readonly token: string | null;
@@ -20,31 +22,39 @@ export interface HttpSinkOptions {
 }
 
 /**
- * POSTs batches as NDJSON to a URL. Any 2xx accepts one; a body that is too large (413) is sent again in smaller ones (`LineRequests`).
- * `refusedAnswer` says which other answers are worth another attempt (408, 425, 429, and any 5xx but 501); `feed-retry.ts` waits and tries again.
+ * POSTs batches as NDJSON to a URL. A 2xx accepts one as far as its body says so (`readAnswer`); a body that is too large (413) is sent
+ * again in smaller ones (`LineRequests`). `refusedAnswer` says which other answers are worth another attempt (408, 425, 429, and any 5xx but
+ * 501); `feed-retry.ts` waits and tries again.
  */
-export function httpSink({ url, token, gzip: compress, client, now }: HttpSinkOptions): Sink {
+export function httpSink({ url, token, gzip: compress, client, now, acceptAny, setsAside }: HttpSinkOptions): Sink {
   const headers = {
     'content-type': 'application/x-ndjson',
     ...(compress ? { 'content-encoding': 'gzip' } : {}),
     ...(token === null ? {} : { authorization: `Bearer ${token}`, accesskey: token }),
   };
   const name = `${url.origin}${url.pathname}`;
+  const request = `POST ${name}`;
+  const limits = acceptAny ? STATUS_LIMITS : RECEIVER_LIMITS;
   const requests = new LineRequests(MAX_BODY_BYTES);
-
-  async function post(lines: Buffer, signal: AbortSignal): Promise<'too large' | readonly Buffer[]> {
-    const body = compress ? await gzip(lines) : lines;
-    const answer = await client.exchange({ method: 'POST', url, headers, body, signal, ...RECEIVER_LIMITS });
-    if (answer.status === 413 && hasSeveralLines(lines)) return 'too large';
-    if (answer.status < 200 || answer.status > 299) throw refusedAnswer(`POST ${name}`, answer, now());
-    return [];
-  }
 
   return {
     name,
     async deliver({ bytes }, signal) {
-      await requests.sendAll(bytes, (lines) => post(lines, signal));
-      return null;
+      const refused: RefusedEvent[] = [];
+      let expired = 0;
+      await requests.sendAll(bytes, async (lines) => {
+        const body = compress ? await gzip(lines) : lines;
+        const answer = await client.exchange({ method: 'POST', url, headers, body, signal, ...limits });
+        if (answer.status === 413 && hasSeveralLines(lines)) return 'too large';
+        if (answer.status < 200 || answer.status > 299) throw refusedAnswer(request, answer, now());
+        if (acceptAny) return [];
+        const answered = readAnswer({ request, answer, events: newlinesIn(lines), setsAside, nowMs: now() });
+        const sent = answered.refused.size === 0 ? [] : [...linesOf(lines)];
+        for (const [index, reason] of answered.refused) refused.push({ line: sent[index] as Buffer, reason });
+        expired += answered.expired;
+        return [];
+      });
+      return { position: null, refused, expired };
     },
     close: async () => client.close(),
   };

@@ -13,15 +13,44 @@ export type SinkPosition = Readonly<Record<string, unknown>> | null;
 /** Stores a position durably beside the cursor of the last accepted batch. A restart begins with both. */
 export type RecordPosition = (position: SinkPosition) => Promise<void>;
 
+/** An event that the receiver refused, as a line without its end. */
+export interface RefusedEvent {
+  readonly line: Buffer;
+  readonly reason: string;
+}
+
+/** What became of a batch. */
+export interface Delivery {
+  /** The sink's position after the batch. */
+  readonly position: SinkPosition;
+  /** The events that were not delivered and are to be set aside. */
+  readonly refused: readonly RefusedEvent[];
+  /** Delivered events that the receiver does not keep, because they are past its retention. */
+  readonly expired: number;
+}
+
+/** The delivery of a whole batch. */
+export function deliveredWhole(position: SinkPosition): Delivery {
+  return { position, refused: [], expired: 0 };
+}
+
+/** What a sink that reads answers takes for success. */
+export interface AnswerReading {
+  /** Whether any 2xx is one, whatever its body says. */
+  readonly acceptAny: boolean;
+  /** Whether events that the receiver refuses and names are set aside, and the others are delivered. Otherwise the delivery is refused. */
+  readonly setsAside: boolean;
+}
+
 /** A destination of events. It takes one batch at a time. */
 export interface Sink {
   /** The name in messages, without secrets. */
   readonly name: string;
   /**
-   * Resolves once the batch is accepted, with the position after it. Throws DeliveryError; a batch that was not accepted may have arrived
+   * Resolves once the batch is accepted, but for the events that are to be set aside. Throws DeliveryError; a batch that was not accepted may have arrived
    * in part, and may be delivered again. An aborted signal ends the delivery, which then rejects with the signal's reason.
    */
-  deliver(batch: FeedBatch, signal: AbortSignal): Promise<SinkPosition>;
+  deliver(batch: FeedBatch, signal: AbortSignal): Promise<Delivery>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { abortable } from '../../work/abortable.ts';
-import { DeliveryError, type Sink } from './sink.ts';
+import { DeliveryError, deliveredWhole, type Sink } from './sink.ts';
 
 /** Writes batches to a stream of this process. A batch is accepted once the operating system has all of it. */
 export function stdoutSink(stdout: NodeJS.WritableStream): Sink {
@@ -23,7 +23,7 @@ export function stdoutSink(stdout: NodeJS.WritableStream): Sink {
         const code = (error as NodeJS.ErrnoException).code === 'EPIPE' ? 'closed' : 'refused';
         throw new DeliveryError(code, `standard output cannot be written: ${(error as Error).message}`, { cause: error });
       }
-      return null;
+      return deliveredWhole(null);
     },
     close: async () => {},
   };

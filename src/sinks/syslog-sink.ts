@@ -2,7 +2,7 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { type SecureContext, connect as tlsConnect } from 'node:tls';
 import { eventTimeMs, type FeedFormatName } from '../formats/feed-formats.ts';
 import { connectionFault } from './connections.ts';
-import { DeliveryError, linesOf, type Sink } from './sink.ts';
+import { DeliveryError, deliveredWhole, linesOf, type Sink } from './sink.ts';
 
 /** RFC 5424, table 1, by number. */
 export const FACILITIES = [
@@ -124,7 +124,7 @@ export function syslogSink(options: SyslogSinkOptions): Sink {
       signal.addEventListener('abort', stop, { once: true });
       try {
         await send(socket, frames);
-        return null;
+        return deliveredWhole(null);
       } catch (error) {
         signal.throwIfAborted();
         throw new DeliveryError('unavailable', connectionFault(name, error as Error), { cause: error });

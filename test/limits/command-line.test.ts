@@ -62,7 +62,15 @@ async function uploadAnswered(size: number): Promise<string> {
 async function sentTo(kind: 'http' | 'splunk', size: number, answer = ''): Promise<string> {
   const listener = await (kind === 'http' ? httpListener(() => ({ status: 200, body: answer })) : hecListener());
   const { url } = listener;
-  const common = { url, token: 'hec-token', gzip: false, client: createHttpClient(null), now: Date.now };
+  const common = {
+    url,
+    token: 'hec-token',
+    gzip: false,
+    client: createHttpClient(null),
+    now: Date.now,
+    acceptAny: false,
+    setsAside: false,
+  };
   const fields = { source: 's', sourcetype: 't', index: null, host: null };
   const hec = {
     fields,
@@ -114,6 +122,10 @@ describeLimits('Command line', import.meta.filename, {
   'bytes of an answer of an HTTP receiver': {
     is: bytes(RECEIVER_LIMITS.maxAnswerBytes),
     ask: (size) => sentTo('http', 100, 'x'.repeat(size)),
+  },
+  'time of an answer of an HTTP receiver or Splunk, from its status to its end': {
+    is: milliseconds(RECEIVER_LIMITS.answerMs),
+    elsewhere: 'an answer that means again: > one that never ends is given up',
   },
   'bytes of the events in a request to Splunk': { is: bytes(MAX_CHUNK_BYTES), ask: (size) => sentTo('splunk', size) },
   'silence of a syslog receiver': {

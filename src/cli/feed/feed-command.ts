@@ -9,13 +9,14 @@ import { openFileSink } from '../../sinks/file-sink.ts';
 import { hecSink } from '../../sinks/hec-sink.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
 import { httpSink } from '../../sinks/http-sink.ts';
+import { appendRejected } from '../../sinks/rejected-file.ts';
 import { DeliveryError, type RecordPosition, type Sink, type SinkPosition } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { syslogSink } from '../../sinks/syslog-sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
 import { endProcess, GRACE_MS, stopInSteps } from '../stop-signals.ts';
 import { printable } from '../terminal.ts';
-import { type FeedOutcome, isStop, runFeed } from './feed-loop.ts';
+import { type FeedCounts, type FeedOutcome, isStop, runFeed } from './feed-loop.ts';
 import { FEED_HELP, type FeedOptions, parseFeedOptions } from './feed-options.ts';
 import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
 import { targetText } from './feed-target.ts';
@@ -53,17 +54,19 @@ function syslogHostname(): string {
   );
 }
 
-/** Opens the sink that `--to` names. Throws DeliveryError where it cannot be used. */
+/** Opens the sink that `--to` names, and sees that `--rejected` can be written. Throws DeliveryError where one cannot be used. */
 async function openSink(options: FeedOptions, parts: SinkParts): Promise<Sink> {
-  const { target, format, rotation, gzip, sinkToken: token, syslog, hec: fields, ackDeadlineMs } = options;
+  const { target, format, rotation, gzip, sinkToken: token, syslog, hec: fields, ackDeadlineMs, acceptAny, rejectedFile } = options;
+  const reading = { acceptAny, setsAside: rejectedFile !== null };
   const { trust, stdout, position, record, now, tell } = parts;
+  if (rejectedFile !== null) await appendRejected(rejectedFile, []);
   switch (target.kind) {
     case 'stdout':
       return stdoutSink(stdout);
     case 'file':
       return openFileSink({ path: target.path, rotation, position, record, now, tell });
     case 'http':
-      return httpSink({ url: target.url, token, gzip, client: createHttpClient(trust), now });
+      return httpSink({ url: target.url, token, gzip, client: createHttpClient(trust), now, ...reading });
     case 'syslog': {
       const { host, port, tls } = target;
       const header = { ...syslog, hostname: syslogHostname(), processId: String(process.pid) };
@@ -72,7 +75,8 @@ async function openSink(options: FeedOptions, parts: SinkParts): Promise<Sink> {
     case 'hec': {
       const client = createHttpClient(trust);
       const channel = randomUUID();
-      return hecSink({ url: target.url, token, fields, format, gzip, channel, ackDeadlineMs, ackPollMs: ACK_POLL_MS, client, now, tell });
+      const acks = { channel, ackDeadlineMs, ackPollMs: ACK_POLL_MS };
+      return hecSink({ url: target.url, token, fields, format, gzip, ...acks, client, now, tell, ...reading });
     }
   }
 }
@@ -87,8 +91,15 @@ interface Running {
   readonly tell: (message: string) => void;
 }
 
+/** The numbers of a feed at its end. */
+function told({ delivered, expired, rejected }: FeedCounts, name: string, rejectedFile: string | null): string {
+  const past = expired === 0 ? '' : `, of which ${expired} were past its retention and are not kept`;
+  const aside = rejected === 0 ? '' : `; ${rejected} rejected events are in ${rejectedFile}`;
+  return `${delivered} events delivered to ${name}${past}${aside}`;
+}
+
 async function feed({ options, stateFile, stdout, stopping, givenUp, patience, tell }: Running): Promise<FeedOutcome> {
-  const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target } = options;
+  const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile } = options;
   const trust = trustOf(options.caFile);
   const client = createHttpClient(trust);
   let { cursor, position, zones } = stateFile.state;
@@ -113,13 +124,14 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     throw error;
   }
   const reader = { client, url, zone, accessKey, format, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
-  let total = 0;
+  let total: FeedCounts = { delivered: 0, expired: 0, rejected: 0 };
   try {
     const loop = {
       reader,
       sink,
       stateFile: followed,
       state: { cursor, position, zones },
+      rejectedFile,
       fromNow,
       once,
       limit,
@@ -130,11 +142,12 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
       patience,
       tell,
     };
-    return await runFeed(loop, (count) => {
-      total += count;
+    return await runFeed(loop, ({ delivered, expired, rejected }) => {
+      if (expired > 0 && total.expired === 0) tell(`${sink.name} does not keep all events: ${expired} of a batch are past its retention`);
+      total = { delivered: total.delivered + delivered, expired: total.expired + expired, rejected: total.rejected + rejected };
     });
   } finally {
-    if (target.kind !== 'stdout' || total > 0) tell(`${total} events delivered to ${sink.name}; state: ${stateFile.path}`);
+    if (target.kind !== 'stdout' || total.delivered > 0) tell(`${told(total, sink.name, rejectedFile)}; state: ${stateFile.path}`);
     await sink.close();
     client.close();
   }

@@ -1,5 +1,6 @@
 import { type FeedPatience, type RetryOptions, untilDone } from '../../sinks/feed-retry.ts';
-import { DeliveryError, type Sink } from '../../sinks/sink.ts';
+import { appendRejected } from '../../sinks/rejected-file.ts';
+import { DeliveryError, deliveredWhole, type RefusedEvent, type Sink } from '../../sinks/sink.ts';
 import { type CursorMoved, type FeedClientOptions, type ReadPage, readFeedPage } from './feed-client.ts';
 import type { FeedState, FeedStateFile } from './feed-state.ts';
 
@@ -9,6 +10,8 @@ export interface FeedLoopOptions {
   readonly stateFile: FeedStateFile;
   /** The current state, which may be newer than the one in `stateFile`, because the sink records positions. */
   readonly state: FeedState;
+  /** Where events are appended that the receiver refuses; null: the sink returns none. */
+  readonly rejectedFile: string | null;
   /** Without a cursor, begin with the next event instead of the oldest. */
   readonly fromNow: boolean;
   /** End when there are no more events. */
@@ -24,6 +27,15 @@ export interface FeedLoopOptions {
   readonly patience: FeedPatience;
   /** Shows a message to people. */
   readonly tell: (message: string) => void;
+}
+
+/** What became of the events of a batch, in numbers. */
+export interface FeedCounts {
+  readonly delivered: number;
+  /** Of those delivered, what the receiver does not keep because it is past its retention. */
+  readonly expired: number;
+  /** Appended to the file of rejected events. */
+  readonly rejected: number;
 }
 
 /** `done`: no more events, with `once`. `stopped`: by a signal. `closed`: the reader of the output has gone. */
@@ -70,8 +82,8 @@ function refuseNewZones(before: string | null, now: string | null, statePath: st
  * Reads page after page, and saves the cursor of each once the sink has accepted it: a crash loses no event, and at most one batch is
  * delivered again. Throws DeliveryError where a retry cannot help.
  */
-export async function runFeed(options: FeedLoopOptions, delivered: (count: number) => void): Promise<FeedOutcome> {
-  const { reader, sink, stateFile, once, stopping, givenUp, retry, patience, tell } = options;
+export async function runFeed(options: FeedLoopOptions, passedOn: (counts: FeedCounts) => void): Promise<FeedOutcome> {
+  const { reader, sink, stateFile, rejectedFile, once, stopping, givenUp, retry, patience, tell } = options;
   let { cursor, position, zones } = options.state;
   let { limit } = options;
   const waitSeconds = once ? 0 : options.waitSeconds;
@@ -106,12 +118,23 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
     await save({ cursor: answer.goesOnWith, position, zones });
   }
 
+  /** Puts refused events on disk before the cursor moves past them. */
+  async function setAside(refused: readonly RefusedEvent[]): Promise<void> {
+    const [first] = refused;
+    if (first === undefined) return;
+    if (rejectedFile === null) throw new Error(`${sink.name} returned refused events that nothing takes`);
+    const lines = refused.map(({ line }) => line);
+    await patience.during(`the file ${rejectedFile}`, () => untilDone(() => appendRejected(rejectedFile, lines), retry));
+    tell(`${refused.length} events were refused and are in ${rejectedFile}, the first because of: ${first.reason}`);
+  }
+
   async function passOn({ batch, cursor: next, incomplete, zones: covered }: ReadPage): Promise<void> {
     refuseNewZones(cursor === null ? null : zones, covered, stateFile.path);
     const deliver = () => patience.during(sink.name, () => untilDone(() => sink.deliver(batch, givenUp), retry));
-    const reached = batch.count === 0 ? position : await deliver();
+    const { position: reached, refused, expired } = batch.count === 0 ? deliveredWhole(position) : await deliver();
+    await setAside(refused);
     await save({ cursor: next, position: reached, zones: covered ?? zones });
-    delivered(batch.count);
+    passedOn({ delivered: batch.count - refused.length, expired, rejected: refused.length });
     if (incomplete > 0) tell(`up to ${incomplete} events are left out, because files of the program are damaged or missing`);
   }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { MINUTE_MS } from '../../../query/durations.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../feed/feed-request.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../../formats/feed-formats.ts';
@@ -29,6 +30,10 @@ export interface FeedOptions {
   readonly rotation: FileRotation;
   readonly caFile: string | null;
   readonly gzip: boolean;
+  /** Whether any 2xx of an HTTP receiver or Splunk accepts a request, whatever its body says. */
+  readonly acceptAny: boolean;
+  /** Where refused events are appended; null: they end the feed. */
+  readonly rejectedFile: string | null;
   readonly sinkToken: string | null;
   readonly syslog: { readonly facility: Facility; readonly severity: Severity; readonly appName: string; readonly messageId: string };
   readonly hec: HecFields;
@@ -42,6 +47,8 @@ const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
   'rotate-name': ['file'],
   keep: ['file'],
   gzip: ['http', 'hec'],
+  rejected: ['http', 'hec'],
+  'accept-any': ['http', 'hec'],
   'syslog-facility': ['syslog'],
   'syslog-severity': ['syslog'],
   'syslog-app-name': ['syslog'],
@@ -55,7 +62,7 @@ const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
 
 const VALUE_FLAGS = [
   ...['zone', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'give-up-after', 'ca'],
-  ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip'),
+  ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip' && name !== 'accept-any'),
 ];
 
 /** A timer of Node with more than 2^31 - 1 milliseconds fires at once. */
@@ -123,7 +130,7 @@ function sinkTokenOf(env: CommandIo['env'], target: FeedTarget): string | null {
 
 /** Parses the command line of `feed`. Throws UsageError. */
 export function parseFeedOptions(args: readonly string[], env: CommandIo['env']): FeedOptions {
-  const { flags, switches, positionals } = parseCommandLine(args, VALUE_FLAGS, ['from-now', 'once', 'gzip']);
+  const { flags, switches, positionals } = parseCommandLine(args, VALUE_FLAGS, ['from-now', 'once', 'gzip', 'accept-any']);
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; feed takes only flags`);
   const target = parseFeedTarget(required(flags, 'to', 'FILE, -, or the URL of a receiver'));
   requireFitting([...Object.keys(flags), ...switches], target);
@@ -150,6 +157,8 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     rotation: rotationOf(flags),
     caFile: flags['ca'] ?? null,
     gzip: switches.has('gzip'),
+    acceptAny: switches.has('accept-any'),
+    rejectedFile: flags['rejected'] === undefined ? null : resolve(flags['rejected']),
     sinkToken: sinkTokenOf(env, target),
     syslog: {
       facility: choice('syslog-facility', flags['syslog-facility'] ?? 'local0', FACILITIES),
@@ -178,7 +187,7 @@ state file, after the target has accepted a batch: whatever is killed, no event 
   --to TARGET
       FILE                          appended to; with its state, every event is in it exactly once
       -                             standard output
-      http://… or https://…         POST of NDJSON; any 2xx accepts a batch
+      http://… or https://…         POST of NDJSON; a 2xx accepts a batch, unless its body tells of refused events
       syslog+tcp://HOST:PORT        RFC 5424 messages with octet counting; syslog+tls:// with TLS
       splunk-hec+https://HOST:PORT  Splunk's HTTP event collector (splunk-hec+http:// on loopback)
   --format ${FEED_FORMAT_NAMES.join('|')}
@@ -219,6 +228,10 @@ For a FILE:
 For http(s) and Splunk:
   --gzip
       Compress what is sent.
+  --rejected FILE
+      Append the events to FILE that the target refuses and names, and deliver the others. Without it, they end the feed.
+  --accept-any
+      Take any 2xx for accepted, whatever its body says.
 
 For syslog:
   --syslog-facility NAME, --syslog-severity NAME, --syslog-app-name NAME, --syslog-msgid NAME

@@ -73,7 +73,8 @@ async function earlyListener(tls: boolean, answers: readonly string[], ending: E
     await new Promise((resolve) => server.close(resolve));
   });
   const url = new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  const sink = httpSink({ url, token: null, gzip: false, client: createHttpClient(tls ? trustIn(CERTIFICATE.cert) : null), now: Date.now });
+  const client = createHttpClient(tls ? trustIn(CERTIFICATE.cert) : null);
+  const sink = httpSink({ url, token: null, gzip: false, client, now: Date.now, acceptAny: false, setsAside: false });
   onTestFinished(() => sink.close());
   return { sink, bodies };
 }

@@ -32,7 +32,7 @@ async function open(path: string, recorded: Recorded): Promise<Sink> {
 }
 
 async function deliver(sink: Sink, recorded: Recorded, count: number, first: number): Promise<void> {
-  recorded.position = await sink.deliver(sampleBatch(count, 'native', first), FOREVER);
+  recorded.position = (await sink.deliver(sampleBatch(count, 'native', first), FOREVER)).position;
 }
 
 const newPath = (): string => join(temporaryFolder(), 'events.ndjson');

@@ -45,7 +45,7 @@ async function open(rotation: Partial<FileRotation> = {}, record?: (position: Si
 
 /** Delivers and keeps the position, as the loop does. */
 async function deliver(sink: Sink, count: number, first: number): Promise<void> {
-  recorded = await sink.deliver(sampleBatch(count, 'native', first), FOREVER);
+  recorded = (await sink.deliver(sampleBatch(count, 'native', first), FOREVER)).position;
 }
 
 const idsOf = (name: string): string[] => idsIn(readFileSync(join(folder, name), 'utf8'));

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { trustIn } from '../../../src/sinks/connections.ts';
 import { hecSink } from '../../../src/sinks/hec-sink.ts';
 import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
+import { deliveredWhole } from '../../../src/sinks/sink.ts';
 import { type HecListener, type HecOptions, hecListener } from './hec-listener.ts';
 import { expectedIds, SAMPLE_TIME, sampleBatch } from './sample-events.ts';
 import { testCertificate } from './test-certificate.ts';
@@ -32,6 +33,8 @@ function sinkTo({ url }: HecListener, options: Partial<Parameters<typeof hecSink
     ackPollMs: 5,
     client: createHttpClient(null),
     now: Date.now,
+    acceptAny: false,
+    setsAside: false,
     tell: (message) => told.push(message),
     ...options,
   });
@@ -179,6 +182,30 @@ describe("Splunk's event collector", () => {
     });
     await sink.deliver(sampleBatch(1), FOREVER);
     expect(idsOf(listener)).toEqual(expectedIds(1));
+  });
+
+  test.each([
+    [{ text: 'Server is busy', code: 9 }, 'unavailable', `answered 200, Splunk's code 9 "Server is busy"`, 3_000],
+    [{ text: 'Token disabled', code: 1 }, 'refused', `answered 200, Splunk's code 1 "Token disabled": the token is disabled`, 3_000],
+    [
+      { accepted: 0, rejectedCount: 1, rejected: [{ index: 0, line: 1, reason: 'bad' }] },
+      'refused',
+      'refused 1 of 1 events, first: bad',
+      null,
+    ],
+    [{ failed: 1 }, 'refused', 'refused some of 1 events', null],
+  ])('that answers 200 with %j has not taken the batch', async (body, code, words, retryAfterMs) => {
+    const answer = { status: 200, headers: { 'retry-after': '3' }, body: JSON.stringify(body) };
+    const listener = await listen({ acks: false, fault: (_request, number) => (number <= 1 ? answer : null) });
+    const sink = sinkTo(listener);
+    await expect(sink.deliver(sampleBatch(1), FOREVER)).rejects.toMatchObject({
+      code,
+      retryAfterMs,
+      message: expect.stringContaining(words),
+    });
+    expect(idsOf(listener)).toEqual([]);
+    const any = await listen({ acks: false, fault: () => answer });
+    expect(await sinkTo(any, { acceptAny: true }).deliver(sampleBatch(1), FOREVER)).toEqual(deliveredWhole(null));
   });
 
   test('whose answers about acknowledgements fail has not accepted the batch', async () => {

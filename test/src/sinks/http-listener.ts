@@ -15,8 +15,21 @@ export interface Received {
   readonly body: string;
 }
 
-/** The reaction of the listener to a request; `reset` cuts the connection after the body was read. */
-export type Reaction = 'reset' | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
+/**
+ * The reaction of the listener to a request. `reset` cuts the connection after the body was read, `cut` in the middle of a 200, and
+ * `endless` begins a 200 to which something is added for ever.
+ */
+export type Reaction =
+  | 'reset'
+  | 'cut'
+  | 'endless'
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer };
+
+function drip(response: ServerResponse): void {
+  response.writeHead(200).write('{');
+  const more = setInterval(() => response.write(' '), 5);
+  response.once('close', () => clearInterval(more));
+}
 
 export interface HttpListener {
   readonly url: URL;
@@ -38,6 +51,14 @@ export async function httpListener(
     const reaction = react(seen);
     if (reaction === 'reset') {
       request.socket.resetAndDestroy();
+      return;
+    }
+    if (reaction === 'cut') {
+      response.writeHead(200, { 'content-length': '100' }).write('ok', () => request.socket.resetAndDestroy());
+      return;
+    }
+    if (reaction === 'endless') {
+      drip(response);
       return;
     }
     response.writeHead(reaction.status, reaction.headers).end(reaction.body ?? '');

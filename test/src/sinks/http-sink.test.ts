@@ -2,10 +2,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { trustIn } from '../../../src/sinks/connections.ts';
 import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
 import { httpSink } from '../../../src/sinks/http-sink.ts';
+import { deliveredWhole } from '../../../src/sinks/sink.ts';
 import { type HttpListener, httpListener, type Reaction } from './http-listener.ts';
 import { expectedIds, idsIn, sampleBatch } from './sample-events.ts';
 import { testCertificate } from './test-certificate.ts';
 
+const STRICT = { acceptAny: false, setsAside: false };
 const FOREVER = new AbortController().signal;
 
 async function listen(...reactions: Reaction[]): Promise<HttpListener> {
@@ -15,7 +17,7 @@ async function listen(...reactions: Reaction[]): Promise<HttpListener> {
 }
 
 function sinkTo(url: URL, options: Partial<Parameters<typeof httpSink>[0]> = {}) {
-  const sink = httpSink({ url, token: null, gzip: false, client: createHttpClient(null), now: Date.now, ...options });
+  const sink = httpSink({ url, token: null, gzip: false, client: createHttpClient(null), now: Date.now, ...STRICT, ...options });
   onTestFinished(() => sink.close());
   return sink;
 }
@@ -87,7 +89,7 @@ describe('an HTTP receiver', () => {
       retryAfterMs,
       message: expect.stringContaining(words),
     });
-    await expect(sinkTo(new URL('in?secret=s', listener.url)).deliver(sampleBatch(1), FOREVER)).resolves.toBeNull();
+    await expect(sinkTo(new URL('in?secret=s', listener.url)).deliver(sampleBatch(1), FOREVER)).resolves.toEqual(deliveredWhole(null));
   });
 
   test('is named in messages without its query, which may hold a secret', async () => {

@@ -57,6 +57,17 @@ describe('the command line of feed', () => {
     expect(targetText(parsed)).toBe(shown);
   });
 
+  test.each([['https://collector.example/in'], ['splunk-hec+https://splunk:8088']])(
+    'takes at %s what becomes of refused events',
+    (target) => {
+      expect(parse(to(target))).toMatchObject({ acceptAny: false, rejectedFile: null });
+      expect(parse(to(target, '--accept-any', '--rejected', 'r.ndjson'))).toMatchObject({
+        acceptAny: true,
+        rejectedFile: resolve('r.ndjson'),
+      });
+    },
+  );
+
   test.each([
     ['500', 500],
     ['64k', 65_536],
@@ -87,6 +98,8 @@ describe('the command line of feed', () => {
     [[...BASE, '--rotate-size', '1T'], '--rotate-size "1T" is not allowed'],
     [[...BASE, '--rotate-every', '1w'], '--rotate-every "1w" is not allowed'],
     [[...BASE, '--rotate-name', '{stem}'], '--rotate-name "{stem}" does not have {n}'],
+    [[...BASE, '--rejected', 'r'], '--rejected does not go with a --to of this kind'],
+    [to('syslog+tcp://siem:514', '--accept-any'), '--accept-any does not go with a --to of this kind'],
     [[...BASE, '--gzip'], '--gzip does not go with a --to of this kind'],
     [[...BASE, '--hec-index', 'main'], '--hec-index does not go with a --to of this kind'],
     [to('-', '--keep', '3'), '--keep does not go with a --to of this kind'],

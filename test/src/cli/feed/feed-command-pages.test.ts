@@ -3,6 +3,7 @@ import { runFeed } from '../../../../src/cli/feed/feed-loop.ts';
 import type { FeedState } from '../../../../src/cli/feed/feed-state.ts';
 import { feedPatience } from '../../../../src/sinks/feed-retry.ts';
 import { createHttpClient } from '../../../../src/sinks/http-exchange.ts';
+import { deliveredWhole } from '../../../../src/sinks/sink.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { expectedIds, idsIn } from '../../sinks/sample-events.ts';
 
@@ -28,7 +29,7 @@ async function readAll(maxAnswerBytes: number, limit: number) {
         name: 'a list',
         deliver: async ({ bytes }) => {
           batches.push(idsIn(bytes.toString()));
-          return null;
+          return deliveredWhole(null);
         },
         close: async () => {},
       },
@@ -39,7 +40,7 @@ async function readAll(maxAnswerBytes: number, limit: number) {
         close: () => {},
       },
       state: { cursor: null, position: null, zones: null },
-      ...{ fromNow: false, once: true, limit, waitSeconds: 0, stopping: NEVER, givenUp: NEVER, tell },
+      ...{ rejectedFile: null, fromNow: false, once: true, limit, waitSeconds: 0, stopping: NEVER, givenUp: NEVER, tell },
       retry: { stopping: NEVER, random: () => 0.5, tell, pause: async () => {} },
       patience: feedPatience(null, () => {}),
     },
