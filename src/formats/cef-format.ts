@@ -33,6 +33,9 @@ const PREFIX = `CEF:0|${PRODUCT.vendor}|${PRODUCT.name}|${PRODUCT.version}|`;
 /** Finds the receipt time, Unix ms, which `cefWriter` writes first after the seven fields of the header. */
 export const CEF_TIME = /^(?:(?:[^|\\]|\\.)*\|){7}rt=(-?\d{1,16})(?= |$)/;
 
+/** Finds the id of the event, as it is escaped, between the times and the next key. */
+export const CEF_ID = /^(?:(?:[^|\\]|\\.)*\|){7}rt=\S+ (?:device\w+=\S+ ){3}externalId=((?:[^\\ =]|\\.| (?!\w+=))*)/;
+
 /** Writes events in the Common Event Format, version 0. */
 export function cefWriter(): (event: FeedEvent) => string {
   const factsOf = factsReader();

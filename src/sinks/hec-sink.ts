@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
-import { eventTimeMs, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
+import { eventIdIn, eventTimeMs, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
 import {
   type HttpAnswer,
   type HttpClient,
@@ -12,8 +12,8 @@ import {
   refusedAnswer,
   STATUS_LIMITS,
 } from './http-exchange.ts';
-import { LineRequests } from './line-requests.ts';
-import { readAnswer } from './receiver-answers.ts';
+import { inHalves, LineRequests } from './line-requests.ts';
+import { readAnswer, SET_ASIDE_ADVICE } from './receiver-answers.ts';
 import { type AnswerReading, DeliveryError, linesOf, type RefusedEvent, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
@@ -77,13 +77,6 @@ export function hecSink(options: HecSinkOptions): Sink {
     return client.exchange({ method: 'POST', url: target, headers: { ...headers, ...encoding }, body, signal, ...limits });
   }
 
-  /** Returns an answer by which the collector took the request; throws DeliveryError for any other. */
-  function accepted(path: string, answer: HttpAnswer, isStatusEnough = false): HttpAnswer {
-    const refusal = hecRefusal(`POST ${base}${path}`, answer, isStatusEnough, now());
-    if (refusal !== null) throw refusal;
-    return answer;
-  }
-
   /** What is known of a batch whose requests are being sent. */
   interface SentBatch {
     /** The id of the acknowledgement of each request; null: its answer has none. */
@@ -92,18 +85,38 @@ export function hecSink(options: HecSinkOptions): Sink {
     expired: number;
   }
 
+  /**
+   * Sets aside the event for which a request was refused, and returns the others, to be sent next. Throws where no event is named, or
+   * refused ones end the feed.
+   */
+  function withoutRefused(lines: Buffer, sent: readonly Buffer[], answer: HttpAnswer, refusal: DeliveryError, batch: SentBatch): Buffer[] {
+    const number = refusedEvent(answer, sent.length);
+    const line = sent[number ?? -1];
+    if (line === undefined) throw refusal;
+    const id = eventIdIn(format, line.toString('utf8'));
+    const reason = `${refusal.message}; it is invalid-event-number ${number} of ${sent.length} events, ${id ?? 'which has no id'}`;
+    if (!setsAside) throw new DeliveryError(refusal.code, `${reason}; ${SET_ASIDE_ADVICE}`, { cause: refusal });
+    batch.refused.push({ line, reason });
+    const begin = line.byteOffset - lines.byteOffset;
+    // In halves: where every event is refused, the rest would otherwise be sent as a whole for each of them.
+    return [lines.subarray(0, begin), ...inHalves(lines.subarray(begin + line.length + 1))].filter(({ length }) => length > 0);
+  }
+
   async function sendEvents(lines: Buffer, batch: SentBatch, signal: AbortSignal): Promise<'too large' | readonly Buffer[]> {
+    const request = `POST ${base}/event`;
     const sent = [...linesOf(lines)];
     const events = Buffer.from(sent.map((line) => hecEvent(format, fields, line.toString('utf8'))).join('\n'));
     const body = options.gzip ? await gzip(events) : events;
     const encoding = options.gzip ? { 'content-encoding': 'gzip' } : {};
     const answer = await exchange('/event', body, signal, encoding, acceptAny ? STATUS_LIMITS : RECEIVER_LIMITS);
     if (answer.status === 413 && sent.length > 1) return 'too large';
-    batch.ids.push(ackIdIn(accepted('/event', answer, acceptAny)));
+    const refusal = hecRefusal(request, answer, acceptAny, now());
+    if (refusal !== null) return withoutRefused(lines, sent, answer, refusal, batch);
+    batch.ids.push(ackIdIn(answer));
     if (acceptAny) return [];
-    const answered = readAnswer({ request: `POST ${base}/event`, answer, events: sent.length, setsAside, nowMs: now() });
-    for (const [index, reason] of answered.refused) batch.refused.push({ line: sent[index] as Buffer, reason });
-    batch.expired += answered.expired;
+    const { refused, expired } = readAnswer({ request, answer, lines, setsAside, nowMs: now() });
+    batch.refused.push(...refused);
+    batch.expired += expired;
     return [];
   }
 
@@ -113,7 +126,9 @@ export function hecSink(options: HecSinkOptions): Sink {
     for (let pauseMs = FIRST_POLL_MS; ; pauseMs *= 2) {
       const question = Buffer.from(JSON.stringify({ acks: [...awaited] }));
       const answer = await exchange(`/ack?channel=${encodeURIComponent(channel)}`, question, signal);
-      for (const id of acknowledgedIn(accepted('/ack', answer))) awaited.delete(id);
+      const refusal = hecRefusal(`POST ${base}/ack`, answer, false, now());
+      if (refusal !== null) throw refusal;
+      for (const id of acknowledgedIn(answer)) awaited.delete(id);
       if (awaited.size === 0) return;
       if (now() >= giveUpAtMs) {
         const overdue = `${awaited.size} of ${sent.size} acknowledgements of the batch did not come within ${ackDeadlineMs / 1_000} s`;
@@ -171,6 +186,8 @@ const ADVICE: Readonly<Record<number, string>> = {
   6: 'Splunk could not read the events',
   7: 'the token may not write to the index; see --hec-index',
   10: 'Splunk wants a channel and saw none; something on the way drops X-Splunk-Request-Channel',
+  12: 'an event is absent',
+  13: 'an event is blank',
   14: 'indexer acknowledgement is disabled for the token',
 };
 
@@ -191,6 +208,16 @@ function hecRefusal(request: string, answer: HttpAnswer, isStatusEnough: boolean
   const advice = ADVICE[code] === undefined ? '' : `: ${ADVICE[code]}`;
   const message = `${request} answered ${answer.status}, Splunk's code ${code} "${reasonIn(answer.body)}"${advice}`;
   return new DeliveryError(RETRIABLE.has(code) ? 'unavailable' : plain.code, message, { retryAfterMs: plain.retryAfterMs });
+}
+
+/** Codes of a request that is refused because of one event: its data or index is wrong, or it is absent or blank. */
+const OF_ONE_EVENT: ReadonlySet<unknown> = new Set([6, 7, 12, 13]);
+
+/** The index of the event for which a request of so many events was refused; null where that is not known. */
+function refusedEvent(answer: HttpAnswer, events: number): number | null {
+  const { code, 'invalid-event-number': number } = membersIn(answer.body);
+  if (answer.status === 413 && events === 1) return 0;
+  return OF_ONE_EVENT.has(code) && typeof number === 'number' && Number.isInteger(number) && number >= 0 && number < events ? number : null;
 }
 
 /** The id of the acknowledgement; null where indexer acknowledgement is disabled for the token. */

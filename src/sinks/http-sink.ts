@@ -1,10 +1,9 @@
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
-import { newlinesIn } from '../../query/json-bytes.ts';
 import { type HttpClient, RECEIVER_LIMITS, refusedAnswer, STATUS_LIMITS } from './http-exchange.ts';
 import { hasSeveralLines, LineRequests } from './line-requests.ts';
 import { readAnswer } from './receiver-answers.ts';
-import { type AnswerReading, linesOf, type RefusedEvent, type Sink } from './sink.ts';
+import { type AnswerReading, type Delivery, deliveredWhole, type RefusedEvent, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
 
@@ -37,21 +36,30 @@ export function httpSink({ url, token, gzip: compress, client, now, acceptAny, s
   const limits = acceptAny ? STATUS_LIMITS : RECEIVER_LIMITS;
   const requests = new LineRequests(MAX_BODY_BYTES);
 
+  /** Sends lines, and resolves with what became of them, or with null where they are several and too large. */
+  async function post(lines: Buffer, signal: AbortSignal): Promise<Delivery | null> {
+    const body = compress ? await gzip(lines) : lines;
+    const answer = await client.exchange({ method: 'POST', url, headers, body, signal, ...limits });
+    if (answer.status >= 200 && answer.status < 300) {
+      if (acceptAny) return deliveredWhole(null);
+      return { position: null, ...readAnswer({ request, answer, lines, setsAside, nowMs: now() }) };
+    }
+    if (answer.status === 413 && hasSeveralLines(lines)) return null;
+    const error = refusedAnswer(request, answer, now());
+    if (answer.status !== 413 || !setsAside) throw error;
+    return { position: null, refused: [{ line: lines.subarray(0, -1), reason: error.message }], expired: 0 };
+  }
+
   return {
     name,
     async deliver({ bytes }, signal) {
       const refused: RefusedEvent[] = [];
       let expired = 0;
       await requests.sendAll(bytes, async (lines) => {
-        const body = compress ? await gzip(lines) : lines;
-        const answer = await client.exchange({ method: 'POST', url, headers, body, signal, ...limits });
-        if (answer.status === 413 && hasSeveralLines(lines)) return 'too large';
-        if (answer.status < 200 || answer.status > 299) throw refusedAnswer(request, answer, now());
-        if (acceptAny) return [];
-        const answered = readAnswer({ request, answer, events: newlinesIn(lines), setsAside, nowMs: now() });
-        const sent = answered.refused.size === 0 ? [] : [...linesOf(lines)];
-        for (const [index, reason] of answered.refused) refused.push({ line: sent[index] as Buffer, reason });
-        expired += answered.expired;
+        const delivery = await post(lines, signal);
+        if (delivery === null) return 'too large';
+        refused.push(...delivery.refused);
+        expired += delivery.expired;
         return [];
       });
       return { position: null, refused, expired };

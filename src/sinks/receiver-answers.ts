@@ -1,22 +1,15 @@
+import { newlinesIn } from '../../query/json-bytes.ts';
 import { type HttpAnswer, isRetriable, jsonIn, MAX_REASON_LENGTH, reasonIn, retryAfterMs } from './http-exchange.ts';
-import { DeliveryError } from './sink.ts';
+import { type Delivery, DeliveryError, linesOf } from './sink.ts';
 
 type Members = Readonly<Record<string, unknown>>;
-
-/** What a 2xx says about the events of its request. Those that it does not name were delivered. */
-export interface AnsweredEvents {
-  /** Why the receiver refused an event, by its index in the request. */
-  readonly refused: ReadonlyMap<number, string>;
-  /** Events that the receiver took, and does not keep because they are past its retention. */
-  readonly expired: number;
-}
 
 export interface AnsweredRequest {
   /** How messages name the request, such as `POST https://host/path`. */
   readonly request: string;
   readonly answer: HttpAnswer;
-  /** How many events the request has. */
-  readonly events: number;
+  /** The events of the request, as newline-terminated lines. */
+  readonly lines: Buffer;
   /** Whether refused events are set aside, where each of them is named. */
   readonly setsAside: boolean;
   /** Unix ms UTC. */
@@ -124,8 +117,10 @@ function otherRefusal(answer: HttpAnswer, json: unknown): Refusal | null {
   return sign === null ? null : { named: new Map(), count: null, reason: `${sign}, ${reasonIn(answer.body)}`, passes: false };
 }
 
+export const SET_ASIDE_ADVICE = 'correct what it refuses, or have such events set aside with --rejected FILE';
+
 /** The error of a refusal that the feed does not go on behind. */
-function refusalError({ request, answer, events, nowMs }: AnsweredRequest, refusal: Refusal): DeliveryError {
+function refusalError({ request, answer, nowMs }: AnsweredRequest, events: number, refusal: Refusal): DeliveryError {
   const { named, count, reason, passes } = refusal;
   const outcome = `${request} answered ${answer.status} and ${passes ? 'did not take' : 'refused'} ${count ?? 'some'} of ${events} events`;
   if (passes) {
@@ -134,7 +129,7 @@ function refusalError({ request, answer, events, nowMs }: AnsweredRequest, refus
   }
   const advice =
     named.size === count
-      ? 'correct what it refuses, or have such events set aside with --rejected FILE'
+      ? SET_ASIDE_ADVICE
       : named.size > 0
         ? `it names only ${named.size} of them, so that they cannot be set aside; a smaller --limit may help`
         : 'it does not say which, so that they cannot be set aside; --accept-any takes every 2xx for accepted';
@@ -145,8 +140,9 @@ function refusalError({ request, answer, events, nowMs }: AnsweredRequest, refus
  * Reads what a 2xx says about the events of its request, because many receivers tell of refused ones in its body alone. Throws
  * DeliveryError: `unavailable` where another attempt may succeed, `refused` where events are refused that are not set aside or not named.
  */
-export function readAnswer(asked: AnsweredRequest): AnsweredEvents {
-  const { answer, events, setsAside } = asked;
+export function readAnswer(asked: AnsweredRequest): Pick<Delivery, 'refused' | 'expired'> {
+  const { answer, lines, setsAside } = asked;
+  const events = newlinesIn(lines);
   const json = jsonIn(answer.body);
   const members = membersOf(json);
   const { accepted, rejectedCount, expired, errors, items } = members;
@@ -156,6 +152,9 @@ export function readAnswer(asked: AnsweredRequest): AnsweredEvents {
     : errors === true && Array.isArray(items)
       ? bulkRefusal(items, events)
       : otherRefusal(answer, json);
-  if (refusal !== null && (refusal.passes || !setsAside || refusal.named.size !== refusal.count)) throw refusalError(asked, refusal);
-  return { refused: refusal?.named ?? new Map(), expired: isIntake && isCount(expired) ? expired : 0 };
+  if (refusal !== null && (refusal.passes || !setsAside || refusal.named.size !== refusal.count))
+    throw refusalError(asked, events, refusal);
+  const sent = refusal === null ? [] : [...linesOf(lines)];
+  const refused = Array.from(refusal?.named ?? [], ([index, reason]) => ({ line: sent[index] as Buffer, reason }));
+  return { refused, expired: isIntake && isCount(expired) ? expired : 0 };
 }

@@ -25,7 +25,7 @@ const reply = (status: number, text: string, code: number, more: object = {}): R
 });
 
 /** Splunk's events come as objects back to back; ours have one a line. */
-function eventsIn(body: string): Readonly<Record<string, unknown>>[] {
+export function eventsIn(body: string): Readonly<Record<string, unknown>>[] {
   return body.split('\n').map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { eventIdIn, type FeedFormatName } from '../../../src/formats/feed-formats.ts';
 import { trustIn } from '../../../src/sinks/connections.ts';
 import { hecSink } from '../../../src/sinks/hec-sink.ts';
 import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
-import { deliveredWhole } from '../../../src/sinks/sink.ts';
-import { type HecListener, type HecOptions, hecListener } from './hec-listener.ts';
+import { type Delivery, deliveredWhole } from '../../../src/sinks/sink.ts';
+import { eventsIn, type HecListener, type HecOptions, hecListener } from './hec-listener.ts';
 import { expectedIds, SAMPLE_TIME, sampleBatch } from './sample-events.ts';
 import { testCertificate } from './test-certificate.ts';
 
@@ -11,6 +12,12 @@ const FOREVER = new AbortController().signal;
 const CHANNEL = '9f0cd5a5-6e3b-4c3a-9d8e-1f6f2b7c8d9e';
 
 const TOO_LARGE = { status: 413, body: 'Content-Length of too many bytes' };
+
+/** The id of an event as its format has it. */
+function idOf(event: unknown): string {
+  const { logId, event: inner } = event as { readonly logId?: string; readonly event?: { readonly id: string } };
+  return logId ?? inner?.id ?? '';
+}
 
 let told: string[];
 
@@ -160,7 +167,7 @@ describe("Splunk's event collector", () => {
     [
       { status: 400, body: '{"text":"Incorrect index","code":7,"invalid-event-number":0}' },
       'refused',
-      `code 7 "Incorrect index": the token may not write`,
+      /code 7 "Incorrect index": the token may not write to the index; see --hec-index; it is invalid-event-number 0 of 1 events, e0; .*--rejected FILE$/,
       null,
     ],
     [
@@ -178,7 +185,7 @@ describe("Splunk's event collector", () => {
     await expect(sink.deliver(sampleBatch(1), FOREVER)).rejects.toMatchObject({
       code,
       retryAfterMs,
-      message: expect.stringContaining(words),
+      message: expect.stringMatching(words),
     });
     await sink.deliver(sampleBatch(1), FOREVER);
     expect(idsOf(listener)).toEqual(expectedIds(1));
@@ -206,6 +213,84 @@ describe("Splunk's event collector", () => {
     expect(idsOf(listener)).toEqual([]);
     const any = await listen({ acks: false, fault: () => answer });
     expect(await sinkTo(any, { acceptAny: true }).deliver(sampleBatch(1), FOREVER)).toEqual(deliveredWhole(null));
+  });
+
+  describe('that refuses a request because of one event', () => {
+    /** Splunk's answer to a request with one of these events: the first one is named, and none is taken. */
+    const refusing =
+      (code: number, ids: readonly string[], status = 400) =>
+      ({ url, body }: { readonly url: string; readonly body: string }) => {
+        const number = url.includes('/ack') ? -1 : eventsIn(body).findIndex(({ event }) => ids.includes(idOf(event)));
+        const reaction = { status, body: JSON.stringify({ text: 'Invalid data format', code, 'invalid-event-number': number }) };
+        return number < 0 ? null : reaction;
+      };
+    const aside = ({ refused }: Delivery, format: FeedFormatName = 'native') =>
+      refused.map(({ line }) => eventIdIn(format, line.toString()));
+
+    test.each([6, 7, 12, 13])('ends the delivery, and names the event (code %i)', async (code) => {
+      const listener = await listen({ fault: refusing(code, ['e3']) });
+      await expect(sinkTo(listener).deliver(sampleBatch(5), FOREVER)).rejects.toMatchObject({
+        code: 'refused',
+        message: expect.stringMatching(/invalid-event-number 3 of 5 events, e3; .*--rejected FILE$/),
+      });
+      expect(idsOf(listener)).toEqual([]);
+    });
+
+    test.each([
+      [6, 400, ['e0'], 'native'],
+      [7, 400, ['e2'], 'native'],
+      [12, 400, ['e4'], 'native'],
+      [13, 400, ['e0', 'e1', 'e3'], 'native'],
+      [6, 200, ['e1', 'e4'], 'native'],
+      [6, 400, ['e0', 'e1', 'e2', 'e3', 'e4'], 'native'],
+      [6, 400, [`7:${SAMPLE_TIME + 2_000}:e2`], 'ecs'],
+    ] as const)('has it set aside, and takes the others in order (code %i, status %i, %j, %s)', async (code, status, ids, format) => {
+      const listener = await listen({ fault: refusing(code, ids, status) });
+      const delivery = await sinkTo(listener, { setsAside: true, format }).deliver(sampleBatch(5, format), FOREVER);
+      expect(aside(delivery, format)).toEqual(ids);
+      expect(delivery.refused.map(({ reason }) => reason)).toEqual(ids.map((id) => expect.stringContaining(`events, ${id}`)));
+      const all = sampleBatch(5, format).bytes.toString().trim().split('\n');
+      const taken = all.map((line) => eventIdIn(format, line)).filter((id) => !ids.includes(id as never));
+      expect(listener.events.map(({ event }) => idOf(event))).toEqual(taken);
+      expect(told).toEqual([]);
+    });
+
+    test('takes few bytes more where every event is refused', async () => {
+      const count = 500;
+      const listener = await listen({ fault: refusing(6, expectedIds(count)) });
+      const delivery = await sinkTo(listener, { setsAside: true }).deliver(sampleBatch(count), FOREVER);
+      expect(aside(delivery)).toEqual(expectedIds(count));
+      expect(listener.received).toHaveLength(count);
+      const sent = listener.received.reduce((sum, { body }) => sum + eventsIn(body).length, 0);
+      expect(sent).toBeLessThan(count * Math.log2(count) + count);
+    });
+
+    test.each([
+      ['names none', {}],
+      ['names one that is not in the request', { 'invalid-event-number': 5 }],
+      ['names one below zero', { 'invalid-event-number': -1 }],
+      ['names one by a text', { 'invalid-event-number': '1' }],
+      ['names a half', { 'invalid-event-number': 1.5 }],
+    ])('and %s, ends the delivery', async (_what, more) => {
+      const listener = await listen({ fault: () => ({ status: 400, body: JSON.stringify({ text: 'Invalid', code: 6, ...more }) }) });
+      await expect(sinkTo(listener, { setsAside: true }).deliver(sampleBatch(5), FOREVER)).rejects.toMatchObject({ code: 'refused' });
+      expect(listener.received).toHaveLength(1);
+    });
+
+    test.each([
+      [1, 'refused'],
+      [9, 'unavailable'],
+    ])('of another kind, ends the delivery, whatever it names (code %i)', async (code, kind) => {
+      const listener = await listen({ fault: refusing(code, ['e1']) });
+      await expect(sinkTo(listener, { setsAside: true }).deliver(sampleBatch(5), FOREVER)).rejects.toMatchObject({ code: kind });
+    });
+
+    test('that is too large by itself has it set aside', async () => {
+      const fault = ({ body }: { readonly body: string }) => (body.includes('"e2"') ? TOO_LARGE : null);
+      const listener = await listen({ fault });
+      expect(aside(await sinkTo(listener, { setsAside: true }).deliver(sampleBatch(5), FOREVER))).toEqual(['e2']);
+      expect(idsOf(listener)).toEqual(['e0', 'e1', 'e3', 'e4']);
+    });
   });
 
   test('whose answers about acknowledgements fail has not accepted the batch', async () => {

@@ -59,6 +59,17 @@ describe('an HTTP receiver', () => {
     });
   });
 
+  test('that finds a single line too large gets the others, where such a line is set aside', async () => {
+    const listener = await httpListener(({ body }) => ({ status: body.includes('"e2"') ? 413 : 200 }));
+    onTestFinished(() => listener.stop());
+    const { refused } = await sinkTo(listener.url, { setsAside: true }).deliver(sampleBatch(5), FOREVER);
+    expect(refused.map(({ line, reason }) => [JSON.parse(line.toString()).logId, reason])).toEqual([
+      ['e2', expect.stringContaining('answered 413')],
+    ]);
+    const taken = listener.received.filter(({ body }) => !body.includes('"e2"'));
+    expect(taken.flatMap(({ body }) => idsIn(body))).toEqual(['e0', 'e1', 'e3', 'e4']);
+  });
+
   test('that found a size too large gets nothing of that size any more', async () => {
     const limit = sampleBatch(3).bytes.length;
     const listener = await httpListener(({ body }) => ({ status: Buffer.byteLength(body) > limit ? 413 : 200 }));

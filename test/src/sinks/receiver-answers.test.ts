@@ -297,21 +297,33 @@ test('any answer is read to one of four meanings, and names events of the reques
       ),
     ),
   );
+  const index = fc.integer({ min: 0, max: EVENTS });
+  const intake = fc.uniqueArray(index, { maxLength: EVENTS }).map((indexes) => {
+    return { ...INTAKE, rejectedCount: indexes.length, rejected: indexes.map((each) => rejection(each)) };
+  });
+  const items = fc.array(fc.constantFrom(item(201), item(400, 'bad'), item(409, 'there', 'create')), { minLength: 3, maxLength: 5 });
   const body = fc.oneof(
+    intake.map((each) => Buffer.from(JSON.stringify(each))),
+    items.map((each) => Buffer.from(JSON.stringify({ errors: true, items: each }))),
     members.map((each) => Buffer.from(JSON.stringify(each))),
     fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes)),
   );
+  const lines = sampleBatch(EVENTS).bytes;
+  let named = 0;
   assertProperty(
     fc.property(body, fc.constantFrom(200, 202, 207), fc.boolean(), (bytes, status, setsAside) => {
-      const asked = { request: 'POST x', answer: { status, headers: {}, body: bytes }, events: EVENTS, setsAside, nowMs: 0 };
+      const asked = { request: 'POST x', answer: { status, headers: {}, body: bytes }, lines, setsAside, nowMs: 0 };
       try {
         const { refused, expired } = readAnswer(asked);
-        expect([...refused.keys()].every((index) => Number.isInteger(index) && index >= 0 && index < EVENTS)).toBe(true);
-        expect(refused.size === 0 || setsAside).toBe(true);
+        named += refused.length;
+        expect(refused.every(({ line, reason }) => lines.includes(line) && reason !== '')).toBe(true);
+        expect(new Set(refused.map(({ line }) => String(line))).size).toBe(refused.length);
+        expect(refused.length === 0 || setsAside).toBe(true);
         expect(expired).toBeGreaterThanOrEqual(0);
       } catch (error) {
         expect(error).toBeInstanceOf(DeliveryError);
       }
     }),
   );
+  expect(named).toBeGreaterThan(0);
 });
