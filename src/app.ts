@@ -3,10 +3,11 @@ import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { memoryShares } from '../store/memory-shares.ts';
 import { MainThreadTurns } from '../work/main-thread-turns.ts';
-import { access } from './auth/access.ts';
+import { access, flowOf } from './auth/access.ts';
 import type { Config } from './config/config.ts';
 import type { UpstreamConfig } from './config/edge-config.ts';
 import { AnswerMemory } from './http/answer-memory.ts';
+import { BODY_MEMORY_BYTES, BodyMemory } from './http/body-memory.ts';
 import { earlyRefusals, stopping } from './http/early-refusals.ts';
 import { answerError, errorAnswers } from './http/error-answers.ts';
 import { answerBrokenConnection, createHttpServer } from './http/http-server.ts';
@@ -64,6 +65,8 @@ export interface AppOptions {
   readonly edge?: Edge;
   /** How long a client may keep a request waiting for its whole body or, in uploads, for the next bytes of it, in milliseconds. */
   readonly bodyDeadlineMs?: number;
+  /** What all bodies may hold until their end comes, in bytes. Default: BODY_MEMORY_BYTES. */
+  readonly bodyMemoryBytes?: number;
   /** Replaces some of the limits of the live tail. */
   readonly tailLimits?: Partial<TailLimits>;
 }
@@ -71,6 +74,7 @@ export interface AppOptions {
 /** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
+  const { bodyMemoryBytes = BODY_MEMORY_BYTES } = options;
   const turns = new MainThreadTurns();
   const { reads = new ScheduledReads(store, new FairQueue()) } = options;
   const { maxConnections } = config;
@@ -95,6 +99,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   registerQueueMetrics(metrics.registry, reads.queue);
   const { answersBytes, feedPagesBytes } = memoryShares(config.memoryLimitMb);
   const answers = new AnswerMemory(answersBytes);
+  const bodies = new BodyMemory({ capacityBytes: bodyMemoryBytes, deadlineMs: bodyDeadlineMs, callerOf: flowOf });
   const searches = new SearchAnswers({
     metrics,
     queryDeadlineMs: config.queryDeadlineMs,
@@ -105,7 +110,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { retentionMs, ingestMaxMb } = config;
   if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
   await app.register(errorAnswers);
-  await app.register(earlyRefusals);
+  await app.register(earlyRefusals, { bodies });
   await app.register(stopping);
   await app.register(access, { keys: config.accessKeys });
   await app.register(everyLocalhost, { host: config.host, connections });
@@ -117,10 +122,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     isStopping: () => app.isStopping(),
   });
   await app.register(metricsRoutes, { metrics });
-  await app.register(searchRoutes, { store, reads, searches, now, bodyDeadlineMs });
-  await app.register(exploreRoutes, { store, reads, searches, now, bodyDeadlineMs });
+  await app.register(searchRoutes, { store, reads, searches, now, bodies });
+  await app.register(exploreRoutes, { store, reads, searches, now, bodies });
   const { exportDeadlineMs, exportIdleMs } = config;
-  await app.register(exportRoutes, { store, reads, turns, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
+  await app.register(exportRoutes, { store, reads, turns, metrics, now, bodies, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });
   await app.register(feedRoutes, {
     store,
@@ -131,12 +136,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     pageMemoryBytes: feedPagesBytes,
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
-  await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodyDeadlineMs });
-  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, bodyDeadlineMs });
-  await app.register(kafkaRoutes, { kafka, bodyDeadlineMs });
-  await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodyDeadlineMs });
+  await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies });
+  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, bodies });
+  await app.register(kafkaRoutes, { kafka, bodies });
+  await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });
-  if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
+  if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodies });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0 });
   await app.register(pageRoutes);
   return app;

@@ -58,6 +58,10 @@ export const MEMORY_BESIDE_MB = {
   pending: 128,
   /** Pages of rows, counts of segments and counts of the explorer. */
   caches: 64,
+  /** Bodies and events whose end has not come, and their decoders. */
+  bodies: 64,
+  /** What each of them may hold uncounted. */
+  bodyStarts: 64,
   /** Events that wait for the clients of tails. */
   tails: 64,
   /** The program with its threads, and what the reads under way hold. */

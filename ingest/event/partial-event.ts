@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { isBlank, newlinesIn } from '../../query/json-bytes.ts';
 import { LARGEST_LINE_BYTES } from './event-verdict.ts';
+import { GatheredBytes } from './gathered-bytes.ts';
 import { textStart } from './stored-text.ts';
 
 /** A dead letter keeps so much of a message that is longer than any event. */
@@ -27,14 +28,36 @@ interface LongHash {
   isBlank: boolean;
 }
 
+/** Where an input reports what it holds in memory until more of it comes. Each method throws where there is no room for so much. */
+export interface InputMemory {
+  /** The bytes of the event whose end has not come; 0 once it has. */
+  holdEvent(bytes: number): void;
+  /** The bytes of the rejections that the answer will list. */
+  holdRejections(bytes: number): void;
+  /** The bytes of the decoder; 0 without one. */
+  holdDecoder(bytes: number): void;
+}
+
+/** For an input that the program itself has chosen, such as a file. */
+export const UNCOUNTED: InputMemory = { holdEvent: () => undefined, holdRejections: () => undefined, holdDecoder: () => undefined };
+
+/** A line of the greatest length may end in a carriage return, which is not of the event. */
+const MOST_BYTES = LARGEST_LINE_BYTES + 1;
+
 /**
  * The beginning of an event whose end has not arrived yet. One that is longer than any event is hashed as it comes, and only its start is
  * kept.
  */
 export class PartialEvent {
-  #pieces: Uint8Array[] = [];
+  readonly #memory: InputMemory;
+  readonly #gathered = new GatheredBytes();
+  #heldBytes = 0;
   #length = 0;
   #long: LongHash | undefined;
+
+  constructor(memory: InputMemory = UNCOUNTED) {
+    this.#memory = memory;
+  }
 
   get isEmpty(): boolean {
     return this.#length === 0;
@@ -49,7 +72,7 @@ export class PartialEvent {
     return this.#long !== undefined;
   }
 
-  /** Copies the piece, or hashes it. */
+  /** Copies the piece, or hashes it. Throws where the memory has no room for it. */
   add(piece: Uint8Array): void {
     if (piece.length === 0) {
       return;
@@ -59,14 +82,12 @@ export class PartialEvent {
       this.#hash(piece);
       return;
     }
-    this.#pieces.push(Uint8Array.from(piece));
-    // A line of the greatest length may end in a carriage return, which is not of the event.
-    if (this.#length > LARGEST_LINE_BYTES + 1) {
-      const begun = Buffer.concat(this.#pieces);
-      this.#pieces = [];
-      this.#long = { hash: createHash('sha256'), start: Uint8Array.from(textStart(begun, KEPT_START_BYTES)), newlines: 0, isBlank: true };
-      this.#hash(begun);
+    if (this.#length > MOST_BYTES) {
+      this.#beginLong(piece);
+      return;
     }
+    this.#hold(this.#gathered.capacityWith(piece.length, MOST_BYTES));
+    this.#gathered.add(piece, MOST_BYTES);
   }
 
   /** The event that ends with `last`. */
@@ -75,11 +96,26 @@ export class PartialEvent {
       return last;
     }
     this.add(last);
-    const whole = this.#long === undefined ? Buffer.concat(this.#pieces) : this.#longPiece(this.#long);
-    this.#pieces = [];
+    const whole = this.#long === undefined ? this.#gathered.take() : this.#longPiece(this.#long);
     this.#length = 0;
     this.#long = undefined;
+    this.#hold(0);
     return whole;
+  }
+
+  #hold(bytes: number): void {
+    if (bytes === this.#heldBytes) {
+      return;
+    }
+    this.#memory.holdEvent(bytes);
+    this.#heldBytes = bytes;
+  }
+
+  #beginLong(piece: Uint8Array): void {
+    const begun = Buffer.concat([this.#gathered.take(), piece]);
+    this.#long = { hash: createHash('sha256'), start: Uint8Array.from(textStart(begun, KEPT_START_BYTES)), newlines: 0, isBlank: true };
+    this.#hold(KEPT_START_BYTES);
+    this.#hash(begun);
   }
 
   #hash(piece: Uint8Array): void {

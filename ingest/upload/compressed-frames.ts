@@ -52,6 +52,13 @@ export class ChunkReader {
     return Buffer.concat(pieces);
   }
 
+  /** The same, which are still to be read. */
+  async peek(length: number): Promise<Buffer> {
+    const bytes = await this.takeUpTo(length);
+    this.putBack(bytes);
+    return bytes;
+  }
+
   async skipNuls(): Promise<void> {
     for (let chunk = await this.next(); chunk !== undefined; chunk = await this.next()) {
       const rest = chunk.subarray(behindNuls(chunk));
@@ -68,6 +75,11 @@ export class ChunkReader {
       this.putBack(chunk);
     }
     return chunk !== undefined;
+  }
+
+  /** All bytes that were not read. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (let chunk = await this.next(); chunk !== undefined; chunk = await this.next()) yield chunk;
   }
 
   async close(): Promise<void> {

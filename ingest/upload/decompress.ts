@@ -1,70 +1,105 @@
-import { createZstdDecompress } from 'node:zlib';
+import { constants, createZstdDecompress } from 'node:zlib';
+import { type InputMemory, UNCOUNTED } from '../event/partial-event.ts';
 import { ChunkReader, frame } from './compressed-frames.ts';
-import { gunzipped, wrongStart } from './gzip-members.ts';
+import { beginsGzipMember, gunzipped, wrongStart } from './gzip-members.ts';
 import { UnreadableInput } from './intake-report.ts';
+import { beginsZstdFrame, MAX_ZSTD_WINDOW_BYTES, ZSTD_HEADER_BYTES, zstdFrameHeader } from './zstd-frame.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'zstd';
 
-const DECODERS = { gzip: gunzipped, zstd: zstdDecompressed };
+/** What a decoder takes, in bytes. One of zstd takes its window, too, and two blocks, none of which is longer than the window. */
+export const DECODER_BYTES = 64 * 1024;
+const ZSTD_BLOCK_BYTES = 128 * 1024;
+
+const DECODERS = { identity: (input: ChunkReader) => input, gzip: gunzipped, zstd: zstdDecompressed };
+
+/** Detects how bytes are compressed from the first four of them, with which no JSON begins. */
+export function detectEncoding(first: Uint8Array): Encoding {
+  if (beginsZstdFrame(first)) return 'zstd';
+  return beginsGzipMember(first) ? 'gzip' : 'identity';
+}
+
+export interface DecompressOptions {
+  /** Counts what decoders hold. An error that it throws is thrown as it is. Absent: nothing is counted. */
+  readonly memory?: Pick<InputMemory, 'holdDecoder'>;
+  /** The largest window of a frame of zstd. Default: MAX_ZSTD_WINDOW_BYTES. */
+  readonly maxWindowBytes?: number;
+}
 
 /**
- * Decompresses a stream, including gzip with several members, padded or not, and zstd with several frames. The output has no limit here:
- * `takeInEvents` ends what is too long. Throws `UnreadableInput` (`corrupt_input`) where the data is damaged or cut off, and errors of the
- * source as they are.
+ * Decompresses a stream, including gzip with several members, padded or not, and zstd with several frames; `detected` goes by its first
+ * bytes. The output has no limit here: `takeInEvents` ends what is too long. Throws `UnreadableInput` (`corrupt_input`) where the data is
+ * damaged or cut off, or a frame needs too large a window, and errors of the source as they are.
  */
-export async function* decompressed(chunks: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<Uint8Array> {
-  let sourceFailure: { readonly error: unknown } | undefined;
+export async function* decompressed(
+  chunks: AsyncIterable<Uint8Array>,
+  encoding: Encoding | 'detected',
+  { memory = UNCOUNTED, maxWindowBytes = MAX_ZSTD_WINDOW_BYTES }: DecompressOptions = {},
+): AsyncIterable<Uint8Array> {
+  let failure: { readonly error: unknown } | undefined;
   async function* watched(): AsyncIterable<Uint8Array> {
     try {
       yield* chunks;
     } catch (error) {
-      sourceFailure = { error };
+      failure = { error };
       throw error;
     }
   }
+  const hold = (bytes: number): void => {
+    try {
+      memory.holdDecoder(bytes);
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  };
+  const input = new ChunkReader(watched());
+  let found = encoding;
   try {
-    yield* encoding === 'identity' ? watched() : decoded(watched(), DECODERS[encoding]);
+    if (found === 'detected') found = detectEncoding(await input.peek(4));
+    if (found !== 'identity') hold(DECODER_BYTES);
+    yield* DECODERS[found](input, { hold, maxWindowBytes });
   } catch (error) {
-    if (sourceFailure !== undefined) {
-      throw sourceFailure.error;
+    if (failure !== undefined) {
+      throw failure.error;
     }
     if (error instanceof UnreadableInput) {
       throw error;
     }
-    throw new UnreadableInput('corrupt_input', `the ${encoding} data is damaged or cut off (${(error as Error).message})`, {
-      cause: error,
-    });
+    throw new UnreadableInput('corrupt_input', `the ${found} data is damaged or cut off (${(error as Error).message})`, { cause: error });
+  } finally {
+    await input.close();
+    memory.holdDecoder(0);
   }
 }
 
-async function* decoded(chunks: AsyncIterable<Uint8Array>, decoder: typeof zstdDecompressed): AsyncIterable<Uint8Array> {
-  const input = new ChunkReader(chunks);
-  try {
-    yield* decoder(input);
-  } finally {
-    await input.close();
-  }
+interface ZstdOptions {
+  readonly hold: (bytes: number) => void;
+  readonly maxWindowBytes: number;
 }
 
 /**
  * Decompresses zstd with any number of frames, each with its own decoder. Node's decoder ends silently after the first frame if more data
  * follows in the same chunk, which would lose the rest of a file made by appending.
  */
-async function* zstdDecompressed(input: ChunkReader): AsyncIterable<Uint8Array> {
+async function* zstdDecompressed(input: ChunkReader, { hold, maxWindowBytes }: ZstdOptions): AsyncIterable<Uint8Array> {
+  const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxWindowBytes) };
   do {
     const { position } = input;
-    const start = await input.takeUpTo(4);
-    input.putBack(start);
+    const start = await input.peek(ZSTD_HEADER_BYTES);
     if (position > 0 && !beginsZstdFrame(start)) {
       throw wrongStart('zstd', 'Unknown frame descriptor', position, 'behind a frame, where another one may follow');
     }
-    yield* frame(input, createZstdDecompress());
+    const { windowBytes = 0, contentBytes = null } = zstdFrameHeader(start) ?? {};
+    if (windowBytes > maxWindowBytes) {
+      const place = `the zstd frame that begins at byte ${position} of the compressed data`;
+      throw new UnreadableInput(
+        'corrupt_input',
+        `${place} needs a window of ${windowBytes} bytes; allowed: at most ${maxWindowBytes} bytes`,
+      );
+    }
+    const keptBytes = Math.min(windowBytes, contentBytes ?? windowBytes);
+    hold(DECODER_BYTES + keptBytes + 2 * Math.min(keptBytes, ZSTD_BLOCK_BYTES));
+    yield* frame(input, createZstdDecompress({ params }));
   } while (await input.hasMore());
-}
-
-/** Whether bytes begin like a frame of zstd (RFC 8878). One that decoders skip, as pzstd writes first, has sixteen forms. */
-export function beginsZstdFrame(bytes: Uint8Array): boolean {
-  const [first = 0, ...others] = bytes.subarray(0, 4);
-  const isSkipped = (first & 0xf0) === 0x50 && String(others) === String([0x2a, 0x4d, 0x18]);
-  return isSkipped || (first === 0x28 && String(others) === String([0xb5, 0x2f, 0xfd]));
 }

@@ -4,7 +4,7 @@ import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { type EventVerdict, tooLong } from '../event/event-verdict.ts';
-import type { LongPiece } from '../event/partial-event.ts';
+import type { InputMemory, LongPiece } from '../event/partial-event.ts';
 import { MAX_PENDING_BYTES, PendingAppends } from '../event/pending-appends.ts';
 import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
 import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';
@@ -18,6 +18,9 @@ const PART_BYTES = 64 * 1024;
 const PASSED_OVER: readonly number[] = [0x00, 0xef, 0xbb, 0xbf];
 /** How often an input that waits for the store asks whether it may be read on. */
 const PENDING_POLL_MS = 20;
+
+/** What a rejected event takes in memory beside its reason, about. */
+const REJECTION_BYTES = 64;
 
 /** An input with more rejected events is probably not one of events, and is not read on. */
 export const MAX_REJECTED = 10_000;
@@ -47,6 +50,8 @@ export interface IntakeOptions {
   readonly turns?: MainThreadTurns;
   /** Checks each batch before it is stored. An error ends the intake, and neither that batch nor a later one is stored. */
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
+  /** Counts what the input holds until its end. An error that it throws ends the intake, after the events before are stored. */
+  readonly memory?: InputMemory;
   /** Called for each event of which so many texts are stored by their first bytes. */
   readonly onCutTexts?: (texts: number) => void;
   /** Called for each event whose `ip` is neither an address nor a network. */
@@ -110,6 +115,7 @@ class Intake implements EventReceiver {
   #repaired = 0;
   /** All rejected events, of which there are at most MAX_REJECTED. */
   readonly #rejected: RejectedEvent[] = [];
+  #rejectedBytes = 0;
   /** The index in `#rejected` of the current batch's first dead letter. */
   #firstInBatch = 0;
   /** The current line, from 1. */
@@ -149,9 +155,9 @@ class Intake implements EventReceiver {
    * array and lines. Undefined where there has been none; the newlines of the part are counted then.
    */
   splitterOf(part: Buffer): EventSplitter | undefined {
-    const { areLines, isJson, source } = this.#options;
+    const { areLines, isJson, source, memory } = this.#options;
     if (areLines !== true && (isJson ?? source === 'file')) {
-      this.#splitter ??= new JsonTextSplitter(this.#builder.converter);
+      this.#splitter ??= new JsonTextSplitter(this.#builder.converter, memory);
     }
     if (this.#splitter === undefined) {
       const first = part.find((byte) => !isBlank(byte) && !PASSED_OVER.includes(byte));
@@ -160,7 +166,7 @@ class Intake implements EventReceiver {
         return undefined;
       }
       const isArray = first === OPEN_BRACKET && areLines !== true;
-      this.#splitter = isArray ? new JsonArraySplitter() : new NdjsonSplitter(this.#builder.converter);
+      this.#splitter = isArray ? new JsonArraySplitter(memory) : new NdjsonSplitter(this.#builder.converter, memory);
     }
     return this.#splitter;
   }
@@ -310,6 +316,8 @@ class Intake implements EventReceiver {
     }
     const index = this.seen;
     if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });
+    this.#rejectedBytes += REJECTION_BYTES + reason.length;
+    this.#options.memory?.holdRejections(this.#rejectedBytes);
     this.#rejected.push({ index, line: this.#line, reason });
   }
 }

@@ -13,7 +13,7 @@ import {
   QUOTE,
 } from '../../query/json-bytes.ts';
 import type { EventConverter } from '../event/event-converter.ts';
-import { LongPiece, PartialEvent } from '../event/partial-event.ts';
+import { type InputMemory, LongPiece, PartialEvent } from '../event/partial-event.ts';
 import { UnreadableInput } from './intake-report.ts';
 
 /** Receives the parts of an input from a splitter, in their order. */
@@ -47,10 +47,11 @@ export interface EventSplitter {
  */
 export class NdjsonSplitter implements EventSplitter {
   readonly #converter: LineConverter;
-  readonly #partial = new PartialEvent();
+  readonly #partial: PartialEvent;
 
-  constructor(converter: LineConverter) {
+  constructor(converter: LineConverter, memory?: InputMemory) {
     this.#converter = converter;
+    this.#partial = new PartialEvent(memory);
   }
 
   push(chunk: Buffer, receiver: EventReceiver): void {
@@ -94,12 +95,16 @@ export function takeLine(line: Uint8Array | LongPiece, receiver: EventReceiver):
 
 /** Splits the elements of one JSON array. It follows only strings and brackets; the receiver decides whether an element is an event. */
 export class JsonArraySplitter implements EventSplitter {
-  readonly #partial = new PartialEvent();
+  readonly #partial: PartialEvent;
   #position: 'before' | 'inside' | 'after' = 'before';
   #depth = 0;
   #inString = false;
   #escaped = false;
   #elements = 0;
+
+  constructor(memory?: InputMemory) {
+    this.#partial = new PartialEvent(memory);
+  }
 
   push(chunk: Buffer, receiver: EventReceiver): void {
     let start = 0;

@@ -11,7 +11,7 @@ import {
   OPEN_BRACKET,
 } from '../../query/json-bytes.ts';
 import { LARGEST_LINE_BYTES } from '../event/event-verdict.ts';
-import { LongPiece, PartialEvent } from '../event/partial-event.ts';
+import { type InputMemory, LongPiece, PartialEvent } from '../event/partial-event.ts';
 import { BracketTracker } from './bracket-tracker.ts';
 import { type EventReceiver, type EventSplitter, type LineConverter, takeElement, takeLine, unclosedArray } from './event-splitters.ts';
 
@@ -39,7 +39,7 @@ type Place = 'line' | 'object' | 'behind object' | 'rest' | 'array';
  */
 export class JsonTextSplitter implements EventSplitter {
   readonly #converter: LineConverter;
-  readonly #partial = new PartialEvent();
+  readonly #partial: PartialEvent;
   readonly #brackets = new BracketTracker();
   #place: Place = 'line';
   /** The line under way has only had blanks so far. */
@@ -56,8 +56,9 @@ export class JsonTextSplitter implements EventSplitter {
   #elements = 0;
   #hasTexts = false;
 
-  constructor(converter: LineConverter) {
+  constructor(converter: LineConverter, memory?: InputMemory) {
     this.#converter = converter;
+    this.#partial = new PartialEvent(memory);
   }
 
   push(chunk: Buffer, receiver: EventReceiver): void {

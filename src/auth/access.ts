@@ -101,9 +101,9 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller;
 }
 
-/** The flow of a request in the queue between callers: its key, and without keys its address. */
+/** Whose a request is among all callers, for the queue and the memory between them: its key, and without one its address. */
 export function flowOf(request: FastifyRequest): string {
-  return callerOf(request).keyName ?? request.ip;
+  return request.caller?.keyName ?? request.ip;
 }
 
 /** Throws RequestProblem `access.zone_denied` where the caller's key does not open the zone. */

@@ -113,8 +113,8 @@ function readIds(value: JsonValue, whole: string, errors: ErrorList): readonly n
 }
 
 /** Returns the ids that a replay names, or undefined for all: no body, an empty one, or `{}`. Throws RequestProblem `request.invalid`. */
-export function readReplayRequest(body: Uint8Array | undefined): readonly number[] | undefined {
-  if (body === undefined || body.length === 0) return undefined;
+export function readReplayRequest(body: Uint8Array): readonly number[] | undefined {
+  if (body.length === 0) return undefined;
   const errors = new ErrorList();
   const parsed = readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
   const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids'], errors);
@@ -126,9 +126,9 @@ export function readReplayRequest(body: Uint8Array | undefined): readonly number
 /**
  * Returns the ids to discard, or undefined for `{"all":true}`. A missing body discards nothing. Throws RequestProblem `request.invalid`.
  */
-export function readDiscardRequest(body: Uint8Array | undefined): readonly number[] | undefined {
+export function readDiscardRequest(body: Uint8Array): readonly number[] | undefined {
   const errors = new ErrorList();
-  const parsed = body === undefined || body.length === 0 ? new Map<string, JsonValue>() : readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
+  const parsed = body.length === 0 ? new Map<string, JsonValue>() : readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
   const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids', 'all'], errors);
   const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, 'where all is true', errors) : undefined;
   const all = object?.get('all');

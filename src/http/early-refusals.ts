@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { type BodyMemory, FREE_BODY_BYTES } from './body-memory.ts';
 import { RequestProblem } from './problem.ts';
 import { requireBodyLength } from './request-body.ts';
 
@@ -21,18 +22,25 @@ function requireKnownExpectation(request: FastifyRequest): void {
   throw new RequestProblem('expect.unsupported', `Expect: ${request.raw.headers.expect} cannot be met; allowed: 100-continue`);
 }
 
+export interface EarlyRefusalsOptions {
+  readonly bodies: BodyMemory;
+}
+
 /**
  * Refuses a request for its headers alone, before its body is read. A client that waits for `100 Continue` gets it only where its body will
  * be read. Register before any route.
  */
-export const earlyRefusals = fastifyPlugin(async (app: FastifyInstance) => {
+export const earlyRefusals = fastifyPlugin(async (app: FastifyInstance, { bodies }: EarlyRefusalsOptions) => {
   app.addHook('onRequest', async (request) => {
     requireHost(request);
     requireKnownExpectation(request);
   });
   // By now all hooks and routes have checked the headers in `onRequest`.
   app.addHook('preParsing', async (request, reply) => {
-    requireBodyLength(Number(request.headers['content-length'] ?? 0), request);
+    const lengthBytes = Number(request.headers['content-length'] ?? 0);
+    requireBodyLength(lengthBytes, request);
+    const neededBytes = request.routeOptions.config.bodyNeeds?.(request) ?? lengthBytes - FREE_BODY_BYTES;
+    if (neededBytes > 0) bodies.requireRoom(request, neededBytes);
     if (expectationOf(request) !== undefined) reply.raw.writeContinue();
   });
 });
@@ -41,6 +49,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether requests are answered although the program is stopping. */
     readonly whileStopping?: boolean;
+    /** What the memory of bodies has to have room for when a body of the route is begun, in bytes. By default all of the body. */
+    readonly bodyNeeds?: (request: FastifyRequest) => number;
   }
   interface FastifyInstance {
     /** True from the moment `close` is called. */

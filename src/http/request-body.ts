@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { GatheredBytes } from '../../ingest/event/gathered-bytes.ts';
+import { type BodyMemory, FREE_BODY_BYTES, type HeldBody } from './body-memory.ts';
 import { RequestProblem } from './problem.ts';
 
 /** How long a client may keep a request waiting for its body, in milliseconds. */
@@ -13,27 +15,41 @@ function tooLate(what: string): RequestProblem {
   return new RequestProblem('request.timeout', what, { headers: { connection: 'close' } });
 }
 
-async function withinMs<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
+/** How long a body may be waited for, in milliseconds, and what to say once that is over. `waitedMs` is how long no byte came. */
+type Patience = (waitedMs: number) => { readonly leftMs: number; readonly what: string };
+
+/** Rejects with RequestProblem `request.timeout` once the patience ends, and with `store.busy` where the body is ended meanwhile. */
+async function inTime<T>(work: Promise<T>, patience: Patience, held: HeldBody): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(tooLate(what)), ms);
+  const sinceMs = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const { leftMs, what } = patience(performance.now() - sinceMs);
+    if (leftMs <= 0) reject(tooLate(what));
+    else timer = setTimeout(look, Math.ceil(leftMs));
+  };
+  look();
+  held.whenEnded(reject);
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([late, work]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** The chunks of a body. The stream stays open when no more are asked for, because the answer goes out on the same connection. */
-async function* chunksOf(body: Readable, msLeft: () => number, what: string): AsyncGenerator<Buffer> {
+async function* chunksOf(body: Readable, patience: Patience, held: HeldBody): AsyncGenerator<Buffer> {
   const chunks = body.iterator({ destroyOnReturn: false });
   let isWaiting = false;
   try {
     for (;;) {
       isWaiting = true;
-      const chunk = await withinMs(msLeft(), chunks.next(), what);
+      const chunk = await inTime(chunks.next(), patience, held);
       isWaiting = false;
       if (chunk.done === true) return;
+      const givenMs = performance.now();
       yield chunk.value as Buffer;
+      held.wasPaused(performance.now() - givenMs);
     }
   } finally {
     // An iterator that waits for a chunk cannot be ended before that chunk has come.
@@ -41,13 +57,24 @@ async function* chunksOf(body: Readable, msLeft: () => number, what: string): As
   }
 }
 
-/** The chunks of a body of any length. Throws RequestProblem `request.timeout` when no byte comes for `idleMs`. */
-export function steadyChunks(body: Readable, idleMs: number): AsyncGenerator<Buffer> {
-  return chunksOf(body, () => idleMs, `no byte of the request body came for ${idleMs} ms`);
+/**
+ * The chunks of a body of any length. Throws RequestProblem `request.timeout` when no byte comes for `deadlineMs`, or an event that `held`
+ * counts has no end for so long, and `store.busy` where the body gives way to another one.
+ */
+export function steadyChunks(body: Readable, held: HeldBody, deadlineMs: number): AsyncGenerator<Buffer> {
+  const patience: Patience = (waitedMs) => {
+    const idle = { leftMs: deadlineMs - waitedMs, what: `no byte of the request body came for ${deadlineMs} ms` };
+    const leftMs = held.eventMsLeft();
+    const what = `an event of more than ${FREE_BODY_BYTES} bytes did not arrive whole within ${deadlineMs} ms`;
+    return leftMs < idle.leftMs ? { leftMs, what } : idle;
+  };
+  return chunksOf(body, patience, held);
 }
 
-/** The bytes of a body that was read whole; none where the request had no body. */
-export function wholeBody({ body }: Pick<FastifyRequest, 'body'>): Uint8Array {
+/** Takes the bytes of a body that was read whole, which then do not stay with the request; none where it had no body. */
+export function wholeBody(request: Pick<FastifyRequest, 'body'>): Uint8Array {
+  const { body } = request;
+  request.body = undefined;
   return body instanceof Uint8Array ? body : new Uint8Array();
 }
 
@@ -61,26 +88,28 @@ export function requireBodyLength(lengthBytes: number, request: FastifyRequest):
 }
 
 /**
- * A content type parser for the whole body. Throws RequestProblem `body.too_large` past the route's limit, `request.timeout` after
- * `deadlineMs`, and the stream's own error when the client goes away.
+ * A content type parser for the whole body. Throws RequestProblem `body.too_large` past the route's limit, `request.timeout` after the
+ * memory's deadline, `store.busy` where the memory has no room, and the stream's own error when the client goes away.
  */
-export function wholeBodyWithin(deadlineMs: number): (request: FastifyRequest, body: Readable) => Promise<Buffer> {
+export function wholeBodyIn(bodies: BodyMemory): (request: FastifyRequest, body: Readable) => Promise<Buffer> {
+  const { deadlineMs } = bodies;
   const what = `the request body did not arrive whole within ${deadlineMs} ms`;
   return async (request, body) => {
+    using held = bodies.open(request);
     const endsAtMs = performance.now() + deadlineMs;
-    const chunks: Buffer[] = [];
-    let lengthBytes = 0;
-    for await (const chunk of chunksOf(body, () => endsAtMs - performance.now(), what)) {
-      lengthBytes += chunk.length;
-      requireBodyLength(lengthBytes, request);
-      chunks.push(chunk);
+    const mostBytes = Number(request.headers['content-length'] ?? request.routeOptions.bodyLimit);
+    const gathered = new GatheredBytes();
+    for await (const chunk of chunksOf(body, () => ({ leftMs: endsAtMs - performance.now(), what }), held)) {
+      requireBodyLength(gathered.length + chunk.length, request);
+      held.holdBody(gathered.capacityWith(chunk.length, mostBytes));
+      gathered.add(chunk, mostBytes);
     }
-    return Buffer.concat(chunks);
+    return gathered.take();
   };
 }
 
 /** Reads the bodies of these routes whole and byte for byte, so that no integer loses digits. Their hooks check the content type. */
-export function takeWholeBodies(app: FastifyInstance, deadlineMs: number): void {
+export function takeWholeBodies(app: FastifyInstance, bodies: BodyMemory): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', wholeBodyWithin(deadlineMs));
+  app.addContentTypeParser('*', wholeBodyIn(bodies));
 }

@@ -7,9 +7,10 @@ import { proxy } from '../../edge/proxy/proxy.ts';
 import { callerOf, requireScope, requireZone } from '../auth/access.ts';
 import { type AccessKey, findAccessKey } from '../config/access-key.ts';
 import { type LocalPlane, type UpstreamConfig, upstreamFor } from '../config/edge-config.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { isHangUp } from '../http/interruption.ts';
 import { RequestProblem } from '../http/problem.ts';
-import { wholeBodyWithin } from '../http/request-body.ts';
+import { wholeBodyIn } from '../http/request-body.ts';
 import { parseZoneId } from '../http/request-parameters.ts';
 
 interface EdgeAccess {
@@ -61,7 +62,7 @@ interface EdgeRoutesOptions {
   readonly config: UpstreamConfig & { readonly accessKeys: readonly AccessKey[] };
   /** Throws EdgeError 503 where the control plane cannot answer. */
   readonly local: () => LocalPlane;
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
 }
 
 function translateError(error: unknown, request: FastifyRequest): EdgeError | null {
@@ -79,7 +80,7 @@ function routeConfig({ key, method, anyHost }: Operation): FastifyContextConfig 
 }
 
 /** The operations beside the search: their input is checked here, and an upstream or the local control plane answers. */
-export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDeadlineMs }: EdgeRoutesOptions): Promise<void> {
+export async function edgeRoutes(app: FastifyInstance, { config, local, bodies }: EdgeRoutesOptions): Promise<void> {
   const access = {
     keys: config.accessKeys,
     holdsDatabaseToken: config.serviceDatabaseAuthToken !== null,
@@ -91,7 +92,7 @@ export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDead
     upstreamOf: (operation) => upstreamFor(config, operation, local),
     authorize: (request, operation) => authorizeOperation(request, operation, access),
     translateError,
-    readBody: wholeBodyWithin(bodyDeadlineMs),
+    readBody: wholeBodyIn(bodies),
     routeConfig,
   });
 }

@@ -54,6 +54,7 @@ export const BACKUP_GROUP = {
             'backup.refused',
             'body.too_large',
             'body.unsupported_type',
+            'store.busy',
             'store.unavailable',
             'program.stopping',
           ),

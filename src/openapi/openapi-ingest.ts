@@ -271,6 +271,7 @@ export const INGEST_GROUP = {
             'request.timeout',
             'body.unsupported_type',
             'store.append_failed',
+            'store.busy',
             'store.unavailable',
             'program.stopping',
           ),

@@ -35,7 +35,7 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'search.deadline': 'The search was interrupted: it was not done within 30000 ms; ask for a smaller window or add filters',
   'store.append_failed': 'The disk is full; sending everything again stores nothing twice',
   'caller.busy': `${MAX_WAITING_READS} requests of this caller are waiting already; ask for fewer at a time`,
-  // The answer memory, the slots of exports and those of feeds end in it, too, each with its own detail.
+  // The memory of answers and that of bodies, the slots of exports and those of feeds end in it, too, each with its own detail.
   'store.busy': 'there is not enough memory for this search; try again later, or ask for a shorter window',
   'store.unavailable': 'The database that the program stores its events in does not answer; try again when it does',
   'program.stopping': 'The program is stopping; try again when it is back',

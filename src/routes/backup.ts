@@ -12,6 +12,7 @@ import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
 import type { AnswerPart } from '../http/answer-writer.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';
 import { invalidRequest } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
@@ -25,8 +26,7 @@ export interface BackupRoutesOptions {
   readonly stateFiles: readonly string[];
   /** How long a reader may take no byte, in milliseconds. Until then its backup holds files that were merged meanwhile. */
   readonly idleMs: number;
-  /** How long the whole body of a request may take to arrive. */
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
 }
 
 /** Some two hundred thousand names. */
@@ -97,11 +97,8 @@ async function* backupText(
 }
 
 /** `POST /backup`: the files of one moment that a folder lacks, those of the databases last. */
-export async function backupRoutes(
-  app: FastifyInstance,
-  { store, turns, stateFiles, idleMs, bodyDeadlineMs }: BackupRoutesOptions,
-): Promise<void> {
-  takeWholeBodies(app, bodyDeadlineMs);
+export async function backupRoutes(app: FastifyInstance, { store, turns, stateFiles, idleMs, bodies }: BackupRoutesOptions): Promise<void> {
+  takeWholeBodies(app, bodies);
   const options = { config: { needsScope: 'admin' }, bodyLimit: BACKUP_BODY_BYTES, onRequest: validateCall } as const;
   app.post('/backup', options, async (request, reply) => {
     const there = readBackupRequest(wholeBody(request));

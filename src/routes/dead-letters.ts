@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody, requirePlainBody } from '../http/content-negotiation.ts';
 import {
   DEFAULT_LISTED_LETTERS,
@@ -11,7 +12,7 @@ import {
   readReplayRequest,
 } from '../http/dead-letter-json.ts';
 import { hangUpSignal } from '../http/interruption.ts';
-import { takeWholeBodies } from '../http/request-body.ts';
+import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 
@@ -20,8 +21,7 @@ export interface DeadLetterRoutesOptions {
   readonly searches: Pick<SearchAnswers, 'send'>;
   readonly now: () => number;
   readonly retentionMs: number;
-  /** How long the whole body of a request may take to arrive. */
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
 }
 
 /** The zones whose letters a key sees: its own. Letters of no known zone are for keys of every zone. */
@@ -50,8 +50,8 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
  * /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does not open do not exist for it.
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
-  const { store, searches, now, retentionMs, bodyDeadlineMs } = options;
-  takeWholeBodies(app, bodyDeadlineMs);
+  const { store, searches, now, retentionMs, bodies } = options;
+  takeWholeBodies(app, bodies);
 
   app.get('/ingest/dead-letters', async (request, reply) => {
     const { afterId, limit = DEFAULT_LISTED_LETTERS } = listQuery(request.query);
@@ -60,15 +60,15 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
   });
 
   const changes = { config: { needsScope: 'ingest' }, onRequest: validateBody } as const;
-  app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/replay', changes, async (request, reply) => {
-    const ids = readReplayRequest(request.body);
+  app.post('/ingest/dead-letters/replay', changes, async (request, reply) => {
+    const ids = readReplayRequest(wholeBody(request));
     const zones = zonesOf(request);
     const options = { now, retentionMs, zones, signal: hangUpSignal(reply.raw), ...(ids === undefined ? {} : { ids }) };
     return await replayDeadLetters(store, options);
   });
 
-  app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/discard', changes, async (request) => {
-    const ids = readDiscardRequest(request.body);
+  app.post('/ingest/dead-letters/discard', changes, async (request) => {
+    const ids = readDiscardRequest(wholeBody(request));
     return { discarded: await discardDeadLetters(store, zonesOf(request), ids) };
   });
 }

@@ -4,6 +4,7 @@ import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { openedZones, requestedZones } from '../auth/requested-zones.ts';
 import { onePiece } from '../http/answer-writer.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { activeZonesJson, exploreResponse } from '../http/explore-response.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
@@ -22,8 +23,7 @@ export interface ExploreRoutesOptions {
   readonly reads: Pick<ScheduledReads, 'of'>;
   readonly searches: SearchAnswers;
   readonly now: () => number;
-  /** How long the whole body may take to arrive. */
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
 }
 
 /**
@@ -31,9 +31,9 @@ export interface ExploreRoutesOptions {
  * /shield/event-logs/zones` for the zones that have events.
  */
 export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutesOptions): Promise<void> {
-  const { store, reads, searches, now, bodyDeadlineMs } = options;
+  const { store, reads, searches, now, bodies } = options;
 
-  takeWholeBodies(app, bodyDeadlineMs);
+  takeWholeBodies(app, bodies);
 
   const validateAccept = async ({ headers }: FastifyRequest): Promise<void> => {
     negotiateAnswer(headers.accept, SEARCH_ANSWER_TYPES);

@@ -10,6 +10,7 @@ import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from
 import { exportPieces } from '../export/export-pieces.ts';
 import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import type { Metrics } from '../http/metric-registry.ts';
@@ -29,8 +30,7 @@ export interface ExportRoutesOptions {
   readonly turns: MainThreadTurns;
   readonly metrics: Pick<Metrics, 'registry'>;
   readonly now: () => number;
-  /** How long the whole body may take to arrive. */
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
   /** How long an export may take, and how long its client may take no byte of it, in milliseconds. */
   readonly exportDeadlineMs: number;
   readonly exportIdleMs: number;
@@ -63,11 +63,11 @@ function logEnd({ log }: FastifyRequest, outcome: AnswerOutcome, reason: unknown
 
 /** `POST /shield/event-logs/{shieldZoneId}/export`: all rows of one zone, a list of zones or `all`, as CSV or NDJSON. */
 export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOptions): Promise<void> {
-  const { store, reads, turns, metrics, now, bodyDeadlineMs, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
+  const { store, reads, turns, metrics, now, bodies, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
   const slots = new ExportSlots();
   const counts = createExportMetrics(metrics.registry, slots);
 
-  takeWholeBodies(app, bodyDeadlineMs);
+  takeWholeBodies(app, bodies);
 
   /** Refuses what the headers alone make wrong, before the body is read. */
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {

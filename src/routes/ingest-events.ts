@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
+import { DECODER_BYTES, decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
 import { BODY, elementPath, type FieldError } from '../../query/request/request-errors.ts';
@@ -8,6 +8,7 @@ import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireContentType } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
@@ -34,8 +35,7 @@ export interface IngestEventsRoutesOptions {
   readonly retentionMs: number;
   /** The longest body, decompressed, in bytes. */
   readonly maxBytes: number;
-  /** How long the next bytes of a body may take to arrive, in milliseconds. The whole body may take any time. */
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
 }
 
 function encodingOf(header: string | undefined): Encoding {
@@ -79,7 +79,7 @@ function notKeptErrors({ report }: IntakeError): { readonly errors?: readonly Fi
 /** `POST /ingest/events`: events of any number as NDJSON or one JSON array. 202 means that all accepted events are durable. */
 export async function ingestEventsRoutes(
   app: FastifyInstance,
-  { store, turns, metrics, now, retentionMs, maxBytes, bodyDeadlineMs }: IngestEventsRoutesOptions,
+  { store, turns, metrics, now, retentionMs, maxBytes, bodies }: IngestEventsRoutesOptions,
 ): Promise<void> {
   // The body streams, and waits while the store is behind.
   app.removeAllContentTypeParsers();
@@ -99,15 +99,22 @@ export async function ingestEventsRoutes(
     metrics.repairedEvents.inc({ source }, repaired);
   }
 
-  const config = { needsScope: 'ingest' } as const;
+  const isCompressed = (encoding: Encoding): boolean => encoding === 'gzip' || encoding === 'zstd';
+  const config = {
+    needsScope: 'ingest',
+    // An event is held only where its end does not come at once.
+    bodyNeeds: ({ headers }: FastifyRequest) => (isCompressed(encodingOf(headers['content-encoding'])) ? DECODER_BYTES : 0),
+  } as const;
   app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const { source, areLines } = queryOf(request.query);
     const signal = hangUpSignal(reply.raw);
     const admit = uploadZoneGuard(callerOf(request));
-    const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, bodyDeadlineMs);
+    using memory = bodies.open(request);
+    const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, memory, bodies.deadlineMs);
     try {
-      const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding'])), {
+      const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding']), { memory }), {
         turns,
+        memory,
         store,
         source,
         now,

@@ -7,6 +7,7 @@ import { INT32, INT64 } from '../../query/integer-ranges.ts';
 import { BODY, ErrorList } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readObject, readText } from '../../query/request/wire-readers.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';
 import { invalidRequest, RequestProblem } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
@@ -15,8 +16,7 @@ import { readQuery } from '../http/request-parameters.ts';
 export interface KafkaRoutesOptions {
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
-  /** How long the whole body of a request may take to arrive. */
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
 }
 
 interface SkipRequest {
@@ -73,8 +73,8 @@ async function validateCall(request: FastifyRequest): Promise<void> {
 }
 
 /** `POST /ingest/kafka/skip` goes past the batch that a partition waits at; `POST /ingest/kafka/rewind` has a topic read again. */
-export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs }: KafkaRoutesOptions): Promise<void> {
-  takeWholeBodies(app, bodyDeadlineMs);
+export async function kafkaRoutes(app: FastifyInstance, { kafka, bodies }: KafkaRoutesOptions): Promise<void> {
+  takeWholeBodies(app, bodies);
   app.post('/ingest/kafka/skip', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
     const { topic, partition, offset, to } = readSkipRequest(wholeBody(request));
     try {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf, requireZone } from '../auth/access.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
@@ -20,15 +21,14 @@ export interface SearchRoutesOptions {
   readonly reads: Pick<ScheduledReads, 'of'>;
   readonly searches: SearchAnswers;
   readonly now: () => number;
-  /** How long the whole body may take to arrive. */
-  readonly bodyDeadlineMs: number;
+  readonly bodies: BodyMemory;
 }
 
 /** `POST /shield/event-logs/{shieldZoneId}/search`, operation 1. */
 export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOptions): Promise<void> {
-  const { store, reads, searches, now, bodyDeadlineMs } = options;
+  const { store, reads, searches, now, bodies } = options;
 
-  takeWholeBodies(app, bodyDeadlineMs);
+  takeWholeBodies(app, bodies);
 
   /** Refuses what the headers alone make wrong, before the body is read. */
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {

@@ -2,10 +2,19 @@ import { expect, test } from 'vitest';
 import { type BoundedCase, measure } from './bounded-case.ts';
 import { FIXED_CASES } from './cases.ts';
 import { faults, summary } from './measures.ts';
+import { measureUnfinished, UNFINISHED_BODIES } from './unfinished-bodies.ts';
 
 test.each(Object.keys(FIXED_CASES) as (keyof typeof FIXED_CASES)[])('%s', async (name) => {
   const one: BoundedCase = FIXED_CASES[name];
   const { intake, requests } = await measure(one);
   process.stderr.write(`${name}: ${summary(requests)}; intake: ${summary(intake)}\n`);
   expect({ intake: faults(intake), requests: faults(requests) }).toEqual({ intake: [], requests: [] });
+});
+
+test.each(Object.keys(UNFINISHED_BODIES) as (keyof typeof UNFINISHED_BODIES)[])('unfinished: %s', async (name) => {
+  const measured = await measureUnfinished(UNFINISHED_BODIES[name]);
+  process.stderr.write(`unfinished ${name}: ${summary(measured)}\n`);
+  expect(faults(measured)).toEqual([]);
+  // Whoever holds less is let through.
+  expect(measured.outcomes.map(({ status }) => status)).toEqual([202, 200]);
 });

@@ -9,6 +9,7 @@ import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/record-codecs.ts';
 import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
+import { MAX_ZSTD_WINDOW_BYTES } from '../../ingest/upload/zstd-frame.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -17,6 +18,7 @@ import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/set-aside-journals.ts';
 import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
+import { zstdFrame } from '../fixtures/zstd-frame.ts';
 import { builtBatch, builtRecord, CODEC, PACK } from '../ingest/kafka/built-batch.ts';
 import { ask, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
@@ -158,6 +160,16 @@ describeLimits('Ingest', import.meta.filename, {
   'time without a byte of the body': {
     is: milliseconds(BODY_DEADLINE_MS),
     elsewhere: 'a body that never arrives > ends %s with 408, and its connection',
+  },
+  'arrival of the end of an event, from its first byte behind 16 KiB on': {
+    is: milliseconds(BODY_DEADLINE_MS),
+    elsewhere:
+      'a body that never arrives > is one whose event of more than 16 KiB has no end for so long, however steadily its bytes come: %s',
+  },
+  'bytes of the window of a zstd frame': {
+    is: bytes(MAX_ZSTD_WINDOW_BYTES),
+    past: 2 * MAX_ZSTD_WINDOW_BYTES,
+    ask: async (size) => outcomeOf(await ingest(app, await zstdFrame(event(), Math.log2(size)), { 'content-encoding': 'zstd' })),
   },
   'silence of the token endpoint of Kafka': {
     is: milliseconds(TOKEN_DEADLINE_MS),

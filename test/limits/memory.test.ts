@@ -3,6 +3,7 @@ import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
 import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
 import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { BODY_MEMORY_BYTES, FREE_BODY_BYTES } from '../../src/http/body-memory.ts';
 import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';
 import { MAX_IMMUTABLE_MEMTABLES } from '../../store/embedded/flush/flusher.ts';
 import { CLOSE_AT_LOG_BYTES } from '../../store/embedded/memtable/memtable-loader.ts';
@@ -13,7 +14,7 @@ import { feedExcerptsBytes, MEMORY_BESIDE_MB, memoryShares, residentMemoryMb } f
 import { bytes, describeLimits } from './limit-table.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const { memoryLimitMb } = loadConfig({});
+const { memoryLimitMb, maxConnections } = loadConfig({});
 const shares = memoryShares(memoryLimitMb);
 const mebibytes = (amount: number) => bytes(amount * MEBIBYTE);
 
@@ -54,6 +55,14 @@ describeLimits('Memory', import.meta.filename, {
     is: mebibytes(MEMORY_BESIDE_MB.caches),
     elsewhere: 'pages that were used last are kept, in sixteen mebibytes',
   },
+  'bodies, events, rejections and decoders whose end has not come': {
+    is: mebibytes(MEMORY_BESIDE_MB.bodies),
+    elsewhere: 'where there is no room > the newest body of the caller that holds most is ended',
+  },
+  'the first 16 KiB of each of these, for each connection': {
+    is: mebibytes(MEMORY_BESIDE_MB.bodyStarts),
+    elsewhere: 'the first 16 KiB of a body are free, and what is given back can be held again',
+  },
   'events that wait for clients of tails': {
     is: mebibytes(MEMORY_BESIDE_MB.tails),
     elsewhere: 'a client that does not read > loses events, is told how many when it reads again, and keeps nobody waiting',
@@ -70,6 +79,8 @@ test('what the program takes beside the setting is what its parts allow', () => 
     unflushedLogs: ((MAX_IMMUTABLE_MEMTABLES + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
     pending: (MAX_PENDING_BYTES + MAX_KEPT_BYTES) / MEBIBYTE,
     caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES + MAX_COUNTS_BYTES) / MEBIBYTE,
+    bodies: BODY_MEMORY_BYTES / MEBIBYTE,
+    bodyStarts: (maxConnections * FREE_BODY_BYTES) / MEBIBYTE,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
   });
 });

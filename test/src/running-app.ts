@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { type AppOptions, buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { startEdge } from '../../src/management/local-plane.ts';
 import { openTestStore, type TestStore, type TestStoreOptions } from '../fixtures/test-store.ts';
 
 /** The real app over a real store, listening on a free port of 127.0.0.1. */
@@ -25,6 +26,9 @@ interface RunningAppOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly kafka?: KafkaSource;
   readonly bodyDeadlineMs?: number;
+  readonly bodyMemoryBytes?: number;
+  /** Whether the management operations are served, by a local control plane. */
+  readonly hasEdge?: boolean;
   readonly tailLimits?: NonNullable<AppOptions['tailLimits']>;
   /** A folder of the caller's, which is left when the app stops. Absent: one of its own, which is removed. */
   readonly dataDir?: string;
@@ -40,19 +44,22 @@ export async function startApp(options: RunningAppOptions = {}): Promise<Running
     dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-app-')),
     now = Date.now,
     storeOptions = {},
-    ...timing
+    hasEdge = false,
+    ...limits
   } = options;
   const config = loadConfig({ MEMORY_LIMIT_MB: '512', ...env, DATA_DIR: dataDir });
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line)) });
   const { memoryLimitMb, retentionMs } = config;
   const store = await openTestStore({ dataDir, memoryLimitMb, retentionMs, now, logger, ...storeOptions });
-  const app = await buildApp({ store, config, now, logger, kafka: kafka ?? null, ...timing });
+  const edge = hasEdge ? { edge: await startEdge({ store, config, now, logger }) } : {};
+  const app = await buildApp({ store, config, now, logger, kafka: kafka ?? null, ...edge, ...limits });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
   const stop = async (): Promise<void> => {
     app.server.closeAllConnections();
     await app.close();
+    await edge.edge?.stop();
     await store.close();
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };

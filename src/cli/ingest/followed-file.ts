@@ -1,10 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { detectEncoding } from '../../../ingest/upload/decompress.ts';
 import { CommandFailed } from '../command.ts';
 import { lockStateFile, readStateFile, writeStateFile } from '../state-file.ts';
 import { FileGeneration, type GenerationState } from './file-generation.ts';
 import type { LineBatch, LineSource } from './line-batch.ts';
-import { detectEncoding } from './upload-events.ts';
 
 export interface FollowedFileOptions {
   /** How messages name it. */

@@ -1,7 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { ChunkReader } from '../../../ingest/upload/compressed-frames.ts';
+import { decompressed, detectEncoding } from '../../../ingest/upload/decompress.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import { firstZstdHeader, MAX_ZSTD_WINDOW_BYTES } from '../../../ingest/upload/zstd-frame.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
 import { nonEmpty, optional } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
@@ -10,7 +13,7 @@ import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { type ByteProgress, printable, startByteProgress } from '../terminal.ts';
 import { type FollowingOptions, ingestFollowing } from './ingest-following.ts';
 import { addedCounts, countsText, type IntakeCounts, NO_EVENTS, tellRejected } from './intake-counts.ts';
-import { detectEncoding, firstBytesOf, UploadFailed, uploadEvents } from './upload-events.ts';
+import { UploadFailed, uploadEvents } from './upload-events.ts';
 
 const HELP = `Usage: shieldlog ingest FILE|-… [flags]
 
@@ -96,10 +99,20 @@ async function uploadFile(name: string, options: IngestOptions, io: CommandIo): 
   }
 }
 
+/** The largest window that the format and this machine know. */
+const LARGEST_WINDOW_BYTES = 2 ** 31;
+
 async function uploadInput(name: string, input: Input, progress: ByteProgress, { url, accessKey }: IngestOptions): Promise<IntakeReport> {
+  const bytes = new ChunkReader(progress.watch(input.bytes));
   // A file is opened by its first read, which may be refused.
-  const { first, whole } = await firstBytesOf(input.bytes).catch((error) => Promise.reject(unreadable(name, error)));
-  return uploadEvents({ url, accessKey, encoding: detectEncoding(first), source: input.source, body: progress.watch(whole) });
+  const first = await bytes.peek(4).catch((error) => Promise.reject(unreadable(name, error)));
+  const encoding = detectEncoding(first);
+  const { source } = input;
+  const { windowBytes = 0 } = (encoding === 'zstd' && (await firstZstdHeader(bytes))) || {};
+  if (windowBytes <= MAX_ZSTD_WINDOW_BYTES) return uploadEvents({ url, accessKey, encoding, source, body: bytes });
+  // The program does not keep so large a window for a caller.
+  const body = decompressed(bytes, encoding, { maxWindowBytes: LARGEST_WINDOW_BYTES });
+  return uploadEvents({ url, accessKey, encoding: 'identity', source, body });
 }
 
 async function ingestOne(name: string, options: IngestOptions, io: CommandIo): Promise<ExitStatus> {

@@ -2,42 +2,13 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { beginsZstdFrame, type Encoding } from '../../../ingest/upload/decompress.ts';
+import type { Encoding } from '../../../ingest/upload/decompress.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { shownValue } from '../../../query/request/request-errors.ts';
 import { isWithoutTls, tlsFault } from '../../sinks/connections.ts';
 import { isRetriable, retryAfterMs } from '../../sinks/http-exchange.ts';
 import { CommandFailed } from '../command.ts';
 import { addressIn } from '../server-flags.ts';
-
-/** Detects a file's compression from its first bytes, with which no JSON begins. A file's name may be wrong, or there may be none. */
-export function detectEncoding(first: Uint8Array): Encoding {
-  if (beginsZstdFrame(first)) return 'zstd';
-  return first[0] === 0x1f && first[1] === 0x8b ? 'gzip' : 'identity';
-}
-
-/** Reads the first four bytes of a stream, or fewer if it is shorter. `whole` is the complete stream, with these bytes. */
-export async function firstBytesOf(
-  bytes: AsyncIterable<Uint8Array>,
-): Promise<{ readonly first: Uint8Array; readonly whole: AsyncIterable<Uint8Array> }> {
-  const iterator = bytes[Symbol.asyncIterator]();
-  let first = Buffer.alloc(0);
-  let ended = false;
-  while (first.length < 4 && !ended) {
-    const next = await iterator.next();
-    if (next.done === true) ended = true;
-    else first = Buffer.concat([first, next.value]);
-  }
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    if (first.length > 0) yield first;
-    while (!ended) {
-      const next = await iterator.next();
-      if (next.done === true) return;
-      yield next.value;
-    }
-  }
-  return { first, whole: whole() };
-}
 
 /**
  * Why an upload failed. `unreadable`: the events could not be read. `refused`: the program refuses these events. `unavailable`: it cannot

@@ -1,7 +1,9 @@
 import { crc32, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decompressed, type Encoding } from '../../../ingest/upload/decompress.ts';
+import { DECODER_BYTES, decompressed, type Encoding } from '../../../ingest/upload/decompress.ts';
+import { MAX_ZSTD_WINDOW_BYTES, zstdFrameHeader } from '../../../ingest/upload/zstd-frame.ts';
+import { zstdFrame } from '../../fixtures/zstd-frame.ts';
 import { assertAsyncProperty } from '../../random/assert-property.ts';
 import { inChunks } from '../event/raw-events.ts';
 
@@ -26,7 +28,7 @@ function memberWithHeader(flags: number, fields: Buffer, content: string): Buffe
 }
 
 /** What is decompressed up to the end or an error, and the error's message. */
-async function outcome(bytes: Uint8Array, encoding: Encoding, chunkBytes: number): Promise<readonly [string, string | null]> {
+async function outcome(bytes: Uint8Array, encoding: Encoding | 'detected', chunkBytes: number): Promise<readonly [string, string | null]> {
   let text = '';
   try {
     for await (const piece of decompressed(inChunks(bytes, chunkBytes), encoding)) text += Buffer.from(piece).toString();
@@ -52,6 +54,83 @@ describe('is read to its end, in chunks of any size:', () => {
       expect(await outcome(bytes, encoding, chunkBytes)).toEqual(['onetwo', null]);
     }
   });
+});
+
+test.each<[what: string, bytes: Buffer, text: string]>([
+  ['gzip', join(ONE, NULS, TWO), 'onetwo'],
+  ['zstd', join(Z_ONE, Z_TWO), 'onetwo'],
+  ['zstd behind a frame to skip', join(skippable(), Z_ONE), 'one'],
+  ['nothing', Buffer.alloc(0), ''],
+  ['a text of three bytes', Buffer.from('{}\n'), '{}\n'],
+  ['a text', Buffer.from('[{"a":1}]'), '[{"a":1}]'],
+  ['the first byte of gzip alone', Buffer.from([0x1f]), '\x1f'],
+  ['three bytes of zstd alone', Z_ONE.subarray(0, 3), Z_ONE.subarray(0, 3).toString()],
+])('what compresses bytes is detected by their beginning: %s', async (_what, bytes, text) => {
+  for (const chunkBytes of [1, 3, 100_000]) expect(await outcome(bytes, 'detected', chunkBytes)).toEqual([text, null]);
+});
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** What a decoder holds beside the window and, twice, a block. */
+const heldFor = (kept: number): number => DECODER_BYTES + kept + 2 * Math.min(kept, 128 * KIB);
+
+describe('the window of a zstd frame', () => {
+  test.each<[windowLog: number, contentBytes: number, isSized: boolean, windowBytes: number, contentOf: number | null]>([
+    [10, 0, true, 0, 0],
+    [10, 100_000, false, KIB, null],
+    [10, 100_000, true, KIB, 100_000],
+    [17, 200, true, 200, 200],
+    [17, 300, true, 300, 300],
+    [17, 70_000, true, 70_000, 70_000],
+    [17, 200_000, true, 128 * KIB, 200_000],
+    [23, 100, false, 8 * MIB, null],
+    [27, 100, false, 128 * MIB, null],
+  ])('of 2 ** %s, %s bytes, sized: %s', async (windowLog, contentBytes, isSized, windowBytes, contentOf) => {
+    const bytes = await zstdFrame(Buffer.alloc(contentBytes, 'x'), windowLog, isSized);
+    expect(zstdFrameHeader(bytes)).toEqual({ windowBytes, contentBytes: contentOf });
+    const held: number[] = [];
+    const read = async (): Promise<number> => {
+      let length = 0;
+      const memory = { holdDecoder: (holds: number) => void held.push(holds) };
+      for await (const piece of decompressed(inChunks(bytes, 7), 'zstd', { memory, maxWindowBytes: 128 * MIB })) length += piece.length;
+      return length;
+    };
+    expect(await read()).toBe(contentBytes);
+    expect(held).toEqual([DECODER_BYTES, heldFor(Math.min(windowBytes, contentOf ?? windowBytes)), 0]);
+  });
+
+  test.each<[what: string, frames: (large: Buffer) => Buffer, at: number]>([
+    ['first', (large) => large, 0],
+    ['behind another one', (large) => join(Z_ONE, large), Z_ONE.length],
+    ['behind one to skip', (large) => join(skippable(), large), skippable().length],
+  ])('that is larger than 8 MiB is refused: %s', async (_what, frames, at) => {
+    const bytes = frames(await zstdFrame('xxxxx', 24));
+    const [, message] = await outcome(bytes, 'zstd', 100);
+    expect(message).toBe(
+      `the zstd frame that begins at byte ${at} of the compressed data needs a window of ${16 * MIB} bytes; ` +
+        `allowed: at most ${MAX_ZSTD_WINDOW_BYTES} bytes`,
+    );
+  });
+
+  test.each([0, 5, 6, 9, 17])('is not known of the first %s bytes of a header', (length) => {
+    expect(zstdFrameHeader(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xc3, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]).subarray(0, length))).toBe(
+      null,
+    );
+  });
+});
+
+test('an error of the memory is thrown as it is', async () => {
+  const full = new Error('full');
+  const memory = {
+    holdDecoder: (bytes: number): void => {
+      if (bytes > 0) throw full;
+    },
+  };
+  const read = async (encoding: Encoding): Promise<void> => {
+    for await (const _piece of decompressed(inChunks(encoding === 'gzip' ? ONE : Z_ONE, 9), encoding, { memory }));
+  };
+  await expect(read('gzip')).rejects.toBe(full);
+  await expect(read('zstd')).rejects.toBe(full);
 });
 
 describe('what cannot be read is named, behind all that came before it:', () => {

@@ -71,6 +71,33 @@ describe('a body that never arrives', () => {
     expect((await search(app, lastHour())).body.total).toBe(2);
   });
 
+  test.each([
+    ['plain', '', (text: string) => Buffer.from(text)],
+    ['gzip', 'Content-Encoding: gzip\r\n', (text: string) => gzipSync(text, { level: 0 }).subarray(0, -1)],
+  ])(
+    'is one whose event of more than 16 KiB has no end for so long, however steadily its bytes come: %s',
+    async (_what, header, encode) => {
+      const bodyDeadlineMs = 1_000;
+      app = await startApp({ bodyDeadlineMs });
+      const socket = await openConnection(app);
+      socket.write(`POST ${INGEST} HTTP/1.1\r\nHost: localhost\r\n${CHUNKED}${header}\r\n`);
+      const bytes = encode(`${eventLine({ logId: 'a' })}{"ua":"${'x'.repeat(500_000)}`);
+      const answered = answerOn(socket);
+      const pace = setInterval(() => {
+        const piece = bytes.subarray(sent, sent + 5_000);
+        sent += piece.length;
+        if (!socket.writableEnded)
+          socket.write(Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]));
+      }, bodyDeadlineMs / 20);
+      let sent = 0;
+      const { head, body } = await answered;
+      clearInterval(pace);
+      expect(head).toContain('HTTP/1.1 408');
+      expect(body.detail).toContain(`an event of more than 16384 bytes did not arrive whole within ${bodyDeadlineMs} ms`);
+      expect(body.detail).toContain('1 events were stored');
+    },
+  );
+
   test('is not one that comes slowly but steadily, however long it takes', async () => {
     const bodyDeadlineMs = 1_500;
     app = await startApp({ bodyDeadlineMs });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BODY_MEMORY_BYTES, BodyMemory } from '../../../src/http/body-memory.ts';
 import { edgeRoutes } from '../../../src/management/operation-routes.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 
@@ -21,7 +22,11 @@ describe('a body of a management operation', () => {
 
   beforeAll(async () => {
     app = fastify({ logger: { level: 'warn', stream: { write: (line: string) => log.push(line) } } });
-    await app.register(edgeRoutes, { config: NO_UPSTREAM, local: () => ({ url: 'http://127.0.0.1:9', headers: {} }), bodyDeadlineMs: 100 });
+    await app.register(edgeRoutes, {
+      config: NO_UPSTREAM,
+      local: () => ({ url: 'http://127.0.0.1:9', headers: {} }),
+      bodies: new BodyMemory({ capacityBytes: BODY_MEMORY_BYTES, deadlineMs: 100, callerOf: ({ ip }) => ip }),
+    });
     port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
   });
   afterAll(async () => {

@@ -50,6 +50,12 @@ const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveZones', 'readFe
 const LETTERS = ['discardDeadLetters', 'listDeadLetters', 'replayDeadLetters'];
 const INTAKE = ['ingestEvents', ...LETTERS, 'rewindKafkaTopic', 'skipKafkaBatch'];
 
+const DRIVERS = { ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...PROGRAM_DRIVERS };
+/** The memory of bodies may have no room for them: `test/src/http/waiting-bodies.slow.test.ts`. */
+const WITH_BODIES = DESCRIBED_OPERATIONS.filter(({ operationId, requestBody }) => requestBody !== undefined && operationId in DRIVERS).map(
+  ({ operationId }) => operationId,
+);
+
 test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
   ['store.busy', 'has too much to do', overload, [...READS, ...LETTERS]],
   ['store.unavailable', 'cannot be reached', disconnect, [...READS, ...INTAKE, 'backUp', 'checkFiles', 'tailEvents']],
@@ -58,7 +64,7 @@ test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
   onTestFinished(() => site.stop());
   fail(site);
   const failed: string[] = [];
-  for (const [name, drivers] of Object.entries({ ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...PROGRAM_DRIVERS })) {
+  for (const [name, drivers] of Object.entries(DRIVERS)) {
     const succeed = drivers[200] ?? drivers[202];
     // The drivers of successes ask this site alone.
     const answer = await succeed?.({ open: site } as Sites);
@@ -68,5 +74,5 @@ test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
   }
   expect(failed.toSorted()).toEqual(expected.toSorted());
   const described = DESCRIBED_OPERATIONS.filter((operation) => says(key, operation)).map(({ operationId }) => operationId);
-  expect(described.toSorted()).toEqual(failed.toSorted());
+  expect(described.toSorted()).toEqual([...new Set([...failed, ...(key === 'store.busy' ? WITH_BODIES : [])])].toSorted());
 });

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { zstdFrame } from '../../../fixtures/zstd-frame.ts';
 import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
 import { killAll, startPipeline } from '../cli-process.ts';
 import { runHere } from '../command-run.ts';
@@ -32,6 +33,8 @@ const LINES = Array.from({ length: 500 }, (_, index) => eventLine({ logId: `e${i
 
 /** As pzstd writes it: the size of the next frame. */
 const SKIPPABLE_FRAME = Buffer.from('502a4d180400000001000000', 'hex');
+
+const LARGE_WINDOW = await zstdFrame(LINES, 27);
 
 function file(name: string, content: string | Uint8Array): string {
   const path = join(folder, name);
@@ -81,6 +84,8 @@ describe('shieldlog ingest', () => {
     ['a gzip file', 'events.ndjson.gz', gzipSync(LINES)],
     ['a zstd file', 'events.ndjson.zst', zstdCompressSync(LINES)],
     ['a zstd file that begins with a frame to skip', 'events.zst', Buffer.concat([SKIPPABLE_FRAME, zstdCompressSync(LINES)])],
+    ['a zstd file with a window that the program refuses', 'events.zst', LARGE_WINDOW],
+    ['such a file that begins with a frame to skip', 'events.zst', Buffer.concat([SKIPPABLE_FRAME, LARGE_WINDOW])],
     [
       'a gzip file that is padded',
       'events.gz',
