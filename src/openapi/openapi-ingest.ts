@@ -233,7 +233,8 @@ export const INGEST_GROUP = {
         tags: ['Intake'],
         summary: 'Take in events, as NDJSON or a JSON array of any length',
         description:
-          'Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice. A body with more than ' +
+          'Content-Encoding may be gzip or zstd; where it is left out, the first bytes of the body tell. Sending the same events again ' +
+          'stores nothing twice. A body with more than ' +
           `${shownCount(MAX_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (${INGEST_MAX}) decompressed, is refused ` +
           'there; what came before stays.',
         parameters: [

@@ -18,8 +18,9 @@ import { oneOf, readQuery } from '../http/request-parameters.ts';
 
 const BODY_TYPES = [...LINE_TYPES, ...JSON_TYPES].join(', ');
 
-const ENCODINGS: Readonly<Record<string, Encoding>> = {
-  '': 'identity',
+const ENCODINGS: Readonly<Record<string, Encoding | 'detected'>> = {
+  // Senders of files forget the header.
+  '': 'detected',
   identity: 'identity',
   gzip: 'gzip',
   'x-gzip': 'gzip',
@@ -38,7 +39,7 @@ export interface IngestEventsRoutesOptions {
   readonly bodies: BodyMemory;
 }
 
-function encodingOf(header: string | undefined): Encoding {
+function encodingOf(header: string | undefined): Encoding | 'detected' {
   const encoding = ENCODINGS[(header ?? '').trim().toLowerCase()];
   if (encoding !== undefined) return encoding;
   throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported; allowed: gzip, zstd, identity`, {
@@ -99,7 +100,7 @@ export async function ingestEventsRoutes(
     metrics.repairedEvents.inc({ source }, repaired);
   }
 
-  const isCompressed = (encoding: Encoding): boolean => encoding === 'gzip' || encoding === 'zstd';
+  const isCompressed = (encoding: Encoding | 'detected'): boolean => encoding === 'gzip' || encoding === 'zstd';
   const config = {
     needsScope: 'ingest',
     // An event is held only where its end does not come at once.

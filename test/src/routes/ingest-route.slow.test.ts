@@ -6,6 +6,9 @@ import { derived } from '../../fixtures/derived.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 
+/** As pzstd writes it: the size of the next frame. */
+const SKIPPABLE_FRAME = Buffer.from('502a4d180400000001000000', 'hex');
+
 let app: RunningApp;
 
 beforeEach(async () => {
@@ -16,6 +19,7 @@ afterEach(() => app.stop());
 
 const total = async (zone = 7): Promise<number> => (await search(app, lastHour(), {}, zone)).body.total;
 const lines = (count: number): string => Array.from({ length: count }, (_, index) => eventLine({ logId: `e${index}` })).join('');
+const halves = (text: string): readonly string[] => [text.slice(0, 50), text.slice(50)];
 const asArray = (ndjson: string): string => `[${ndjson.trim().split('\n').join(',\n')}]`;
 
 describe('POST /ingest/events', () => {
@@ -25,6 +29,12 @@ describe('POST /ingest/events', () => {
     ['a JSON array that calls itself lines', asArray(lines(3)), {}],
     ['NDJSON in gzip', gzipSync(lines(3)), { 'content-encoding': 'gzip' }],
     ['NDJSON in zstd', zstdCompressSync(lines(3)), { 'content-encoding': 'zstd' }],
+    ['NDJSON in gzip that does not say so', gzipSync(lines(3)), {}],
+    ['NDJSON in gzip that says nothing but an empty word', gzipSync(lines(3)), { 'content-encoding': ' ' }],
+    ['padded gzip members that do not say so', Buffer.concat([...halves(lines(3)).map((half) => gzipSync(half)), Buffer.alloc(9)]), {}],
+    ['an array in zstd that does not say so', zstdCompressSync(asArray(lines(3))), { 'content-type': 'application/json' }],
+    ['zstd behind a frame to skip that does not say so', Buffer.concat([SKIPPABLE_FRAME, zstdCompressSync(lines(3))]), {}],
+    ['gzip without a type that does not say so', gzipSync(lines(3)), { 'content-type': 'text/plain' }],
     ['lines without a last line break', lines(3).trimEnd(), { 'content-type': 'text/plain' }],
   ])('takes %s', async (_what, body, headers) => {
     const answer = await ingest(app, body, headers);
@@ -60,12 +70,21 @@ describe('POST /ingest/events', () => {
     ['an encoding that is not known', 415, 'body.unsupported_type', { 'content-encoding': 'br' }, 'x'],
     ['data that are not gzip', 400, 'request.malformed', { 'content-encoding': 'gzip' }, 'not gzip'],
     ['gzip that is cut off', 400, 'request.malformed', { 'content-encoding': 'gzip' }, gzipSync(lines(50)).subarray(0, 90)],
+    ['gzip that does not say so and is cut off', 400, 'request.malformed', {}, gzipSync(lines(50)).subarray(0, 90)],
+    ['the first two bytes of gzip alone', 400, 'request.malformed', {}, Buffer.from([0x1f, 0x8b])],
+    ['zstd that does not say so and is no frame', 400, 'request.malformed', {}, Buffer.from('28b52ffdffffffff', 'hex')],
     ['an array that is not closed', 400, 'request.malformed', {}, '[{"shieldZoneId":7}'],
     ['nothing acceptable', 406, 'accept.none', { accept: 'text/html' }, lines(1)],
   ])('refuses %s: %i', async (_what, status, errorKey, headers, body) => {
     const answer = await ingest(app, body, headers);
     expect([answer.status, answer.body.errorKey]).toEqual([status, errorKey]);
     expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  });
+
+  test('takes a body as it is where it says that it is not compressed', async () => {
+    const { body } = await ingest(app, gzipSync(lines(1)), { 'content-encoding': 'identity' });
+    expect(body).toMatchObject({ accepted: 0 });
+    expect(body.rejectedCount).toBeGreaterThan(0);
   });
 
   test('names the position of bytes behind a gzip member, and how many events before them are stored', async () => {
