@@ -16,8 +16,8 @@ import { invalidInput, knownQuery, parseJsonBody, requireBodyType, validatorOf, 
 import type { JsonSchema } from './operations/json-schema.ts';
 import type { Operation } from './operations/operation.ts';
 
-/** Logs a defect of the program with all details. */
-type FaultLog = (error: unknown, request: FastifyRequest) => void;
+/** Logs with all details what is answered with 5xx; `status` is that of the answer, 500 of a defect. */
+type FaultLog = (error: unknown, request: FastifyRequest, status: number) => void;
 
 /** Makes an EdgeError of an error of the surrounding program; null where callers must not see it. */
 export type ErrorTranslation = (error: unknown, request: FastifyRequest) => EdgeError | null;
@@ -43,8 +43,8 @@ export function requestPath({ url }: FastifyRequest): string {
 }
 
 /**
- * An error handler that answers in the shape of the route's operation. A defect of the program is logged whole and answered with 500
- * without details.
+ * An error handler that answers in the shape of the route's operation. What is answered with 5xx is logged whole. A defect of the program
+ * is answered with 500 without details.
  */
 function operationErrors(
   translate: ErrorTranslation,
@@ -53,8 +53,8 @@ function operationErrors(
   return (error, request, reply) => {
     const answerable =
       error instanceof EdgeError ? error : (translate(error, request) ?? frameworkRefusal(error as Partial<FastifyError>, request));
-    if (answerable === null) logFault(error, request);
     const refusal = answerable ?? new EdgeError(500, 'internal', 'The request failed; the program has logged why');
+    if (refusal.status >= 500) logFault(error, request, refusal.status);
     const shape = request.routeOptions.config.operation?.errorShape ?? 'problem';
     const { status, key, message, field, errors, headers } = refusal;
     const { contentType, body } = errorBody(shape, { status, key, message, field, errors, instance: requestPath(request) });
@@ -87,8 +87,19 @@ interface OperationInputOptions {
   readonly logFault?: FaultLog;
 }
 
-const toOwnLog: FaultLog = (err, request) =>
-  request.log.error({ err, method: request.method, path: requestPath(request) }, 'a request failed');
+/** The header that has the id of a request: in each answer with 5xx, and in what the proxies send to the local control plane. */
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** What the log tells of a request that is answered with 5xx, beside the id that the answer carries. */
+export function failureFacts(err: unknown, request: FastifyRequest): object {
+  const { method, routeOptions } = request;
+  return { err, operation: routeOptions.config.operation?.name, method, path: requestPath(request) };
+}
+
+const toOwnLog: FaultLog = (err, request, status) => {
+  if (status === 500) request.log.error(failureFacts(err, request), 'a request failed');
+  else request.log.warn(failureFacts(err, request), 'a request was refused');
+};
 
 function bindSchemas(operations: readonly Operation[]): (route: RouteOptions) => void {
   return (route) => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
@@ -84,6 +85,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   };
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
+    genReqId: () => randomUUID(),
     logController: new LogController({ disableRequestLogging: true }),
     // The stopping plugin answers in the shape of all other errors.
     return503OnClosing: false,

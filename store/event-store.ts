@@ -256,7 +256,8 @@ export interface EventStore {
   check(): AsyncGenerator<CheckLine>;
   stats(): Promise<StoreStats>;
   /**
-   * Holds the files of one moment, with every event that was acknowledged before. Rejects with `StoreError`: `backup_failed`, `closed`.
+   * Holds the files of one moment, with every event that was acknowledged before. Rejects with `StoreError`: `backup_failed`,
+   * `backup_taken` while another one is held, `backup_elsewhere` where the files are not this program's, `closed`.
    */
   beginBackup(): Promise<StoreBackup>;
   close(): Promise<void>;
@@ -315,6 +316,8 @@ export const STORE_ERROR_CODES = [
   'closed',
   'append_failed',
   'backup_failed',
+  'backup_taken',
+  'backup_elsewhere',
   'corrupt',
 ] as const;
 

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import { EdgeError } from '../edge-error.ts';
-import { operationInput, requestPath } from '../operation-input.ts';
+import { failureFacts, operationInput, REQUEST_ID_HEADER, requestPath } from '../operation-input.ts';
 import { COMPANIONS, OPERATIONS } from '../operations/operations.ts';
 import { accessLists } from './access-lists.ts';
 import { apiGuardian } from './api-guardian/api-guardian.ts';
@@ -78,13 +78,13 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
     await app.register(operationInput, {
       operations: [...OPERATIONS, ...COMPANIONS],
       bodyWorker: BODY_WORKER,
-      translateError: (err, request) => {
+      translateError: damagedState,
+      logFault: (err, request, status) => {
+        const facts = { reqId: request.id, ...failureFacts(err, request) };
         const damaged = damagedState(err);
-        if (damaged !== null) logger.error({ err, method: request.method, path: requestPath(request) }, damaged.message);
-        return damaged;
+        if (status === 500 || damaged !== null) logger.error(facts, damaged?.message ?? 'the local control plane failed');
+        else logger.warn(facts, 'the local control plane refused a request');
       },
-      logFault: (err, request) =>
-        logger.error({ err, method: request.method, path: requestPath(request) }, 'the local control plane failed'),
     });
     app.setNotFoundHandler((request) => {
       throw new EdgeError(404, 'route.not_found', `There is nothing at ${request.method} ${requestPath(request)}`);
@@ -106,6 +106,8 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const app: FastifyInstance = fastify({
     forceCloseConnections: 'idle',
+    // The proxies tell the id of the request that a caller may know, so that both name it in the log.
+    requestIdHeader: REQUEST_ID_HEADER,
     // Each route refuses parameters that are too long for it, as in the proxies.
     routerOptions: { maxParamLength: 16 * 1024 },
   });

@@ -4,11 +4,11 @@ import replyFrom from '@fastify/reply-from';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CALLER_IDLE_MS, cutOffIdle } from '../idle-caller.ts';
 import { requireBodyType } from '../input-validation.ts';
-import { type BodyReader, type ErrorTranslation, operationInput } from '../operation-input.ts';
+import { type BodyReader, type ErrorTranslation, operationInput, REQUEST_ID_HEADER } from '../operation-input.ts';
 import { KEY_KINDS, type Operation } from '../operations/operation.ts';
 import { hideAddress } from './hidden-address.ts';
 import { dropAnswer, gatherAnswer, makeUpstreamBudget, type UpstreamBudget } from './upstream-answer.ts';
-import { errorCodes, isBrokenConnection, UpstreamUnusable, upstreamFailure } from './upstream-failure.ts';
+import { isBrokenConnection, UpstreamUnusable, upstreamFailure } from './upstream-failure.ts';
 import { beginCall, fillPath, makeUpstreamAgent, type ProxyCall, queryText, type UpstreamTarget, upstreamUrl } from './upstream-request.ts';
 
 export interface ProxyOptions {
@@ -52,18 +52,14 @@ function requestHeaders(request: FastifyRequest, prepared: IncomingHttpHeaders, 
   const { host, 'content-type': contentType, 'content-length': contentLength } = prepared;
   const passed = target.passes.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, request.headers[name]] as const]));
   const body = request.sentBody === null ? {} : { 'content-type': contentType, 'content-length': contentLength };
-  return { host, ...body, accept: request.headers.accept ?? 'application/json', ...Object.fromEntries(passed), ...target.headers };
+  const id = target.isLocal === true ? { [REQUEST_ID_HEADER]: request.id } : {};
+  return { host, ...body, accept: request.headers.accept ?? 'application/json', ...id, ...Object.fromEntries(passed), ...target.headers };
 }
 
 interface AnswerHandling {
   readonly budget: UpstreamBudget;
   readonly maxBytes: number;
   readonly callerIdleMs: number;
-}
-
-function logFailure({ request }: FastifyReply, { name }: Operation, error: unknown): void {
-  const codes = errorCodes(error);
-  if (!codes.includes('CALLER_GONE')) request.log.warn({ operation: name, codes }, 'an answer of an upstream was not handed on');
 }
 
 /** Passes an answer on, whole. A redirect is refused, because it would tell the caller where the upstream is. */
@@ -98,7 +94,6 @@ async function passOn(
     // Fastify would add a content type to an empty body.
     reply.code(statusCode).send(answer.body.length === 0 ? undefined : answer.body);
   } catch (error) {
-    logFailure(reply, operation, error);
     reply.send(upstreamFailure(error));
   }
 }
@@ -151,6 +146,10 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
         onError: (failed, { error }) => void failed.send(upstreamFailure(error)),
         onResponse: (_request, answered, answer) => {
           call.headersCame();
+          const { statusCode: status = 0 } = answer as unknown as UpstreamAnswer;
+          // The local control plane has logged why.
+          if (status >= 500 && target.isLocal !== true)
+            request.log.warn({ operation: operation.name, status }, 'an upstream answered with 5xx');
           void passOn(operation, answered as FastifyReply, answer as unknown as UpstreamAnswer, call, handling);
         },
       });

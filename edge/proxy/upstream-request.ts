@@ -14,6 +14,8 @@ export interface UpstreamTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** Headers of the caller that are passed on, in lower case. `headers` wins. */
   readonly passes: readonly string[];
+  /** The local control plane, which writes the same log: it is told the id of the request. */
+  readonly isLocal?: true;
 }
 
 /** URLs read `.` and `..` as steps even where they are encoded, and @fastify/reply-from takes two dots beside a slash for an attack. */

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { CLIENT_CLOSED } from '../../edge/edge-error.ts';
-import { requestPath } from '../../edge/operation-input.ts';
+import { REQUEST_ID_HEADER, requestPath } from '../../edge/operation-input.ts';
 import { cutText } from '../../query/request/request-errors.ts';
 import { isHangUp } from './interruption.ts';
 import { asStoreProblem, type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
@@ -37,20 +37,31 @@ function asProblem(thrown: unknown, request: FastifyRequest): RequestProblem | n
   return new RequestProblem(key, `${message ?? ''}${limit}`, { cause: error });
 }
 
+/** Whether an operator has to know more of a refusal than its caller is told. */
+function isForOperator({ status, cause }: RequestProblem): boolean {
+  return status >= 500 || (status === 409 && cause !== undefined);
+}
+
 /**
  * Answers any error of a route or a hook, those of the store by their problems. Any other error is a defect: it is logged whole and
- * answered with 500 without a body. A client that hung up reads nothing of this.
+ * answered with 500 without a body. What the store, the system or brokers say is in the log alone. A client that hung up reads nothing of
+ * this.
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (isHangUp(error, request.raw)) return reply.code(CLIENT_CLOSED).send();
   const problem = asProblem(error, request);
+  const { method } = request;
+  const path = requestPath(request);
   if (problem === null) {
-    request.log.error({ err: error, method: request.method, path: requestPath(request) }, 'a request failed');
+    request.log.error({ err: error, method, path }, 'a request failed');
     return reply.code(500).removeHeader('content-type').send();
   }
-  // The caller can only try again. The operator has a disk or a memory to look after.
-  if (problem.errorKey === 'store.append_failed') {
-    request.log.error({ err: problem.cause, method: request.method, path: requestPath(request) }, 'events could not be stored');
+  if (isForOperator(problem)) {
+    const { errorKey, cause = problem } = problem;
+    // The caller can only try again. The operator has a disk or a memory to look after.
+    if (errorKey === 'store.append_failed') request.log.error({ err: cause, method, path }, 'events could not be stored');
+    else request.log.warn({ err: cause, errorKey, method, path }, 'a request was refused');
+    reply.header(REQUEST_ID_HEADER, request.id);
   }
   return reply
     .code(problem.status)
@@ -86,7 +97,7 @@ function nothingAt(path: string, served: readonly ServedPath[]): RequestProblem 
 
 /**
  * Answers every error with ProblemDetails, a path that lacks the method with 405 and `Allow`, and a path of the platform that is not served
- * with 501. Register before any route.
+ * with 501. Every 5xx carries the id that the log has as `reqId`; a header of the caller has no part in it. Register before any route.
  */
 export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
   const routes: ServedPath[] = [];
@@ -94,6 +105,9 @@ export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
     routes.push({ url, pattern: routePattern(url), methods: [method].flat() });
   });
   app.setErrorHandler(answerError);
+  app.addHook('onSend', async (request, reply) => {
+    if (reply.statusCode >= 500) reply.header(REQUEST_ID_HEADER, request.id);
+  });
   // This runs before the body is read.
   app.addHook('preParsing', async (request) => {
     if (!request.is404) return;

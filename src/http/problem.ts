@@ -1,5 +1,5 @@
 import { type FieldError, InvalidSearchError } from '../../query/request/request-errors.ts';
-import { StoreError } from '../../store/event-store.ts';
+import { StoreError, type StoreErrorCode } from '../../store/event-store.ts';
 import { DeadlinePassed } from './interruption.ts';
 
 /** The problems of requests by their `errorKey`, each with its status and title. */
@@ -132,25 +132,46 @@ export function asReadProblem(error: unknown, what: string, advice: string): unk
   return new RequestProblem('search.deadline', `${what}: ${error.message}; ${advice}`, { headers: { 'retry-after': '5' }, cause: error });
 }
 
+interface StoreProblem {
+  readonly errorKey: ErrorKey;
+  readonly detail: string;
+  readonly retryAfterS?: number;
+}
+
+/**
+ * What callers are told of an error of the store. The error's own message is for the operator: it may hold paths, addresses, names of users
+ * and words of the system or of ClickHouse, and goes to the log. An error of another code is a defect.
+ */
+export const STORE_PROBLEMS = {
+  overloaded: {
+    errorKey: 'store.busy',
+    detail: 'The store has too much to do, or too little memory for this; try again later, or ask for less, such as a shorter window',
+    retryAfterS: 1,
+  },
+  unavailable: {
+    errorKey: 'store.unavailable',
+    detail: 'The database that the program stores its events in does not answer, or refuses the program; try again later',
+    retryAfterS: 5,
+  },
+  closed: { errorKey: 'program.stopping', detail: 'The program is stopping; try again when it is back', retryAfterS: 5 },
+  append_failed: {
+    errorKey: 'store.append_failed',
+    detail: 'The events could not be stored; sending everything again stores nothing twice',
+    retryAfterS: 5,
+  },
+  backup_failed: { errorKey: 'backup.refused', detail: 'The files of the store cannot be copied; the log of the program says why' },
+  backup_taken: { errorKey: 'backup.refused', detail: 'another backup is under way; begin this one when it has ended' },
+  backup_elsewhere: {
+    errorKey: 'backup.refused',
+    detail: "the events are in ClickHouse: back it up with ClickHouse's own BACKUP statement or a tool for that",
+  },
+} as const satisfies Partial<Record<StoreErrorCode, StoreProblem>>;
+
 /** Returns the problem for an error of the store; any other error comes back as it is. */
 export function asStoreProblem(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
-  switch (error.code) {
-    case 'overloaded':
-      return new RequestProblem('store.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
-    case 'unavailable':
-      return new RequestProblem('store.unavailable', error.message, { headers: { 'retry-after': '5' }, cause: error });
-    case 'closed':
-      return new RequestProblem('program.stopping', error.message, { headers: { 'retry-after': '5' }, cause: error });
-    case 'append_failed': {
-      const detail = `${error.message}; sending everything again stores nothing twice`;
-      return new RequestProblem('store.append_failed', detail, { headers: { 'retry-after': '5' }, cause: error });
-    }
-    case 'backup_failed':
-      return new RequestProblem('backup.refused', error.message, { cause: error });
-    case 'folder_in_use':
-    case 'folder_unusable':
-    case 'corrupt':
-      return error;
-  }
+  const told = (STORE_PROBLEMS as Partial<Record<StoreErrorCode, StoreProblem>>)[error.code];
+  if (told === undefined) return error;
+  const headers = told.retryAfterS === undefined ? {} : { 'retry-after': String(told.retryAfterS) };
+  return new RequestProblem(told.errorKey, told.detail, { headers, cause: error });
 }

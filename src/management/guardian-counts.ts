@@ -6,7 +6,7 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
 import { type EventStore, StoreError } from '../../store/event-store.ts';
 import { Deadline, DeadlinePassed } from '../http/interruption.ts';
-import { RequestProblem } from '../http/problem.ts';
+import { asStoreProblem, RequestProblem } from '../http/problem.ts';
 
 const DAYS = 28;
 const PAGE_SIZE = 500;
@@ -50,7 +50,8 @@ interface GuardianCountsOptions {
 function asRefusal(error: unknown): unknown {
   const key = refusalKeyOf(error);
   if (key === undefined) return error;
-  const message = `The events could not be counted: ${(error as Error).message}`;
+  const { message: why } = asStoreProblem(error) as Error;
+  const message = `The events could not be counted: ${why}`;
   return new EdgeError(503, key, message, { headers: { 'retry-after': '5' }, cause: error });
 }
 

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../query/request/request-errors.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { MAX_LISTED_LETTERS } from '../http/dead-letter-json.ts';
-import { type ErrorKey, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';
+import { type ErrorKey, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem, STORE_PROBLEMS } from '../http/problem.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../http/request-body.ts';
 import { MAX_WAITING_READS } from '../scheduling/fair-queue.ts';
 import { type Examples, int32Schema, ref, textSchema } from './openapi-elements.ts';
@@ -21,7 +21,7 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
     "Origin: https://elsewhere.example is not the page's own server; allowed without access keys: http://127.0.0.1:8080",
   'accept.none': 'Accept: text/html takes none of application/json',
   'request.timeout': `the request body did not arrive whole within ${BODY_DEADLINE_MS} ms`,
-  'backup.refused': 'another backup is under way; begin this one when it has ended',
+  'backup.refused': STORE_PROBLEMS.backup_taken.detail,
   'check.refused': 'another check is under way; begin this one when it has ended',
   'kafka.rewind_refused': 'topic events is not read here; allowed: a topic of KAFKA_TOPICS',
   'kafka.skip_refused': 'topic events partition 3 waits at offset 1204, not 1205; nothing is skipped',
@@ -33,11 +33,11 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'feed.cursor_expired': 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept',
   'tail.full': 'There are 64 live tails already, and no more are served; try again when one has ended',
   'search.deadline': 'The search was interrupted: it was not done within 30000 ms; ask for a smaller window or add filters',
-  'store.append_failed': 'The disk is full; sending everything again stores nothing twice',
+  'store.append_failed': STORE_PROBLEMS.append_failed.detail,
   'caller.busy': `${MAX_WAITING_READS} requests of this caller are waiting already; ask for fewer at a time`,
   // The memory of answers and that of bodies, the slots of exports and those of feeds end in it, too, each with its own detail.
-  'store.busy': 'there is not enough memory for this search; try again later, or ask for a shorter window',
-  'store.unavailable': 'The database that the program stores its events in does not answer; try again when it does',
+  'store.busy': STORE_PROBLEMS.overloaded.detail,
+  'store.unavailable': STORE_PROBLEMS.unavailable.detail,
   'program.stopping': 'The program is stopping; try again when it is back',
 };
 
@@ -46,11 +46,17 @@ const FIELD_ERRORS: readonly FieldError[] = [{ field: 'limit', message: NOT_A_LI
 const RETRY_AFTER = { description: 'When to try again', required: true, schema: { type: 'integer', description: 'Seconds' } };
 const WWW_AUTHENTICATE = { description: 'What is to be presented', required: true, schema: { type: 'string' } };
 
+/** The header of every 5xx. */
+export const REQUEST_ID = { description: 'The id that the log of the program has, too', required: true, schema: { type: 'string' } };
+
 /** The headers of all answers of a status. */
-export const STATUS_HEADERS: Readonly<Record<number, object>> = {
+export const STATUS_HEADERS: Readonly<Record<number, { readonly headers: object }>> = {
   401: { headers: { 'WWW-Authenticate': WWW_AUTHENTICATE } },
   429: { headers: { 'Retry-After': RETRY_AFTER } },
-  503: { headers: { 'Retry-After': RETRY_AFTER } },
+  500: { headers: { 'X-Request-Id': REQUEST_ID } },
+  502: { headers: { 'X-Request-Id': REQUEST_ID } },
+  503: { headers: { 'Retry-After': RETRY_AFTER, 'X-Request-Id': REQUEST_ID } },
+  504: { headers: { 'X-Request-Id': REQUEST_ID } },
 };
 
 function exampleOf(key: ErrorKey, path: string): Examples[string] {
@@ -76,7 +82,7 @@ export function problemAnswers(path: string, ...keys: readonly ErrorKey[]) {
 }
 
 /** A defect has no body: the program's log tells what happened. */
-export const DEFECT = { 500: { description: 'A defect of the program; no body' } };
+export const DEFECT = { 500: { description: 'A defect of the program; no body', ...STATUS_HEADERS[500] } };
 
 /** The problems of routes that need an access key. */
 export const KEY_PROBLEMS = ['access.key_missing', 'access.key_unknown', 'access.foreign_page'] as const;

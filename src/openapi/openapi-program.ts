@@ -1,7 +1,7 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
 import { answer, content, type DescribedGroup, OPEN, textSchema } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { DEFECT, KEY_PROBLEMS, problemAnswers, REQUEST_ID } from './openapi-problems.ts';
 
 const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
 
@@ -46,10 +46,13 @@ export const PROGRAM_GROUP = {
             blocked: { summary: 'ready, and something waits', value: { status: 'ready', reasons: [BLOCKED] } },
           }),
           ...problemAnswers('/readyz', 'access.foreign_page'),
-          503: answer('Not ready, with the reasons', 'Readiness', {
-            ...readiness('not ready', ['kafka: joining the Kafka consumer group shieldlog']),
-            codes: { summary: 'not ready, as told to others', value: { status: 'not ready', reasons: ['kafka.not_ready'] } },
-          }),
+          503: {
+            ...answer('Not ready, with the reasons', 'Readiness', {
+              ...readiness('not ready', ['kafka: joining the Kafka consumer group shieldlog']),
+              codes: { summary: 'not ready, as told to others', value: { status: 'not ready', reasons: ['kafka.not_ready'] } },
+            }),
+            headers: { 'X-Request-Id': REQUEST_ID },
+          },
         },
       },
     },

@@ -61,6 +61,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOp
   app.get('/readyz', { config: { needsKey: 'optional', whileStopping: true } }, async (request, reply) => {
     const reasons = await reasonsNotReady(options);
     const ready = reasons.length === 0;
+    if (!ready) request.log.info({ reasons: reasons.map(({ text }) => text) }, 'not ready');
     return reply
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')

@@ -82,7 +82,7 @@ export async function kafkaRoutes(app: FastifyInstance, { kafka, bodies }: Kafka
       const outcome = await kafka.skip(topic, partition, offset, to);
       return { skipped: outcome.kind === 'skipped', next: outcome.kind === 'skipped' ? String(outcome.next) : null };
     } catch (error) {
-      if (error instanceof KafkaSkipRefused) throw new RequestProblem('kafka.skip_refused', error.message, { cause: error });
+      if (error instanceof KafkaSkipRefused) throw new RequestProblem('kafka.skip_refused', error.message, { cause: error.cause });
       throw error;
     }
   });
@@ -93,7 +93,7 @@ export async function kafkaRoutes(app: FastifyInstance, { kafka, bodies }: Kafka
       const rewound = await kafka.rewind(topic, sinceMs);
       return { partitions: rewound.map(({ partition, from, until }) => ({ partition, from: String(from), until: String(until) })) };
     } catch (error) {
-      if (error instanceof KafkaRewindRefused) throw new RequestProblem('kafka.rewind_refused', error.message, { cause: error });
+      if (error instanceof KafkaRewindRefused) throw new RequestProblem('kafka.rewind_refused', error.message, { cause: error.cause });
       throw error;
     }
   });

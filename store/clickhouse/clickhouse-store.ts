@@ -182,8 +182,7 @@ export class ClickhouseStore implements EventStore {
   }
 
   beginBackup(): Promise<StoreBackup> {
-    const advice = "back it up with ClickHouse's own BACKUP statement or a tool for that";
-    return Promise.reject(new StoreError('backup_failed', `the events are in ClickHouse: ${advice}`));
+    return Promise.reject(new StoreError('backup_elsewhere', 'the events are in ClickHouse, which has its own backups'));
   }
 
   /** Drops what is past the retention, also where that is most of the events. This is for tests and tools. */

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { errorBody } from '../../error-shapes.ts';
+import { failureFacts } from '../../operation-input.ts';
 import { CURSOR_TYPE } from '../../operations/database.ts';
 import type { EdgeLogger, LocalContext, LocalResource } from '../local-resource.ts';
 import { type KeptToken, openTokenStore, requireToken, TOKEN_TABLES, type TokenStore } from './access-tokens.ts';
@@ -26,17 +27,19 @@ function sendBare(reply: FastifyReply, type: string, body: string): FastifyReply
   return reply.header('content-type', type).send(Buffer.from(body));
 }
 
-function answerError(error: FastifyError | EdgeError, reply: FastifyReply, logger: EdgeLogger): FastifyReply {
+function answerError(error: FastifyError | EdgeError, request: FastifyRequest, reply: FastifyReply, logger: EdgeLogger): FastifyReply {
+  const facts = { reqId: request.id, ...failureFacts(error, request) };
   const send = (status: number, key: string, message: string): FastifyReply => {
     return sendBare(reply.code(status), 'application/json', errorBody('pipeline', { status, key, message }).body);
   };
   if (error instanceof EdgeError) {
+    if (error.status >= 500) logger.warn(facts, 'a pipeline was refused');
     reply.headers(error.headers);
     return send(error.status, error.key, error.message);
   }
   const status = error.statusCode ?? 500;
   if (status < 500) return send(status, error.code ?? 'REQUEST_INVALID', error.message);
-  logger.error({ err: error }, 'a pipeline failed');
+  logger.error(facts, 'a pipeline failed');
   return send(500, 'INTERNAL_ERROR', 'the pipeline failed for a reason of the program itself; its log says more');
 }
 
@@ -73,7 +76,7 @@ const RUNS = {
 /** Versions 2 and 3 of the protocol, whose pipelines are the same; `GET /v2` and `GET /v3` tell clients that they are spoken. */
 function protocolRoutes(app: FastifyInstance, { streams, tokens, limits, logger }: ProtocolRoutesOptions): void {
   const callers = new WeakMap<FastifyRequest, KeptToken>();
-  app.setErrorHandler<FastifyError | EdgeError>((error, _request, reply) => answerError(error, reply, logger));
+  app.setErrorHandler<FastifyError | EdgeError>((error, request, reply) => answerError(error, request, reply, logger));
   const routes = [
     ['/v2/pipeline', RUNS.pipeline],
     ['/v3/pipeline', RUNS.pipeline],

@@ -35,15 +35,15 @@ export class Backups {
 
   /**
    * Flushes, and holds the files of one moment until the backup is disposed: every event that was acknowledged before the call is in them.
-   * Intake, merges and retention go on. Throws `StoreError`: `backup_failed` where another backup is under way, events cannot be flushed,
-   * or a file cannot be copied.
+   * Intake, merges and retention go on. Throws `StoreError`: `backup_taken` where another backup is under way, `backup_failed` where
+   * events cannot be flushed, or a file cannot be copied.
    */
   async begin(): Promise<StoreBackup> {
     if (this.#isClosed) {
       throw storeClosed();
     }
     if (this.#isTaken) {
-      throw new StoreError('backup_failed', 'another backup is under way; begin this one when it has ended');
+      throw new StoreError('backup_taken', 'another backup is under way; begin this one when it has ended');
     }
     this.#isTaken = true;
     const beginning = this.#begin();

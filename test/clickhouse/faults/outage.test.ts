@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ask, eventLine, ingest, lastHour, search } from '../../src/running-app.ts';
+import { STORE_PROBLEMS } from '../../../src/http/problem.ts';
+import { type Answer, ask, eventLine, ingest, lastHour, search } from '../../src/running-app.ts';
 import { type BreakableServer, breakableServer, testDatabase } from '../engine.ts';
 import { eventsOf, metric, type ProgramOn, programOn } from './program-on.ts';
 
@@ -15,6 +16,15 @@ async function readiness(program: ProgramOn): Promise<{ readonly status: number;
   return { status, reasons: body.reasons };
 }
 
+/** The refusal tells its caller what the program says of such errors, and the log has the reason by the id of the answer. */
+function expectRefused({ log }: ProgramOn, { status, headers, body }: Answer, code: keyof typeof STORE_PROBLEMS, why: unknown): void {
+  const { errorKey, detail } = STORE_PROBLEMS[code];
+  expect([status, body.errorKey, body.detail]).toEqual([503, errorKey, detail]);
+  expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  const id = headers.get('x-request-id');
+  expect(log.find(({ reqId }) => reqId === id)).toMatchObject({ err: { message: why } });
+}
+
 /** Everything that asks the store is refused with 503 and Retry-After. */
 async function expectUnavailable(program: ProgramOn, why: RegExp): Promise<void> {
   const answers = [
@@ -23,11 +33,7 @@ async function expectUnavailable(program: ProgramOn, why: RegExp): Promise<void>
     await ask(program, '/shield/event-logs/7/feed?limit=10'),
     await ask(program, '/ingest/dead-letters'),
   ];
-  for (const { status, headers, body } of answers) {
-    expect(status).toBe(503);
-    expect(headers.get('retry-after')).toMatch(/^\d+$/);
-    expect(body).toMatchObject({ errorKey: 'store.unavailable', detail: expect.stringMatching(why) });
-  }
+  for (const answer of answers) expectRefused(program, answer, 'unavailable', expect.stringMatching(why));
 }
 
 /** The first statement that fails may be one that was under way. */
@@ -148,10 +154,7 @@ describe.each(REFUSALS)('a server that refuses with $name', ({ told, ...error })
   test.each(INSERTS)('%s', async (insert) => {
     const { server, program } = await broken(`^${insert}`);
     const body = `${eventLine({ logId: 'a' })}{"shieldZoneId":7}\n`;
-    const refused = await ingest(program, body);
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect(refused.body).toMatchObject({ errorKey: 'store.append_failed', detail: expect.stringContaining(told) });
+    expectRefused(program, await ingest(program, body), 'append_failed', expect.stringContaining(told));
     expect((await readiness(program)).reasons).toEqual([expect.stringContaining(told)]);
     expect(await metric(program, 'shieldlog_store_reachable')).toBe(1);
     await server.mend();
@@ -163,10 +166,8 @@ describe.each(REFUSALS)('a server that refuses with $name', ({ told, ...error })
 
   test('a search and a page of the feed', async () => {
     const { server, program } = await broken('FROM "?events_local');
-    for (const { status, headers, body } of [await search(program, lastHour()), await ask(program, '/shield/event-logs/7/feed?limit=10')]) {
-      expect(status).toBe(503);
-      expect(headers.get('retry-after')).toMatch(/^\d+$/);
-      expect(body).toMatchObject({ errorKey: 'store.busy', detail: expect.stringContaining(told) });
+    for (const answer of [await search(program, lastHour()), await ask(program, '/shield/event-logs/7/feed?limit=10')]) {
+      expectRefused(program, answer, 'overloaded', expect.stringContaining(told));
     }
     await server.mend();
     expect(await eventsOf(program)).toEqual({ total: 0, feed: [] });

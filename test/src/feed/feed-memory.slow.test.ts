@@ -2,6 +2,7 @@ import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { access } from '../../../src/auth/access.ts';
 import { createMetrics } from '../../../src/http/metric-registry.ts';
+import { STORE_PROBLEMS } from '../../../src/http/problem.ts';
 import { feedRoutes } from '../../../src/routes/feed.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../fixtures/canonical-batch.ts';
@@ -118,7 +119,7 @@ test('what there is no memory for is refused before the first byte, and ends an 
   expect(ids).toEqual([...small, ...wide].slice(0, ids.length).map(({ logId }) => logId));
   expect(last.more).toBe(true);
   expect([refused.status, refused.headers.get('retry-after')], refused.text).toEqual([503, '1']);
-  expect(refused.body.message).toBe('there is not enough memory for a page of the feed; try again later');
+  expect(refused.body.message).toBe(STORE_PROBLEMS.overloaded.detail);
   // Others are answered.
   expect(await readWhole(url, '3', 100_000)).toEqual(idsOf(small, '3'));
   await tight.close();

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SearchResult } from '../../../query/plan/search-result.ts';
+import { STORE_PROBLEMS } from '../../../src/http/problem.ts';
 import { guardianDays } from '../../../src/management/guardian-counts.ts';
 import { FairQueue, LIGHT_SEATS, MAX_WAITING_READS, SEATS } from '../../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
@@ -55,7 +56,7 @@ describe('the days of API Guardian', () => {
     await expect(counted).rejects.toMatchObject({
       status: 503,
       key,
-      message: expect.stringContaining('not now'),
+      message: `The events could not be counted: ${STORE_PROBLEMS[code].detail}`,
       headers: { 'retry-after': '5' },
     });
   });

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { COMPANIONS, OPERATIONS } from '../../../edge/operations/operations.ts';
 import { COMPANION_DRIVERS } from './companion-drivers.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './document-check.ts';
@@ -6,8 +8,10 @@ import type { Drivers } from './driver.ts';
 import { EVENT_DRIVERS } from './event-drivers.ts';
 import { OPERATION_DRIVERS } from './operation-drivers.ts';
 import { PROGRAM_DRIVERS } from './program-drivers.ts';
+import { startSite } from './site.ts';
 import { type Sites, startSites } from './sites.ts';
 import { STREAM_DRIVERS } from './stream-drivers.ts';
+import { toldBy } from './told-settings.ts';
 
 const DRIVERS: Drivers = { ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...OPERATION_DRIVERS, ...COMPANION_DRIVERS, ...PROGRAM_DRIVERS };
 
@@ -38,10 +42,31 @@ describe.concurrent('the program answers as the document says', () => {
     const row = [...OPERATIONS, ...COMPANIONS].find((candidate) => candidate.name === name);
     const own = row?.errors[status];
     if (own?.request !== undefined && row?.errorShape !== 'status') expect(answer.text).toContain(JSON.stringify(own.message).slice(1, -1));
+    const all = [sites.open, sites.keyed, sites.broken, sites.crowded, sites.unreachable, sites.deaf, sites.forgetful];
+    expect(
+      toldBy(
+        name,
+        answer,
+        all.flatMap(({ hidden }) => hidden),
+        all.flatMap(({ log }) => log),
+      ),
+    ).toEqual([]);
     const { headers } = answer;
     expect([headers.get('x-content-type-options'), headers.get('content-security-policy')]).toEqual([
       'nosniff',
       "default-src 'none'; sandbox",
     ]);
   });
+});
+
+test('no answer tells of the folder where the store has lost it', async () => {
+  const site = await startSite();
+  onTestFinished(() => site.stop());
+  for (const name of readdirSync(site.dataDir)) rmSync(join(site.dataDir, name), { recursive: true });
+  for (const operation of DESCRIBED_OPERATIONS) {
+    const drive = Object.entries(DRIVERS[operation.operationId] ?? {}).find(([status]) => Number(status) < 300)?.[1];
+    const answer = await drive?.({ ...sites, open: site });
+    if (answer === undefined) throw new Error(`nothing drives ${operation.operationId} to a success`);
+    expect([operation.operationId, toldBy(operation.operationId, answer, site.hidden, site.log)]).toEqual([operation.operationId, []]);
+  }
 });

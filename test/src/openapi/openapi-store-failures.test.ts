@@ -1,12 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ErrorKey } from '../../../src/http/problem.ts';
-import { StoreError } from '../../../store/event-store.ts';
+import { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from '../../../store/event-store.ts';
 import { DESCRIBED_OPERATIONS, type DescribedOperation } from './document-check.ts';
 import { EVENT_DRIVERS } from './event-drivers.ts';
+import { OPERATION_DRIVERS } from './operation-drivers.ts';
 import { PROGRAM_DRIVERS } from './program-drivers.ts';
 import { type Site, startSite } from './site.ts';
 import type { Sites } from './sites.ts';
 import { STREAM_DRIVERS } from './stream-drivers.ts';
+import { toldBy } from './told-settings.ts';
 
 /** The document has an example of each problem that an operation can end in, by its key. */
 function says(key: ErrorKey, { responses }: DescribedOperation): boolean {
@@ -21,6 +23,18 @@ function refusalsWith(error: StoreError) {
     yield await refuse();
   };
   return { refuse, refuseLines };
+}
+
+const WORDS = "connect ECONNREFUSED clickhouse.internal, open '/srv/data/catalog.sqlite'";
+
+/** Every call of the store fails with this code, and with words that are for the operator. */
+function failWith(code: StoreErrorCode, { store, kafka }: Site): void {
+  const { refuse, refuseLines } = refusalsWith(new StoreError(code, WORDS, { cause: new Error(WORDS) }));
+  const reads = { search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines, check: refuseLines };
+  const letters = { listDeadLetters: refuse, removeDeadLetters: refuse };
+  Object.assign(store, { ...reads, ...letters, append: refuse, beginBackup: refuse });
+  Object.assign(store.positions, { decode: refuse, oldest: refuse, newest: refuse, afterExpiry: refuse });
+  Object.assign(kafka, { skip: refuse, rewind: refuse });
 }
 
 /** Every reading of the store is refused from here on. An append never is: it waits, or it fails with `append_failed`. */
@@ -48,6 +62,8 @@ function disconnect({ store, kafka }: Site): void {
 
 const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveZones', 'readFeed', 'searchEventLogs'];
 const LETTERS = ['discardDeadLetters', 'listDeadLetters', 'replayDeadLetters'];
+/** The one operation beside the search that asks the store. */
+const { getApiGuardianMetrics = {} } = OPERATION_DRIVERS;
 const INTAKE = ['ingestEvents', ...LETTERS, 'rewindKafkaTopic', 'skipKafkaBatch'];
 
 const DRIVERS = { ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...PROGRAM_DRIVERS };
@@ -75,4 +91,24 @@ test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
   expect(failed.toSorted()).toEqual(expected.toSorted());
   const described = DESCRIBED_OPERATIONS.filter((operation) => says(key, operation)).map(({ operationId }) => operationId);
   expect(described.toSorted()).toEqual([...new Set([...failed, ...(key === 'store.busy' ? WITH_BODIES : [])])].toSorted());
+});
+
+test.each(STORE_ERROR_CODES)('what the store says of `%s` is for the log, which has the id of the answer', async (code) => {
+  const site = await startSite();
+  onTestFinished(() => site.stop());
+  failWith(code, site);
+  let refused = 0;
+  for (const [name, drivers] of Object.entries({ ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...PROGRAM_DRIVERS, getApiGuardianMetrics })) {
+    const answer = await (drivers[200] ?? drivers[202] ?? drivers[204])?.({ open: site } as Sites);
+    if (answer === undefined) continue;
+    expect([name, toldBy(name, answer, ['ECONNREFUSED', 'clickhouse.internal', '/srv/data', ...site.hidden], site.log)]).toEqual([
+      name,
+      [],
+    ]);
+    const id = answer.headers.get('x-request-id');
+    if (answer.status < 400 || id === null) continue;
+    refused += 1;
+    expect(JSON.stringify(site.log.find(({ reqId }) => reqId === id))).toContain('clickhouse.internal');
+  }
+  expect(refused).toBeGreaterThan(10);
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
 import type { KafkaSource } from '../../../ingest/kafka/kafka-source.ts';
 import { buildApp } from '../../../src/app.ts';
@@ -13,6 +13,7 @@ import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
 import { openTestStore, type TestStore } from '../../fixtures/test-store.ts';
 import { waitingSource } from '../waiting-source.ts';
 import { type Addressed, type Call, type DrivenAnswer, send } from './driven-answer.ts';
+import { type LogLine, secretsIn } from './told-settings.ts';
 
 /** The real app over a real store and a real local control plane. */
 export interface Site extends Addressed {
@@ -22,6 +23,11 @@ export interface Site extends Addressed {
   readonly kafka: KafkaSource;
   readonly queue: FairQueue;
   readonly dataDir: string;
+  /** What no answer may tell: paths, hosts and secrets of the settings. */
+  readonly hidden: readonly string[];
+  /** The log's lines so far, parsed. */
+  readonly log: readonly LogLine[];
+  readonly logger: Logger;
   /** Tokens of its database. */
   readonly tokens: { readonly full: string; readonly readOnly: string };
   stop(): Promise<void>;
@@ -29,8 +35,6 @@ export interface Site extends Addressed {
 
 /** Short, so that the tests need not wait long for a body that never comes. */
 const BODY_DEADLINE_MS = 2_000;
-
-const logger = pino({ enabled: false });
 
 function newTokens(dataDir: string): Site['tokens'] {
   const store = openTokenStore(dataDir, Date.now);
@@ -47,6 +51,8 @@ async function listening(app: FastifyInstance): Promise<string> {
 /** Starts one with variables as in the environment; `now` is the store's clock. */
 export async function startSite(env: Readonly<Record<string, string>> = {}, now: () => number = Date.now): Promise<Site> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-site-'));
+  const log: LogLine[] = [];
+  const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line)) });
   const config = loadConfig({ MEMORY_LIMIT_MB: '256', ...env, DATA_DIR: dataDir });
   const store = await openTestStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now, logger });
   const edge = await startEdge({ store, config, now: Date.now, logger });
@@ -62,11 +68,12 @@ export async function startSite(env: Readonly<Record<string, string>> = {}, now:
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { app, store, edge, kafka, queue, dataDir, tokens: newTokens(dataDir), url, stop };
+  const hidden = [dataDir, ...secretsIn(env)];
+  return { app, store, edge, kafka, queue, dataDir, hidden, log, logger, tokens: newTokens(dataDir), url, stop };
 }
 
 /** Asks a second app over the site's store and control plane, one that has begun to stop and is not done with it. */
-export async function askWhileStopping({ store, edge }: Site, call: Call): Promise<DrivenAnswer> {
+export async function askWhileStopping({ store, edge, logger }: Site, call: Call): Promise<DrivenAnswer> {
   const app = await buildApp({ store, config: loadConfig({}), now: Date.now, logger, kafka: null, edge });
   const { promise: answered, resolve: letGo } = Promise.withResolvers<void>();
   // A stop waits for what is under way; this makes it wait for our answer.

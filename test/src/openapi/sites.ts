@@ -37,7 +37,7 @@ function upstreamsAt(url: string): Readonly<Record<string, string>> {
 /** Simulates a disk that lost its files: every table is gone, and every call of the store fails. */
 function breakDown({ store, edge, kafka, dataDir }: Site): void {
   const fail = (): never => {
-    throw new Error('a defect');
+    throw new Error(`ENOENT: no such file or directory, open '${dataDir}/segments'`);
   };
   store.search = async () => fail();
   store.explore = async () => fail();

@@ -116,7 +116,7 @@ test('while nothing can be flushed no backup is made, which says why, and one is
 test('one backup is made at a time, and none after the store is closed', async () => {
   const store = await embeddedStoreIn(temporaryFolder());
   const first = await store.beginBackup();
-  await expect(store.beginBackup()).rejects.toMatchObject({ code: 'backup_failed', message: expect.stringContaining('another backup') });
+  await expect(store.beginBackup()).rejects.toMatchObject({ code: 'backup_taken', message: expect.stringContaining('another backup') });
   await first[Symbol.asyncDispose]();
   const second = store.beginBackup();
   await Promise.all([second, store.close()]);
