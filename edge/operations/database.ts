@@ -122,6 +122,8 @@ const STATEMENTS = {
   errorShape: 'pipeline',
   params: {},
   bodyLimitBytes: LARGE_BODY_BYTES,
+  // `fetch` gives a text this type, with a charset.
+  bodyTypes: ['application/json', 'text/plain'],
   // Clients in Go and Rust send no type.
   untypedIs: 'application/json',
   addressMember: 'base_url',

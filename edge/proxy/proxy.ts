@@ -38,6 +38,12 @@ export const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
 
+/** The media type of a body for its upstream, which need not take JSON as text. */
+function jsonTypeOf({ headers }: FastifyRequest, operation: Operation): string {
+  const type = requireBodyType(headers, operation);
+  return type === 'text/plain' ? 'application/json' : type;
+}
+
 /** The headers of an answer that are passed on: how to read its body, and when to come again. */
 const ANSWER_HEADERS = ['content-type', 'content-encoding', 'retry-after'] as const;
 
@@ -130,7 +136,7 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
 
   function forward(operation: Operation, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const target = upstreamOf(operation);
-    const body = request.sentBody === null ? {} : { body: request.sentBody, contentType: requireBodyType(request.headers, operation) };
+    const body = request.sentBody === null ? {} : { body: request.sentBody, contentType: jsonTypeOf(request, operation) };
     const url = upstreamUrl(target, fillPath(operation.path, request.params as Record<string, unknown>));
     const call = beginCall(reply.raw, operation.deadlines.headersMs);
     const send = (): FastifyReply =>

@@ -73,12 +73,16 @@ describe('a proxied request', () => {
   );
 });
 
-test('a body of the database without a Content-Type reaches the upstream as JSON', async () => {
+test.each([
+  ['without a Content-Type', {}],
+  ['as the text that fetch makes of it', { 'content-type': 'text/plain;charset=UTF-8' }],
+  ['as a text without a charset', { 'content-type': 'Text/Plain' }],
+])('a body of the database %s reaches the upstream as JSON', async (_what, headers) => {
   await using upstream = await echo();
   await using proxy = await startProxy({ target: { url: upstream.url } });
   const { method, path, body } = exampleOf(14);
   // Bytes, because `fetch` gives a text a type.
-  const answer = await fetch(`${proxy.url}${path}`, { method, body: Buffer.from(JSON.stringify(body)) });
+  const answer = await fetch(`${proxy.url}${path}`, { method, headers, body: Buffer.from(JSON.stringify(body)) });
   expect(answer.status, await answer.text()).toBe(200);
   expect(upstream.seen).toMatchObject([{ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }]);
 });
@@ -135,6 +139,7 @@ const REFUSED: readonly Case[] = [
   ['a text type that is not JSON', 5, { type: 'text/plain' }, 415],
   ['a JSON type that the operation does not have', 4, { type: 'text/json' }, 415],
   ['a body without a type', 4, { type: '' }, 415],
+  ['a text in another charset', 14, { type: 'text/plain; charset=iso-8859-1' }, 415],
   ['another charset', 3, { type: 'application/json; charset=utf-16' }, 415],
   ['a body that is too large', 2, { body: { Name: 'x'.repeat(70_000) } }, 413],
 ];
