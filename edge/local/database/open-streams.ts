@@ -37,10 +37,11 @@ function makeBatons(): Batons {
   };
 }
 
-/** The SQL texts that a stream keeps by number. `find` and `store` throw StatementError that names the path. */
+/** The SQL texts that a stream keeps by number. */
 interface StoredSqls {
-  find(path: string, sqlId: number): string;
-  /** `path` is that of the request. */
+  /** Those of the numbers that are in use. */
+  pick(sqlIds: readonly number[]): ReadonlyMap<number, string>;
+  /** `path` is that of the request. Throws StatementError that names it. */
   store(path: string, sqlId: number, sql: string): void;
   close(sqlId: number): void;
   /** UTF-8 bytes of its texts. */
@@ -62,11 +63,7 @@ function makeStoredSqls({ maxTexts, maxLength, maxBytes, usedBytes }: StoredSqls
   const texts = new Map<number, string>();
   let sizeBytes = 0;
   return {
-    find(path, id) {
-      const sql = texts.get(id);
-      if (sql === undefined) throw new StatementError('SQL_NOT_FOUND', `${path} is ${id}, and this stream has stored no such SQL text`);
-      return sql;
-    },
+    pick: (ids) => new Map([...texts].filter(([id]) => ids.includes(id))),
     store(path, id, text) {
       if (texts.has(id)) throw new StatementError('SQL_STORE_EXISTS', `${path}.sql_id is ${id}, which is in use; close_sql frees it`);
       if (texts.size >= maxTexts)
@@ -131,8 +128,7 @@ export interface OpenStreams {
   /** The stream of a baton, which is valid once. Throws EdgeError 400. */
   resume(baton: string, token: KeptToken): DatabaseStream;
   /**
-   * Rejects with StatementError for a text that is not stored, with EdgeError, or with ProcessGone when the statement was stopped and its
-   * stream ended.
+   * Rejects with EdgeError, or with ProcessGone when the statement was stopped and its stream ended.
    */
   run(stream: DatabaseStream, request: PlanRequest, answerBytes: number): Promise<RunOutcome>;
   /** Makes the stream wait for its next request, and returns the baton for that. Its process goes to whoever waits for one. */
@@ -315,9 +311,9 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
       stream.turn += 1;
       return stream;
     },
-    async run(stream, { plan, names }, answerBytes) {
+    async run(stream, { plan, sqlIds }, answerBytes) {
       const state = stateOf(stream);
-      const stored = new Map(names.map(({ sqlId, path }) => [sqlId, state.sqls.find(path, sqlId)]));
+      const stored = state.sqls.pick(sqlIds);
       try {
         const process = await processOf(state);
         const { rows, statementMs, requestMs } = limits;

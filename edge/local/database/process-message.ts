@@ -23,7 +23,7 @@ export interface OpenRequest {
 export interface RunRequest {
   /** A StreamPlan<GivenSql>, written by `serialize` of node:v8. */
   readonly plan: Uint8Array;
-  /** The stored texts of the plan, by number. */
+  /** The stored texts of the plan, by number. One that is not stored is missing. */
   readonly stored: ReadonlyMap<number, string>;
   readonly rows: number;
   readonly bytes: number;

@@ -7,9 +7,8 @@ import {
   type SqlValue,
   StatementError,
   type StatementPlan,
-  type StoredSql,
   type StreamPlan,
-  withSqls,
+  sqlsOf,
 } from './stream-plan.ts';
 
 /** A JSON object of a request. */
@@ -206,8 +205,8 @@ export interface PlanRequest {
   readonly kind: 'plan';
   /** A StreamPlan<GivenSql>, written by `serialize` of node:v8, so that passing it on costs nothing. */
   readonly plan: Uint8Array;
-  /** The stored texts of the plan, each once. */
-  readonly names: readonly StoredSql[];
+  /** The numbers of the stored texts of the plan, each once. */
+  readonly sqlIds: readonly number[];
 }
 
 /** An item that is not of the protocol. The others are run all the same. */
@@ -226,11 +225,8 @@ export interface ReadPipeline {
 }
 
 function planRequest(plan: StreamPlan<GivenSql>): PlanRequest {
-  const names = new Map<number, StoredSql>();
-  withSqls(plan, (sql) => {
-    if (typeof sql !== 'string' && !names.has(sql.sqlId)) names.set(sql.sqlId, sql);
-  });
-  return { kind: 'plan', plan: serialize(plan), names: [...names.values()] };
+  const sqlIds = new Set(sqlsOf(plan).flatMap((sql) => (typeof sql === 'string' ? [] : [sql.sqlId])));
+  return { kind: 'plan', plan: serialize(plan), sqlIds: [...sqlIds] };
 }
 
 function readRequest(wire: unknown, index: number): ReadRequest {

@@ -50,7 +50,7 @@ export function errorJson({ message, code }: { readonly message: string; readonl
 }
 
 /** An SQL text that the stream keeps by a number. */
-export interface StoredSql {
+interface StoredSql {
   readonly sqlId: number;
   /** The path of the number in the request. */
   readonly path: string;
@@ -88,19 +88,18 @@ export type StreamPlan<Sql = string> =
   | { readonly kind: 'describe'; readonly sql: Sql }
   | { readonly kind: 'get-autocommit' };
 
-/** The plan with its SQL texts replaced. */
-export function withSqls<From, To>(plan: StreamPlan<From>, sqlOf: (sql: From) => To): StreamPlan<To> {
-  const statement = (one: StatementPlan<From>): StatementPlan<To> => ({ ...one, sql: sqlOf(one.sql) });
+/** The SQL texts of a plan, in their order. */
+export function sqlsOf<Sql>(plan: StreamPlan<Sql>): readonly Sql[] {
   switch (plan.kind) {
     case 'execute':
-      return { kind: 'execute', statement: statement(plan.statement) };
+      return [plan.statement.sql];
     case 'batch':
     case 'cursor':
-      return { kind: plan.kind, steps: plan.steps.map((step) => ({ ...step, statement: statement(step.statement) })) };
+      return plan.steps.map(({ statement }) => statement.sql);
     case 'sequence':
     case 'describe':
-      return { kind: plan.kind, sql: sqlOf(plan.sql) };
+      return [plan.sql];
     case 'get-autocommit':
-      return plan;
+      return [];
   }
 }

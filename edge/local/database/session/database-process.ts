@@ -3,7 +3,7 @@ import process from 'node:process';
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { LOCK_ANSWERS, LOCK_FD, type ProcessAnswer, type ProcessRequest, type RunOutcome, type RunRequest } from '../process-message.ts';
-import { errorJson, type GivenSql, StatementError, type StreamPlan, withSqls } from '../stream-plan.ts';
+import { errorJson, type GivenSql, StatementError, type StreamPlan } from '../stream-plan.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { runPlan } from './run-plan.ts';
 import { ForbiddenWrite } from './statement-guard.ts';
@@ -47,17 +47,17 @@ function waitForLock(): boolean {
   return answer[0] === LOCK_ANSWERS.tryAgain;
 }
 
-function planOf({ plan, stored }: RunRequest): StreamPlan {
-  return withSqls(deserialize(plan) as StreamPlan<GivenSql>, (sql) => {
-    if (typeof sql === 'string') return sql;
-    const text = stored.get(sql.sqlId);
-    if (text === undefined) throw new Error(`the SQL text ${sql.sqlId} did not come with its plan`);
-    return text;
-  });
+/** Throws StatementError for a text that is not stored. */
+function textOf(sql: GivenSql, stored: RunRequest['stored']): string {
+  if (typeof sql === 'string') return sql;
+  const text = stored.get(sql.sqlId);
+  if (text !== undefined) return text;
+  throw new StatementError('SQL_NOT_FOUND', `${sql.path} is ${sql.sqlId}, and this stream has stored no such SQL text`);
 }
 
 function run(opened: Connection, request: RunRequest): RunOutcome {
-  const { rows, bytes } = request;
+  const { rows, bytes, stored } = request;
+  const plan = deserialize(request.plan) as StreamPlan<GivenSql>;
   notedAt = performance.now();
   const outcome = (json: string, forbidden: RunOutcome['forbidden'] = null): RunOutcome => ({
     json,
@@ -68,7 +68,7 @@ function run(opened: Connection, request: RunRequest): RunOutcome {
     forbidden,
   });
   try {
-    return outcome(runPlan(opened, planOf(request), { rows, bytes }, noteStatement));
+    return outcome(runPlan(opened, plan, (sql) => textOf(sql, stored), { rows, bytes }, noteStatement));
   } catch (error) {
     if (error instanceof ForbiddenWrite) return outcome('', { code: error.code, message: error.message });
     if (error instanceof StatementError) return outcome(`{"type":"error","error":${errorJson(error)}}`);

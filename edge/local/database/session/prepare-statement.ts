@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import { cut } from '../../../shown-value.ts';
 import { StatementError } from '../stream-plan.ts';
 import type { Connection } from './connection.ts';
-import { type Denial, ForbiddenWrite, firstKeyword, type StatementEffects } from './statement-guard.ts';
+import { type Denial, ForbiddenWrite, firstKeyword, readOnlyAt, type StatementEffects } from './statement-guard.ts';
 
 /** SQLite's primary result codes, https://sqlite.org/rescode.html */
 const PRIMARY_CODES: readonly string[] = (
@@ -98,16 +98,22 @@ function effectsOf(sql: string, effects: StatementEffects): StatementEffects {
   return firstKeyword(sql) === 'VACUUM' ? { ...effects, writes: true } : effects;
 }
 
+/** The text for the engine, which knows no `BEGIN READONLY` as libsql does. The word instead of it is as long. */
+export function engineText(sql: string): string {
+  const at = readOnlyAt(sql);
+  return at === null ? sql : `${sql.slice(0, at)}DEFERRED${sql.slice(at + 'DEFERRED'.length)}`;
+}
+
 /** Prepares the first statement of a text; null where there is none. The engine finds where it ends. */
 function prepareFirst(connection: Connection, sql: string, purpose: Purpose): PreparedStatement | null {
   const { db, guard, whenUnlocked } = connection;
   guard.enter(purpose);
   try {
     // Reading the schema waits, too, such as for a log that is recovered after a crash.
-    const statement = whenUnlocked(() => db.prepare(sql));
+    const statement = whenUnlocked(() => db.prepare(engineText(sql)));
     // node:sqlite would refuse `:a` beside `@a`, and arguments come with the whole name.
     statement.setAllowBareNamedParameters(false);
-    const own = statement.sourceSQL;
+    const own = sql.slice(0, statement.sourceSQL.length);
     return { statement, sql: own, rest: sql.slice(own.length), effects: effectsOf(own, guard.effects()) };
   } catch (error) {
     if (isNoStatement(error)) return null;

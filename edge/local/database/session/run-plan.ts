@@ -1,6 +1,14 @@
-import { type BatchStepPlan, type ConditionPlan, errorJson, StatementError, type StreamPlan } from '../stream-plan.ts';
+import {
+  type BatchStepPlan,
+  type ConditionPlan,
+  errorJson,
+  type GivenSql,
+  StatementError,
+  type StatementPlan,
+  type StreamPlan,
+} from '../stream-plan.ts';
 import type { Connection, Row } from './connection.ts';
-import { checkSqlText, prepareNext, prepareOnly, thrownFor } from './prepare-statement.ts';
+import { checkSqlText, engineText, prepareNext, prepareOnly, thrownFor } from './prepare-statement.ts';
 import {
   type AnswerBudget,
   charge,
@@ -30,7 +38,7 @@ function describeStatement(connection: Connection, sql: string): string {
   try {
     connection.guard.enter('describe');
     // EXPLAIN of an EXPLAIN is a syntax error, and it only reads.
-    const program = isExplain ? [] : (connection.db.prepare(`EXPLAIN ${own}`).all() as unknown as readonly Row[]);
+    const program = isExplain ? [] : (connection.db.prepare(`EXPLAIN ${engineText(own)}`).all() as unknown as readonly Row[]);
     const params = JSON.stringify(sqlParameters(own).map((name) => ({ name })));
     const columns = columnsJson(statement.columns());
     return `{"params":${params},"cols":${columns},"is_explain":${isExplain},"is_readonly":${!program.some(writes)}}`;
@@ -62,31 +70,32 @@ function holds(condition: ConditionPlan, outcomes: readonly StepOutcome[], isAut
 
 interface StepRun {
   /** Returns the result of a step as the protocol's text. */
-  readonly execute: (step: BatchStepPlan, index: number) => string;
+  readonly execute: (step: BatchStepPlan<GivenSql>, index: number) => string;
   readonly isAutocommit: () => boolean;
 }
 
-/** What the answer has for a step beside its result or error. */
-const STEP_BYTES = {
-  batch: 'null,null,'.length,
-  cursor: '{"type":"step_error","step":10000,"error":}\n'.length,
-} as const;
-const ERROR_TOO_LARGE = new StatementError('RESPONSE_TOO_LARGE', 'the error of the step would make the answer larger than is allowed');
+const ERROR_TOO_LARGE = errorJson(
+  new StatementError('RESPONSE_TOO_LARGE', 'the error of the step would make the answer larger than is allowed'),
+);
 
-/** Tells the error of a step as far as the answer has room: its text, or that it is too large, or null. */
+/** What the answer has for a step beside its result, and room for the shortest error. */
+const STEP_BYTES = {
+  batch: 'null,null,'.length + ERROR_TOO_LARGE.length,
+  cursor: '{"type":"step_error","step":10000,"error":}\n'.length + ERROR_TOO_LARGE.length,
+} as const;
+
+/** Tells the error of a step if the answer has room, or else that it is too large. */
 function failed(error: StatementError, budget: AnswerBudget): StepOutcome {
-  for (const json of [errorJson(error), errorJson(ERROR_TOO_LARGE)]) {
-    const bytes = Buffer.byteLength(json);
-    if (bytes > budget.bytes) continue;
-    budget.bytes -= bytes;
-    return { kind: 'error', json };
-  }
-  return { kind: 'error', json: 'null' };
+  const json = errorJson(error);
+  const bytes = Buffer.byteLength(json);
+  if (bytes > budget.bytes) return { kind: 'error', json: ERROR_TOO_LARGE };
+  budget.bytes -= bytes;
+  return { kind: 'error', json };
 }
 
 /** Runs the steps whose conditions hold, in order. */
 function runSteps(
-  { kind, steps }: Extract<StreamPlan, { readonly kind: 'batch' | 'cursor' }>,
+  { kind, steps }: Extract<StreamPlan<GivenSql>, { readonly kind: 'batch' | 'cursor' }>,
   { execute, isAutocommit }: StepRun,
   budget: AnswerBudget,
 ): readonly StepOutcome[] {
@@ -116,11 +125,11 @@ function batchJson(outcomes: readonly StepOutcome[]): string {
   return `{"step_results":[${of('ok')}],"step_errors":[${of('error')}]}`;
 }
 
-/** The entries of a cursor, each a line of JSON. A skipped step has none, nor one whose error is not told. */
+/** The entries of a cursor, each a line of JSON. A skipped step has none. */
 function cursorText(outcomes: readonly StepOutcome[]): string {
   return outcomes
     .flatMap((outcome, step) => {
-      if (outcome.kind === 'skipped' || outcome.json === 'null') return [];
+      if (outcome.kind === 'skipped') return [];
       return outcome.kind === 'ok' ? [outcome.json] : [`{"type":"step_error","step":${step},"error":${outcome.json}}`];
     })
     .join('\n');
@@ -139,27 +148,28 @@ function runSequence(connection: Connection, sql: string, budget: AnswerBudget, 
 const okJson = (response: string): string => `{"type":"ok","response":${response}}`;
 
 /**
- * Runs the plan of a stream and returns the protocol's result as JSON text; of a cursor its entries, a line each. `onStatement` is called
- * before each statement. Throws StatementError, or ForbiddenWrite where a Read Only connection was to write.
+ * Runs the plan of a stream and returns the protocol's result as JSON text; of a cursor its entries, a line each. `textOf` looks stored
+ * texts up, and `onStatement` is called before each statement. Throws StatementError, or ForbiddenWrite where a Read Only connection was to write.
  */
 export function runPlan(
   connection: Connection,
-  plan: StreamPlan,
+  plan: StreamPlan<GivenSql>,
+  textOf: (sql: GivenSql) => string,
   limits: Pick<AnswerBudget, 'rows' | 'bytes'>,
   onStatement: () => void,
 ): string {
   const budget: AnswerBudget = { ...limits, rowBytes: plan.kind === 'cursor' ? ENTRY_BYTES : 1 };
-  const stepsWith = (textOf: (result: StatementResult, index: number) => string): StepRun => ({
-    execute({ statement }, index) {
-      onStatement();
-      return textOf(executeStatement(connection, statement, budget), index);
-    },
+  const execute = (statement: StatementPlan<GivenSql>): StatementResult => {
+    onStatement();
+    return executeStatement(connection, { ...statement, sql: textOf(statement.sql) }, budget);
+  };
+  const stepsWith = (written: (result: StatementResult, index: number) => string): StepRun => ({
+    execute: ({ statement }, index) => written(execute(statement), index),
     isAutocommit: () => !connection.db.isTransaction,
   });
   switch (plan.kind) {
     case 'execute':
-      onStatement();
-      return okJson(`{"type":"execute","result":${resultJson(executeStatement(connection, plan.statement, budget))}}`);
+      return okJson(`{"type":"execute","result":${resultJson(execute(plan.statement))}}`);
     case 'batch':
       return okJson(`{"type":"batch","result":${batchJson(runSteps(plan, stepsWith(resultJson), budget))}}`);
     case 'cursor':
@@ -171,11 +181,11 @@ export function runPlan(
         ),
       );
     case 'sequence':
-      runSequence(connection, plan.sql, budget, onStatement);
+      runSequence(connection, textOf(plan.sql), budget, onStatement);
       return okJson('{"type":"sequence"}');
     case 'describe': {
       onStatement();
-      const described = describeStatement(connection, plan.sql);
+      const described = describeStatement(connection, textOf(plan.sql));
       charge(budget, Buffer.byteLength(described), 'the description of the statement would make the answer larger than is allowed');
       return okJson(`{"type":"describe","result":${described}}`);
     }

@@ -1,9 +1,10 @@
-import type { StatementColumnMetadata } from 'node:sqlite';
+import type { DatabaseSync, StatementColumnMetadata } from 'node:sqlite';
 import { shown } from '../../../shown-value.ts';
 import { type SqlValue, StatementError, type StatementPlan, valueJson } from '../stream-plan.ts';
 import type { Connection, Row } from './connection.ts';
 import { watchInsertedRowid } from './inserted-rowid.ts';
 import { type PreparedStatement, prepareOnly, thrownFor } from './prepare-statement.ts';
+import { readOnlyAt } from './statement-guard.ts';
 
 /**
  * The parameters of one statement, numbered by SQLite's rules (https://sqlite.org/lang_expr.html#varparam): element n is the name of
@@ -108,9 +109,6 @@ export function charge(budget: AnswerBudget, bytes: number, otherwise: string): 
   budget.bytes -= bytes;
 }
 
-/** libsql's way to begin a reading transaction. SQLite takes READONLY for the transaction's name. */
-const BEGIN_READ_ONLY = /^[\s;]*BEGIN\s+TRANSACTION\s+READONLY[\s;]*$/i;
-
 /** The columns of a prepared statement as JSON text. */
 export function columnsJson(columns: readonly StatementColumnMetadata[]): string {
   return JSON.stringify(columns.map(({ name, type }) => ({ name, decltype: type })));
@@ -134,8 +132,15 @@ function rowJson(row: Row, budget: AnswerBudget): string {
 }
 
 /** Runs a statement to its end. Returns the rows as JSON texts, or none where they are not wanted. Always closes the statement. */
-function step({ statement }: PreparedStatement, bound: BoundArguments, wantRows: boolean, budget: AnswerBudget): readonly string[] {
+function step(
+  db: DatabaseSync,
+  { statement, effects }: PreparedStatement,
+  bound: BoundArguments,
+  wantRows: boolean,
+  budget: AnswerBudget,
+): readonly string[] {
   const rows: string[] = [];
+  const file = effects.namesFile ? db.location() : null;
   const found = statement.iterate(bound.named, ...bound.positional);
   try {
     for (const row of found) {
@@ -146,7 +151,8 @@ function step({ statement }: PreparedStatement, bound: BoundArguments, wantRows:
           `the statement changed nothing: it answers more than ${budget.rows} rows; ask for fewer with LIMIT`,
         );
       }
-      rows.push(rowJson(row as unknown as Row, budget));
+      const values = row as unknown as Row;
+      rows.push(rowJson(file === null ? values : values.map((value) => (String(value).includes(file) ? '' : value)), budget));
     }
     return rows;
   } finally {
@@ -164,8 +170,8 @@ export function runPrepared(
   budget: AnswerBudget,
 ): readonly string[] {
   const { db, guard, log } = connection;
-  const onlyReads = BEGIN_READ_ONLY.test(prepared.sql);
-  const run = (): readonly string[] => step(prepared, bound, wantRows, budget);
+  const onlyReads = readOnlyAt(prepared.sql) !== null;
+  const run = (): readonly string[] => step(db, prepared, bound, wantRows, budget);
   try {
     if (!onlyReads) log.makeRoom(prepared.effects);
     // With RETURNING the engine has made all changes before the first row, which may be too large to answer.

@@ -3,14 +3,36 @@ import type { StatementError } from '../stream-plan.ts';
 
 /** White space, a semicolon, or a comment. One at a time, so that the time is linear in the text. */
 const SKIPPED = /[\s;]+|--[^\n]*\n|\/\*[\s\S]*?\*\//y;
-const KEYWORD = /[A-Z]*/iy;
+const KEYWORD = /(?:[A-Z][\w$]*)?/iy;
+
+interface Word {
+  /** In capitals; empty where there is none. */
+  readonly word: string;
+  /** Its place in the text. */
+  readonly at: number;
+}
+
+/** The first word at `from` or after what is skipped there. */
+function wordFrom(sql: string, from: number): Word {
+  let at = from;
+  for (SKIPPED.lastIndex = from; SKIPPED.test(sql); ) at = SKIPPED.lastIndex;
+  KEYWORD.lastIndex = at;
+  return { word: KEYWORD.exec(sql)?.[0].toUpperCase() ?? '', at };
+}
 
 /** The first word of a statement in capitals; empty where there is none. */
 export function firstKeyword(sql: string): string {
-  let at = 0;
-  for (SKIPPED.lastIndex = 0; SKIPPED.test(sql); ) at = SKIPPED.lastIndex;
-  KEYWORD.lastIndex = at;
-  return KEYWORD.exec(sql)?.[0].toUpperCase() ?? '';
+  return wordFrom(sql, 0).word;
+}
+
+/** Where `READONLY` stands in a text that begins with `BEGIN READONLY` or `BEGIN TRANSACTION READONLY`; null in others. */
+export function readOnlyAt(sql: string): number | null {
+  const next = ({ word, at }: Word): Word => wordFrom(sql, at + word.length);
+  const begin = wordFrom(sql, 0);
+  if (begin.word !== 'BEGIN') return null;
+  const second = next(begin);
+  const { word, at } = second.word === 'TRANSACTION' ? next(second) : second;
+  return word === 'READONLY' ? at : null;
 }
 
 /** A Read Only connection was to do more than read. The whole request is refused. */
@@ -38,7 +60,7 @@ const TELL_OF_ARGUMENT: ReadonlySet<string> = new Set([
   'table_xinfo',
 ]);
 
-/** Pragmas that only read, without an argument. `database_list` is missing because it tells where DATA_DIR is. */
+/** Pragmas that only read, without an argument. */
 const TELL: ReadonlySet<string> = new Set([
   ...TELL_OF_ARGUMENT,
   'analysis_limit',
@@ -50,6 +72,7 @@ const TELL: ReadonlySet<string> = new Set([
   'collation_list',
   'compile_options',
   'data_version',
+  'database_list',
   'defer_foreign_keys',
   'encoding',
   'foreign_keys',
@@ -64,6 +87,7 @@ const TELL: ReadonlySet<string> = new Set([
   'page_size',
   'pragma_list',
   'query_only',
+  'read_uncommitted',
   'recursive_triggers',
   'reverse_unordered_selects',
   'schema_version',
@@ -104,6 +128,7 @@ function pragmaEffect(name: string, argument: string | null): 'tells' | 'changes
 
 /** A pragma whose answer can be compared with those of the same connection alone. */
 const TELLS_OF_CONNECTION = 'data_version';
+const TELLS_OF_FILE = 'database_list';
 
 /** A refused action: `write` needs Full Access, `outside` is forbidden to everyone. */
 export interface Denial {
@@ -131,6 +156,8 @@ export interface StatementEffects {
   readonly writes: boolean;
   /** It begins, ends or divides a transaction. */
   readonly ofTransaction: boolean;
+  /** Its rows name the database's file, which callers are not told. */
+  readonly namesFile: boolean;
 }
 
 /** Answers the engine's questions while it prepares or runs a statement. There is one for each connection. */
@@ -170,6 +197,7 @@ const NO_EFFECTS: StatementEffects = {
   changesRows: false,
   writes: false,
   ofTransaction: false,
+  namesFile: false,
 };
 
 const MODULES: ReadonlySet<string> = new Set(['fts3', 'fts4', 'fts4aux', 'fts5', 'fts5vocab', 'geopoly', 'rtree', 'rtree_i32']);
@@ -202,6 +230,10 @@ function verdictOf(code: number, first: string | null, second: string | null): D
   }
 }
 
+function isPragma(name: string, code: number, first: string | null): boolean {
+  return code === constants.SQLITE_PRAGMA && first?.toLowerCase() === name;
+}
+
 function isOfConnection(code: number, first: string | null, database: string | null): boolean {
   return database === 'temp' || (code === constants.SQLITE_PRAGMA && first?.toLowerCase() !== 'optimize');
 }
@@ -223,8 +255,8 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
   let denied: Denial | null = null;
 
   function noteReading(code: number, first: string | null): void {
-    // A table-valued function asks for its pragma while it runs.
-    if (code === constants.SQLITE_PRAGMA && first?.toLowerCase() === TELLS_OF_CONNECTION && phase !== 'describe') keeps = true;
+    if (isPragma(TELLS_OF_CONNECTION, code, first) && phase !== 'describe') keeps = true;
+    if (phase === 'prepare' && isPragma(TELLS_OF_FILE, code, first)) effects = { ...effects, namesFile: true };
     if (phase === 'prepare' && OF_TRANSACTION.has(code)) effects = { ...effects, ofTransaction: true };
   }
 
@@ -246,7 +278,9 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
 
   return {
     authorize(code, first, second, database, by) {
-      const kind = verdictOf(code, first, second);
+      // A table-valued function asks for its pragma while it runs. Its rows may become anything.
+      const hidesFile = phase === 'run' && isPragma(TELLS_OF_FILE, code, first);
+      const kind = hidesFile ? 'outside' : verdictOf(code, first, second);
       if (kind === null) {
         noteReading(code, first);
         return constants.SQLITE_OK;

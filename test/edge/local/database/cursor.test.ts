@@ -139,10 +139,36 @@ describe('a cursor', () => {
     ]);
   });
 
-  test('with a text that is not stored ends in an error', async () => {
-    const { lines } = await cursor(batch({ stmt: { sql_id: 5 } }));
-    expect(lines.slice(1)).toMatchObject([
-      { type: 'error', error: { code: 'SQL_NOT_FOUND', message: expect.stringContaining('batch.steps[0].stmt.sql_id is 5') } },
+  test.each([
+    ['a text that is not stored', { sql_id: 5 }, 'SQL_NOT_FOUND', 'batch.steps[1].stmt.sql_id is 5'],
+    ['a wrong number of arguments', { sql: 'SELECT ?' }, 'ARGS_INVALID', '0 arguments are given'],
+    ['no statement', { sql: '-- nothing' }, 'SQL_NO_STATEMENT', 'no statement'],
+    ['two statements', { sql: 'SELECT 1; SELECT 2' }, 'SQL_MANY_STATEMENTS', 'more than one'],
+    ['what nobody may do', { sql: "ATTACH 'x' AS y" }, 'SQLITE_AUTH', 'outside of the database'],
+    ['a broken constraint', { sql: 'INSERT INTO item (id) VALUES (1), (1)' }, 'SQLITE_CONSTRAINT', 'item.id'],
+  ])('whose second step has %s has a step_error for it, and goes on', async (_what, stmt, code, message) => {
+    const steps = [step('SELECT 1'), { stmt }, step('SELECT 3', { type: 'error', step: 1 })];
+    const { lines } = await cursor(batch(...steps));
+    const ofOne = (index: number) => [`step_begin ${index}`, 'row', 'step_end'];
+    expect(lines.slice(1).map(entry)).toEqual([...ofOne(0), 'step_error 1', ...ofOne(2)]);
+    expect(lines[4].error).toEqual({ code, message: expect.stringContaining(message) });
+  });
+
+  test('of which each step fails tells each error, at last that there is no room for it', async () => {
+    const failing = Array.from({ length: 11 }, () => ({ stmt: { sql: `SELECT ${'n'.repeat(200)}` } }));
+    const { lines, text } = await cursor(batch(...failing), tiny);
+    expect(lines.slice(1).map(entry)).toEqual(failing.map((_failed, index) => `step_error ${index}`));
+    expect([lines[1].error.code, lines.at(-1).error.code, Buffer.byteLength(text) < 2_200]).toEqual([
+      'SQLITE_ERROR',
+      'RESPONSE_TOO_LARGE',
+      true,
+    ]);
+  });
+
+  test('of more steps than the answer has room for is not run, and ends in an error', async () => {
+    const { lines } = await cursor(batch(...Array.from({ length: 100 }, () => step('SELECT 1'))), tiny);
+    expect(lines.slice(1)).toEqual([
+      { type: 'error', error: { code: 'RESPONSE_TOO_LARGE', message: expect.stringContaining('the batch was not run') } },
     ]);
   });
 

@@ -65,7 +65,7 @@ describe('a limit', () => {
   });
 
   test('of bytes counts the names of columns: the steps of a batch that would go past it are not run, and say so', async () => {
-    const sql = `SELECT 1 AS "${'n'.repeat(6_000)}"`;
+    const sql = `SELECT 1 AS "${'n'.repeat(5_600)}"`;
     const [, { response }, { error }] = await results([
       { type: 'store_sql', sql_id: 1, sql },
       { type: 'batch', batch: { steps: Array.from({ length: 10 }, () => ({ stmt: { sql_id: 1 } })) } },
@@ -113,9 +113,9 @@ describe('a limit', () => {
     expect(answers[0].error.message).toMatch(/^1 arguments are given; the statement has \?, .*…$/u);
   });
 
-  test.each(['/v2/pipeline', '/v3/cursor'])('of bytes counts the errors of steps, of %s, and those beyond it are null', async (path) => {
+  test.each(['/v2/pipeline', '/v3/cursor'])('of bytes counts the errors of steps, of %s, and those beyond it say so', async (path) => {
     const failing = { stmt: { sql: 'SELECT ?3000', args: [{ type: 'null' }] } };
-    const batch = { steps: [{ stmt: { sql: 'SELECT 1' } }, ...Array.from({ length: 280 }, () => failing)] };
+    const batch = { steps: [{ stmt: { sql: 'SELECT 1' } }, ...Array.from({ length: 100 }, () => failing)] };
     const body = path === '/v3/cursor' ? { batch } : { requests: [{ type: 'batch', batch }, { type: 'close' }] };
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${app.full}` };
     const answer = await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -123,8 +123,7 @@ describe('a limit', () => {
     const codes = [...text.matchAll(/"code":"([A-Z_]+)"/gu)].map(([, code]) => code);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(20_000);
     expect([codes[0], codes.at(-1)]).toEqual(['ARGS_INVALID', 'RESPONSE_TOO_LARGE']);
-    expect(codes.length).toBeGreaterThan(5);
-    expect(text.match(/null/gu)?.length ?? 0).toBeGreaterThan(path === '/v3/cursor' ? 0 : 280);
+    expect(codes).toHaveLength(100);
   });
 
   test('of bytes counts the errors of requests', async () => {

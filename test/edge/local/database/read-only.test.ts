@@ -80,6 +80,8 @@ describe('a Read Only token', () => {
     'PRAGMA table_info(item)',
     'PRAGMA user_version',
     'PRAGMA foreign_key_check',
+    'PRAGMA read_uncommitted',
+    'PRAGMA database_list',
     "SELECT name FROM pragma_table_info('item')",
     'EXPLAIN QUERY PLAN SELECT * FROM item',
     'VALUES (1), (2)',
@@ -161,7 +163,7 @@ describe('neither kind of token', () => {
     ['lock everybody out', () => 'PRAGMA locking_mode = EXCLUSIVE'],
     ['choose where temporary files go', () => "PRAGMA temp_store_directory = '/tmp'"],
     ['map memory', () => 'PRAGMA mmap_size = 1000000000'],
-    ['learn where the files are', () => 'PRAGMA database_list'],
+    ['read what others have not committed', () => 'PRAGMA read_uncommitted = 1'],
     ['use a pragma that nobody knows', () => 'PRAGMA no_such_thing = 1'],
     ['use a virtual table of an unknown module', () => 'CREATE VIRTUAL TABLE other USING dbstat'],
   ])('may %s', async (_what, sqlFor) => {
@@ -172,10 +174,31 @@ describe('neither kind of token', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('is told where the files are by a table-valued function', async () => {
-    const { body } = await app.run(app.full, 'SELECT file FROM pragma_database_list');
-    expect(body.results[0]).toMatchObject({ type: 'error' });
-    expect(JSON.stringify(body)).not.toContain(app.dataDir);
+  const BOTH = [
+    ['0', 'main', ''],
+    ['1', 'temp', ''],
+  ];
+
+  test.each([
+    ['PRAGMA database_list', BOTH],
+    ['PRAGMA Main.Database_List', BOTH],
+    ['SELECT file FROM pragma_database_list', null],
+    ["SELECT hex(file) FROM pragma_database_list('')", null],
+    ['EXPLAIN PRAGMA database_list', expect.anything()],
+  ])('is told where the files are: %s', async (sql, rows) => {
+    const { body } = await app.pipeline(app.full, {
+      requests: [
+        { type: 'execute', stmt: { sql } },
+        { type: 'describe', sql },
+      ],
+    });
+    const [{ type, response }] = body.results;
+    expect(type).toBe(rows === null ? 'error' : 'ok');
+    if (rows !== null)
+      expect(response.result.rows.map((row: readonly { value: unknown }[]) => row.map(({ value }) => value))).toEqual(rows);
+    for (const hidden of [app.dataDir, Buffer.from(app.dataDir).toString('hex').toUpperCase()]) {
+      expect(JSON.stringify(body)).not.toContain(hidden);
+    }
   });
 });
 

@@ -72,6 +72,42 @@ describe('a stream', () => {
     expect(codes(answers)).toEqual(['ok', 'ok', 'ok', 'SQL_STORE_TOO_MANY', 'SQL_STORE_EXISTS', 'ok', 'ok', 'ok', 'SQL_NOT_FOUND']);
   });
 
+  test('has an error for each step of a batch whose text is not stored, and runs the others', async () => {
+    const steps = [{ stmt: { sql_id: 7 } }, { stmt: { sql: 'SELECT 1' } }];
+    const [{ response }] = await results([{ type: 'batch', batch: { steps } }]);
+    expect(response.result.step_errors).toEqual([
+      { code: 'SQL_NOT_FOUND', message: 'requests[0].batch.steps[0].stmt.sql_id is 7, and this stream has stored no such SQL text' },
+      null,
+    ]);
+    expect(response.result.step_results[1].rows).toHaveLength(1);
+  });
+
+  test.each([
+    'BEGIN READONLY',
+    'begin readonly;',
+    'BEGIN TRANSACTION READONLY',
+    'BEGIN READONLY TRANSACTION',
+    ' -- why\n BEGIN /* ; */ READONLY -- it reads',
+  ])('only reads after %j, until it has ended', async (begin) => {
+    const [insert, one] = [execute('UPDATE item SET id = id'), execute('SELECT 1')];
+    const answers = await results([execute(begin), one, insert, execute('COMMIT'), execute('BEGIN'), insert, execute('ROLLBACK')]);
+    expect(codes(answers)).toEqual(['ok', 'ok', 'SQLITE_READONLY', 'ok', 'ok', 'ok', 'ok']);
+    const script = await results([{ type: 'sequence', sql: `SELECT 1; ${begin.replace(';', ' ')}\n; SELECT 2;` }, insert]);
+    expect(codes(script)).toEqual(['ok', 'SQLITE_READONLY']);
+    const [described] = await results([{ type: 'describe', sql: begin }]);
+    expect(described.response.result).toMatchObject({ params: [], cols: [], is_readonly: true });
+  });
+
+  test.each([
+    ['BEGIN; READONLY', 'SQL_MANY_STATEMENTS'],
+    ['BEGIN READONLY x', 'SQL_PARSE_ERROR'],
+    ['BEGIN READONLY_', 'SQL_PARSE_ERROR'],
+    ['BEGIN IMMEDIATE READONLY', 'SQL_PARSE_ERROR'],
+    ['SELECT READONLY', 'SQLITE_ERROR'],
+  ])('begins no transaction with %j: %s', async (sql, code) => {
+    expect(codes(await results([execute(sql), execute('UPDATE item SET id = id')]))).toEqual([code, 'ok']);
+  });
+
   test('never runs a part of a long statement that would be one by itself', async () => {
     const [first, second] = ['DELETE FROM item WHERE id = 12', '34; SELECT 1'];
     for (let length = 4_090; length <= 4_100; length += 1) {
