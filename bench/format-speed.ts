@@ -1,6 +1,7 @@
 // Measures how fast events become lines of the feed, without the store: node bench/format-speed.ts [rounds]
 import { TEXT_FIELDS } from '../query/event-fields.ts';
 import { copiedChunk, writtenChunks } from '../src/feed/format-lines.ts';
+import { LineLimit } from '../src/feed/line-limit.ts';
 import { FEED_FORMAT_NAMES, FEED_FORMATS } from '../src/formats/feed-formats.ts';
 import type { FeedLine } from '../store/event-store.ts';
 import { generateEvents } from './events/event-generator.ts';
@@ -26,7 +27,7 @@ for (const name of FEED_FORMAT_NAMES) {
     const writeEvent = createWriter();
     const start = process.hrtime.bigint();
     bytes = 0;
-    for (const chunk of isStored ? [copiedChunk(lines)] : writtenChunks(lines, writeEvent)) {
+    for (const chunk of isStored ? [copiedChunk(lines)] : writtenChunks(lines, writeEvent, new LineLimit(null))) {
       bytes += chunk.length;
     }
     bestNs = Math.min(bestNs, Number(process.hrtime.bigint() - start) / EVENTS);

@@ -40,6 +40,17 @@ export function readFields(line: FeedLine): FeedEvent {
   return eventOf(line, json, membersBeforeLog(json));
 }
 
+/** The line of an event with `{"shortenedBytes":N}` in place of its log of N bytes. */
+export function withShortenedLog(line: FeedLine): FeedLine {
+  const stored = line.bytes.subarray(line.start, line.end);
+  const key = stored.indexOf(LOG_KEY);
+  if (key < 0) return line;
+  const begin = key + LOG_KEY.length;
+  const rest = Buffer.from(`{"shortenedBytes":${stored.length - begin - 1}}}`);
+  const bytes = Buffer.concat([stored.subarray(0, begin), rest]);
+  return { ...line, bytes, start: 0, end: bytes.length };
+}
+
 function jsonOf({ bytes, start, end }: FeedLine): string {
   return bytes.toString('utf8', start, end);
 }

@@ -1,20 +1,19 @@
 import type { FeedPosition } from '../../store/event-store.ts';
-import type { FeedFormatName } from '../formats/feed-formats.ts';
 import type { AnswerPart } from '../http/answer-writer.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { type FeedReading, type HeldPage, readPage } from './feed-reading.ts';
-import type { FormatThreads, WrittenPiece } from './format-threads.ts';
+import type { FormatThreads, LineForm, WrittenPiece } from './format-threads.ts';
+import { addLongLines, NO_LONG_LINES } from './line-limit.ts';
 
-interface FeedAnswerOptions {
+interface FeedAnswerOptions extends LineForm {
   readonly reading: FeedReading;
   readonly position: FeedPosition;
   readonly limit: number;
-  readonly format: FeedFormatName;
   readonly threads: Pick<FormatThreads, 'write'>;
   /** The page that is read already. */
   readonly firstPage: HeldPage;
-  /** Called with the number of events in each piece. */
-  readonly onEvents: (count: number) => void;
+  /** Called with each piece that is sent. */
+  readonly onPiece: (piece: WrittenPiece) => void;
   /** Called where the answer ends before its limit, because the next page could not be read. */
   readonly onShortened: (problem: RequestProblem) => void;
 }
@@ -22,30 +21,33 @@ interface FeedAnswerOptions {
 /**
  * The pieces of an answer: up to `limit` events, a line each, and a last line with the cursor. Where a page cannot be read, the answer ends
  * after the page before, and its last line says that there are more events. An answer without its last line was cut off, which is so when
- * this throws. `incomplete` in the last line: events at most that belong into the answer and cannot be read.
+ * this throws. `incomplete` in the last line: events at most that belong into the answer and cannot be read; `shortened` and `tooLong`: its
+ * long lines (`LongLines`). What is 0 is left out.
  *
  * Each page is read while the one before it is sent. A page that its client does not read may be evicted (see `page-memory.ts`); the
  * events that were not sent are then read again.
  */
 export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<readonly AnswerPart[], void, void> {
-  const { reading, limit, format, threads, firstPage, onEvents } = options;
+  const { reading, limit, threads, firstPage, onPiece } = options;
   const { positions } = reading.store;
   let { position } = options;
   let more = firstPage.more;
   let count = 0;
   let unreadable = 0;
+  let longLines = NO_LONG_LINES;
   let held: HeldPage | null = firstPage;
   let next: Promise<HeldPage | null> | undefined;
   try {
     while (held !== null) {
       const { page, end, events, more: hasMore }: HeldPage = held;
       let written = 0;
-      for await (const piece of piecesOf(held, format, threads)) {
+      for await (const piece of piecesOf(held, options, threads)) {
         yield [piece.chunk];
         written += piece.events;
         count += piece.events;
         position = positions.advance(position, { sequence: piece.lastSequence });
-        onEvents(piece.events);
+        longLines = addLongLines(longLines, piece.longLines);
+        onPiece(piece);
         const left = limit - count - (events - written);
         if (hasMore && left > 0) next ??= begin(options, end, left);
         // The next page is awaited after this one, or never where the answer is cut short.
@@ -66,18 +68,14 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<re
     held?.page.release();
     void discard(next);
   }
-  const incomplete = unreadable === 0 ? {} : { incomplete: unreadable };
-  yield [`${JSON.stringify({ cursor: positions.encode(position), more, count, ...incomplete })}\n`];
+  const exceptions = Object.entries({ incomplete: unreadable, ...longLines }).filter(([, events]) => events > 0);
+  yield [`${JSON.stringify({ cursor: positions.encode(position), more, count, ...Object.fromEntries(exceptions) })}\n`];
 }
 
 /** The pieces of a page, up to its eviction. */
-async function* piecesOf(
-  held: HeldPage,
-  format: FeedFormatName,
-  threads: FeedAnswerOptions['threads'],
-): AsyncGenerator<WrittenPiece, void> {
+async function* piecesOf(held: HeldPage, form: LineForm, threads: FeedAnswerOptions['threads']): AsyncGenerator<WrittenPiece, void> {
   for (;;) {
-    const piece = await nextPiece(held, format, threads);
+    const piece = await nextPiece(held, form, threads);
     if (piece === undefined) return;
     yield piece;
     held.page.touch();
@@ -88,14 +86,10 @@ async function* piecesOf(
  * The next piece of a page; undefined at its end or after its eviction. A function of its own, so that no suspended frame keeps an evicted
  * page in memory.
  */
-async function nextPiece(
-  { page }: HeldPage,
-  format: FeedFormatName,
-  threads: FeedAnswerOptions['threads'],
-): Promise<WrittenPiece | undefined> {
+async function nextPiece({ page }: HeldPage, form: LineForm, threads: FeedAnswerOptions['threads']): Promise<WrittenPiece | undefined> {
   const { value } = page;
   if (value === undefined) return undefined;
-  value.pieces ??= threads.write(value.lines, format);
+  value.pieces ??= threads.write(value.lines, form);
   const { value: piece, done } = await value.pieces.next();
   return done === true ? undefined : piece;
 }

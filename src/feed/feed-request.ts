@@ -3,6 +3,7 @@ import { CursorAhead, type EventStore, type FeedPosition, type FeedPositions } f
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../formats/feed-formats.ts';
 import { oneOf, type RawQuery, type Reader, readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
 import { cursorAhead } from './feed-reading.ts';
+import { MIN_LINE_BYTES } from './line-limit.ts';
 
 export const MAX_EVENTS = 100_000;
 export const DEFAULT_EVENTS = 10_000;
@@ -14,6 +15,8 @@ export interface FeedQuery {
   readonly format: FeedFormatName;
   /** Milliseconds. */
   readonly waitMs: number;
+  /** The most that a line may take, in bytes; null: any length. */
+  readonly maxLine: number | null;
 }
 
 /**
@@ -21,16 +24,18 @@ export interface FeedQuery {
  * none.
  */
 export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 'positions'>): Promise<FeedQuery> {
-  const { cursor, limit, format, wait } = readQuery<{
+  const { cursor, limit, format, wait, maxLine } = readQuery<{
     cursor: FeedPosition | CursorAhead;
     limit: number;
     format: FeedFormatName;
     wait: number;
+    maxLine: number;
   }>(query, {
     cursor: await cursorReader((query as RawQuery | undefined)?.['cursor'], positions),
     limit: wholeNumberParameter(1, MAX_EVENTS),
     format: oneOf(...FEED_FORMAT_NAMES),
     wait: wholeNumberParameter(0, MAX_WAIT_SECONDS),
+    maxLine: wholeNumberParameter(MIN_LINE_BYTES, Number.MAX_SAFE_INTEGER),
   });
   if (cursor instanceof CursorAhead) throw cursorAhead(cursor, { positions });
   return {
@@ -38,6 +43,7 @@ export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 
     limit: limit ?? DEFAULT_EVENTS,
     format: format ?? DEFAULT_FEED_FORMAT,
     waitMs: (wait ?? 0) * 1_000,
+    maxLine: maxLine ?? null,
   };
 }
 

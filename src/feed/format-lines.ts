@@ -1,9 +1,9 @@
-import { move } from 'piscina';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { NEWLINE } from '../../query/json-bytes.ts';
 import type { FeedLine } from '../../store/event-store.ts';
-import { readEvent } from '../../store/feed-event.ts';
 import { type EventWriter, FEED_FORMAT_NAMES, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
 import { memoizeByText } from '../formats/memoize.ts';
+import { LineLimit, type LongLines } from './line-limit.ts';
 
 /** The size of one chunk of an answer. A longer event makes a larger chunk. */
 const CHUNK_BYTES = 256 * 1024;
@@ -39,11 +39,11 @@ export function copiedChunk(lines: readonly FeedLine[]): Buffer {
  * Writes events as lines of a format. Each line is converted to bytes at once, while it is in the processor's cache; converting a whole
  * chunk of text takes twice as long.
  */
-export function* writtenChunks(lines: readonly FeedLine[], writeEvent: EventWriter): Iterable<Buffer> {
+export function* writtenChunks(lines: readonly FeedLine[], writeEvent: EventWriter, limit: LineLimit): Iterable<Buffer> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let offset = 0;
   for (const line of lines) {
-    const text = writeEvent(readEvent(line));
+    const text = limit.written(line, writeEvent);
     const maxBytes = text.length * MAX_BYTES_PER_UNIT + 1;
     if (offset + maxBytes > chunk.length) {
       if (offset > 0) yield chunk.subarray(0, offset);
@@ -65,6 +65,8 @@ export function writersByFormat(): (format: FeedFormatName) => EventWriter {
 /** Events for a thread that writes them in a format, as arrays that can be transferred. */
 export interface FormatTask {
   readonly format: FeedFormatName;
+  /** The most that a line may take; null: any length. */
+  readonly maxLine: number | null;
   /** The JSON of all events, back to back. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The offset in `bytes` at which each event ends. */
@@ -73,7 +75,7 @@ export interface FormatTask {
   readonly ingestedAtMs: Float64Array<ArrayBuffer>;
 }
 
-export function formatTask(format: FeedFormatName, lines: readonly FeedLine[]): FormatTask {
+export function formatTask(format: FeedFormatName, maxLine: number | null, lines: readonly FeedLine[]): FormatTask {
   const bytes = Buffer.allocUnsafeSlow(lines.reduce((sum, { start, end }) => sum + end - start, 0));
   const ends = new Uint32Array(lines.length);
   const sequences = new BigInt64Array(lines.length);
@@ -85,7 +87,7 @@ export function formatTask(format: FeedFormatName, lines: readonly FeedLine[]): 
     sequences[index] = line.sequence;
     ingestedAtMs[index] = line.ingestedAtMs;
   }
-  return { format, bytes, ends, sequences, ingestedAtMs };
+  return { format, maxLine, bytes, ends, sequences, ingestedAtMs };
 }
 
 /** The memory of a task that can be transferred to a thread instead of copied. */
@@ -104,17 +106,25 @@ function linesOf({ bytes, ends, sequences, ingestedAtMs }: FormatTask): FeedLine
   }));
 }
 
+/** The lines of a task. */
+export interface FormatResult {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly longLines: LongLines;
+}
+
 /** The worker of a thread of `FormatThreads`: writes the events of a task as lines, and transfers them back. */
-export function startWork(): (task: FormatTask) => Uint8Array {
+export function startWork(): (task: FormatTask) => FormatResult {
   const writerOf = writersByFormat();
   return (task) => {
-    const chunks = [...writtenChunks(linesOf(task), writerOf(task.format))];
+    const limit = new LineLimit(task.maxLine);
+    const chunks = [...writtenChunks(linesOf(task), writerOf(task.format), limit)];
     // Buffers from Node's shared pool cannot be transferred.
     const written = Buffer.allocUnsafeSlow(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
     let offset = 0;
     for (const chunk of chunks) {
       offset += chunk.copy(written, offset);
     }
-    return move(written) as Uint8Array;
+    const result: FormatResult = { bytes: written, longLines: limit.counts };
+    return move({ [transferableSymbol]: written.buffer, [valueSymbol]: result }) as unknown as FormatResult;
   };
 }

@@ -2,7 +2,17 @@ import { availableParallelism } from 'node:os';
 import type { FeedLine } from '../../store/event-store.ts';
 import { WorkerPool } from '../../work/worker-pool.ts';
 import { FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
-import { copiedChunk, type FormatTask, formatTask, pieces, transferListOf, writersByFormat, writtenChunks } from './format-lines.ts';
+import {
+  copiedChunk,
+  type FormatResult,
+  type FormatTask,
+  formatTask,
+  pieces,
+  transferListOf,
+  writersByFormat,
+  writtenChunks,
+} from './format-lines.ts';
+import { LineLimit, type LongLines } from './line-limit.ts';
 
 /** Fewer events are written on the main thread, because waking or starting a thread takes longer. */
 const MIN_EVENTS_FOR_THREAD = 50;
@@ -17,15 +27,25 @@ export interface WrittenPiece {
   readonly chunk: Buffer;
   readonly events: number;
   readonly lastSequence: bigint;
+  readonly longLines: LongLines;
 }
+
+type WrittenLines = Pick<WrittenPiece, 'chunk' | 'longLines'>;
 
 interface Ahead {
   readonly lines: Pick<WrittenPiece, 'events' | 'lastSequence'>;
-  readonly chunk: Promise<Buffer>;
+  readonly written: Promise<WrittenLines>;
 }
 
-async function whole({ lines, chunk }: Ahead): Promise<WrittenPiece> {
-  return { ...lines, chunk: await chunk };
+async function whole({ lines, written }: Ahead): Promise<WrittenPiece> {
+  return { ...lines, ...(await written) };
+}
+
+/** How an answer has its lines. */
+export interface LineForm {
+  readonly format: FeedFormatName;
+  /** The most that a line may take, in bytes without its end (`LineLimit`); null: any length. */
+  readonly maxLine: number | null;
 }
 
 /**
@@ -35,20 +55,20 @@ async function whole({ lines, chunk }: Ahead): Promise<WrittenPiece> {
 export class FormatThreads {
   readonly #count = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
   readonly #writerOf = writersByFormat();
-  readonly #pool = new WorkerPool<FormatTask, Uint8Array>({
+  readonly #pool = new WorkerPool<FormatTask, FormatResult>({
     module: new URL('./format-lines.ts', import.meta.url),
     maxThreads: this.#count,
   });
 
   /** Writes the events of a page in order. */
-  async *write(lines: readonly FeedLine[], format: FeedFormatName): AsyncGenerator<WrittenPiece, void> {
+  async *write(lines: readonly FeedLine[], form: LineForm): AsyncGenerator<WrittenPiece, void> {
     const ahead: Ahead[] = [];
     const onThreads = { pieces: 0 };
     // Stored events are copied one piece at a time, without threads.
-    const maxAhead = FEED_FORMATS[format].isStored ? 0 : this.#count + MAX_AHEAD;
+    const maxAhead = FEED_FORMATS[form.format].isStored ? 0 : this.#count + MAX_AHEAD;
     for (const piece of pieces(lines)) {
       const lastSequence = piece.at(-1)?.sequence ?? 0n;
-      ahead.push({ lines: { events: piece.length, lastSequence }, chunk: this.#begin(piece, format, onThreads) });
+      ahead.push({ lines: { events: piece.length, lastSequence }, written: this.#begin(piece, form, onThreads) });
       while (ahead.length > maxAhead) yield await whole(ahead.shift() as Ahead);
     }
     for (const piece of ahead) yield await whole(piece);
@@ -58,26 +78,29 @@ export class FormatThreads {
     await this.#pool.close();
   }
 
-  #begin(piece: readonly FeedLine[], format: FeedFormatName, onThreads: { pieces: number }): Promise<Buffer> {
-    if (FEED_FORMATS[format].isStored) {
-      return Promise.resolve(copiedChunk(piece));
+  #begin(piece: readonly FeedLine[], form: LineForm, onThreads: { pieces: number }): Promise<WrittenLines> {
+    const limit = new LineLimit(form.maxLine);
+    if (FEED_FORMATS[form.format].isStored) {
+      const chunk = copiedChunk(piece.map((line) => limit.stored(line)));
+      return Promise.resolve({ chunk, longLines: limit.counts });
     }
     const isForThread = piece.some(({ start, end }) => end - start > MAX_BYTES_HERE);
     if (!isForThread && (piece.length < MIN_EVENTS_FOR_THREAD || onThreads.pieces > this.#count)) {
-      return Promise.resolve(Buffer.concat([...writtenChunks(piece, this.#writerOf(format))]));
+      const chunk = Buffer.concat([...writtenChunks(piece, this.#writerOf(form.format), limit)]);
+      return Promise.resolve({ chunk, longLines: limit.counts });
     }
     onThreads.pieces += 1;
-    const chunk = this.#writeOnThread(piece, format).finally(() => {
+    const written = this.#writeOnThread(piece, form).finally(() => {
       onThreads.pieces -= 1;
     });
-    // The generator awaits the chunk later, or never, if the answer is cut short.
-    chunk.catch(() => undefined);
-    return chunk;
+    // The generator awaits it later, or never, if the answer is cut short.
+    written.catch(() => undefined);
+    return written;
   }
 
-  async #writeOnThread(piece: readonly FeedLine[], format: FeedFormatName): Promise<Buffer> {
-    const task = formatTask(format, piece);
-    const { buffer, byteOffset, byteLength } = await this.#pool.run(task, transferListOf(task));
-    return Buffer.from(buffer, byteOffset, byteLength);
+  async #writeOnThread(piece: readonly FeedLine[], { format, maxLine }: LineForm): Promise<WrittenLines> {
+    const task = formatTask(format, maxLine, piece);
+    const { bytes, longLines } = await this.#pool.run(task, transferListOf(task));
+    return { chunk: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), longLines };
   }
 }

@@ -18,6 +18,8 @@ export interface Metrics {
   readonly unknownIps: Counter<'source'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
+  /** Events that the feed sent without their log, because a line may take no more. */
+  readonly feedLongLines: Counter<'sent'>;
 }
 
 const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
@@ -205,5 +207,11 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['format'],
     registers: [registry],
   });
-  return { registry, searchSeconds, receivedEvents, repairedEvents, cutTexts, unknownIps, feedEvents };
+  const feedLongLines = new Counter({
+    name: 'shieldlog_feed_long_lines_total',
+    help: 'Events that went out by the feed without their log, in a line within maxLine (shortened) or in a longer one (too_long)',
+    labelNames: ['sent'],
+    registers: [registry],
+  });
+  return { registry, searchSeconds, receivedEvents, repairedEvents, cutTexts, unknownIps, feedEvents, feedLongLines };
 }

@@ -2,6 +2,7 @@ import { exactly } from '../../edge/operations/json-schema.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../feed/feed-request.ts';
 import { MAX_READERS, MAX_WAITING_READERS } from '../feed/feed-slots.ts';
+import { MIN_LINE_BYTES } from '../feed/line-limit.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, FEED_FORMATS, FEED_MEDIA_TYPES, type FeedFormatName } from '../formats/feed-formats.ts';
 import {
   answer,
@@ -72,11 +73,17 @@ const FEED_SCHEMAS = {
     }),
   ),
   FeedCursor: {
-    ...exactly({
-      cursor: { ...textSchema, description: 'For the next request' },
-      more: { type: 'boolean', description: 'Whether there was more than the limit' },
-      count: { ...int64Schema, description: 'Events before this line' },
-    }),
+    ...exactly(
+      {
+        cursor: { ...textSchema, description: 'For the next request' },
+        more: { type: 'boolean', description: 'Whether there was more than the limit' },
+        count: { ...int64Schema, description: 'Events before this line' },
+        incomplete: { ...int64Schema, description: 'Events at most that are left out, because files are damaged or missing' },
+        shortened: { ...int64Schema, description: 'Events without their log, because of maxLine' },
+        tooLong: { ...int64Schema, description: 'Of those, events whose lines are longer than maxLine all the same' },
+      },
+      ['incomplete', 'shortened', 'tooLong'],
+    ),
     description: 'The last line',
   },
   TailMessage: {
@@ -151,6 +158,13 @@ export const FEED_GROUP = {
             schema: { enum: FEED_FORMAT_NAMES, default: DEFAULT_FEED_FORMAT },
           },
           integerIn('query', 'wait', { minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 }, 'Seconds to wait for the first event'),
+          integerIn(
+            'query',
+            'maxLine',
+            { minimum: MIN_LINE_BYTES },
+            'Bytes of a line. An event with a longer one has {"shortenedBytes": N} in place of its log of N bytes, in every format; where ' +
+              'its line is longer all the same, it is sent so. Left out: lines of any length',
+          ),
         ],
         responses: {
           200: answer('A line for each event, and one with the cursor', 'FeedLine', LINES, FEED_MEDIA_TYPES),

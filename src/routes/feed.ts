@@ -6,7 +6,7 @@ import { feedAnswer } from '../feed/feed-answer.ts';
 import { awaitPage, expiredCursor, type FeedReading, type FeedStore } from '../feed/feed-reading.ts';
 import { feedQuery } from '../feed/feed-request.ts';
 import { type FeedSlot, FeedSlots, registerFeedMetrics } from '../feed/feed-slots.ts';
-import { FormatThreads } from '../feed/format-threads.ts';
+import { FormatThreads, type WrittenPiece } from '../feed/format-threads.ts';
 import { PageMemory } from '../feed/page-memory.ts';
 import { FEED_MEDIA_TYPES } from '../formats/feed-formats.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
@@ -24,7 +24,7 @@ export interface FeedRoutesOptions {
   readonly store: FeedStore;
   readonly reads: Pick<ScheduledReads, 'of'>;
   readonly turns: MainThreadTurns;
-  readonly metrics: Pick<Metrics, 'feedEvents' | 'registry'>;
+  readonly metrics: Pick<Metrics, 'feedEvents' | 'feedLongLines' | 'registry'>;
   /** How long a page may take in the store. */
   readonly queryDeadlineMs: number;
   /** How long a reader may take no byte of an answer that is ready, in milliseconds. */
@@ -68,14 +68,18 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
     { onRequest: validateHeaders, exposeHeadRoute: false },
     async (request, reply) => {
       const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
-      const { position, limit, format, waitMs } = await feedQuery(request.query, store);
+      const { position, limit, format, waitMs, maxLine } = await feedQuery(request.query, store);
       const slot = takeSlot(slots, reply);
       const hungUp = hangUpSignal(reply.raw);
       const reading: FeedReading = { store, reads: reads.of(flowOf(request)), zones, deadlineMs: queryDeadlineMs, hungUp, memory };
       const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: slot.wait }, reading);
       slot.read();
       if (firstPage === null) throw await expiredCursor(position, reading);
-      const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
+      const onPiece = ({ events, longLines: { shortened, tooLong } }: WrittenPiece): void => {
+        metrics.feedEvents.inc({ format }, events);
+        metrics.feedLongLines.inc({ sent: 'shortened' }, shortened - tooLong);
+        metrics.feedLongLines.inc({ sent: 'too_long' }, tooLong);
+      };
       const onShortened = (problem: RequestProblem): void =>
         request.log.warn(
           { err: problem },
@@ -85,7 +89,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
         if (outcome === 'failed') request.log.error({ err: reason }, 'the feed broke off; its reader goes on from the last cursor');
         if (outcome === 'idle') request.log.warn({ err: reason }, 'a reader of the feed that read nothing was cut off');
       };
-      const read = () => feedAnswer({ reading, position, limit, format, threads, firstPage, onEvents, onShortened });
+      const read = () => feedAnswer({ reading, position, limit, format, maxLine, threads, firstPage, onPiece, onShortened });
       const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const type = negotiateAnswer(request.headers.accept, FEED_MEDIA_TYPES);

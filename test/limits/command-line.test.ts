@@ -11,6 +11,7 @@ import { MAX_RECENT_EVENTS, MAX_RECENT_LENGTH } from '../../src/cli/search/recen
 import { parseQuestion } from '../../src/cli/search/search-command.ts';
 import { MAX_TAIL_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
+import { MIN_LINE_BYTES } from '../../src/feed/line-limit.ts';
 import { MAX_PAUSE_MS } from '../../src/sinks/feed-retry.ts';
 import { hecSink, MAX_CHUNK_BYTES } from '../../src/sinks/hec-sink.ts';
 import { createHttpClient, RECEIVER_LIMITS } from '../../src/sinks/http-exchange.ts';
@@ -101,6 +102,11 @@ const [FILE, SYSLOG, SPLUNK] = ['out.ndjson', 'syslog+tcp://siem:80', 'splunk-he
 describeLimits('Command line', import.meta.filename, {
   '`--limit` of `feed`': { is: count(MAX_EVENTS), ask: async (limit) => feed(FILE, '--limit', String(limit)) },
   '`--wait` of `feed`, in seconds': { is: count(MAX_WAIT_SECONDS), ask: async (wait) => feed(FILE, '--wait', String(wait)) },
+  '`--max-line` of `feed`, in bytes, at least': {
+    is: bytes(MIN_LINE_BYTES),
+    past: MIN_LINE_BYTES - 1,
+    ask: async (size) => feed(FILE, '--max-line', String(size)),
+  },
   '`--give-up-after`, in days': { is: count(MAX_PATIENCE_DAYS), ask: async (days) => feed(FILE, '--give-up-after', `${days}d`) },
   'time of `feed --once` in which nothing gets further': {
     is: milliseconds(GIVE_UP_AFTER_MS),

@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { readPage } from '../../src/feed/feed-reading.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
 import { FeedSlots, MAX_READERS, MAX_WAITING_READERS } from '../../src/feed/feed-slots.ts';
+import { MIN_LINE_BYTES } from '../../src/feed/line-limit.ts';
 import { PageMemory } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
 import { FairQueue } from '../../src/scheduling/fair-queue.ts';
@@ -55,6 +56,11 @@ describeLimits('Feed', import.meta.filename, {
     is: milliseconds(MAX_WAIT_SECONDS * 1_000),
     past: (MAX_WAIT_SECONDS + 1) * 1_000,
     ask: async (ms) => outcomeOf(await feed(`limit=1&wait=${ms / 1_000}`)),
+  },
+  '`maxLine`, in bytes, at least': {
+    is: bytes(MIN_LINE_BYTES),
+    past: MIN_LINE_BYTES - 1,
+    ask: async (size) => outcomeOf(await feed(`limit=1&maxLine=${size}`)),
   },
   'time of a page in the store': {
     is: milliseconds(loadConfig({}).queryDeadlineMs),

@@ -1,10 +1,13 @@
 import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
+import type { LongLines } from '../../feed/line-limit.ts';
 import { type HttpAnswer, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError, type FeedBatch } from '../../sinks/sink.ts';
 import { type AskedProgram, problemIn, questionTo } from '../search/program-requests.ts';
 
 export interface FeedClientOptions extends AskedProgram {
   readonly format: string;
+  /** The most that a line may take, in bytes; null: any length. */
+  readonly maxLine: number | null;
   /** The limit of a page, decompressed. */
   readonly maxAnswerBytes: number;
   /** Unix ms UTC. */
@@ -26,6 +29,8 @@ export interface ReadPage {
   readonly more: boolean;
   /** The most events that belong into the page and cannot be read. */
   readonly incomplete: number;
+  /** How many events have lines longer than `maxLine` (`LongLines`). */
+  readonly longLines: LongLines;
   /** The zones that an answer for `all` covers: `all`, or zone ids with commas between. Null where zones were requested by number. */
   readonly zones: string | null;
 }
@@ -43,10 +48,11 @@ export interface CursorMoved {
 const SILENCE_MS = 60_000;
 
 /** Parses the last line of an answer; null where the answer broke off, or is not of a feed. */
-function parseEnd(line: Buffer): (Pick<ReadPage, 'cursor' | 'more' | 'incomplete'> & { readonly count: number }) | null {
-  const { cursor, more, count, incomplete = 0 } = membersIn(line);
+function parseEnd(line: Buffer): (Pick<ReadPage, 'cursor' | 'more' | 'incomplete' | 'longLines'> & { readonly count: number }) | null {
+  const { cursor, more, count, incomplete = 0, shortened = 0, tooLong = 0 } = membersIn(line);
   const isEnd = typeof cursor === 'string' && typeof more === 'boolean' && typeof count === 'number';
-  return isEnd ? { cursor, more, count, incomplete: Number(incomplete) } : null;
+  const longLines = { shortened: Number(shortened), tooLong: Number(tooLong) };
+  return isEnd ? { cursor, more, count, incomplete: Number(incomplete), longLines } : null;
 }
 
 /** Separates the last line from the events. Throws DeliveryError where it is absent or has another count: the answer broke off. */
@@ -59,8 +65,8 @@ function parsePage(request: string, { body, headers }: HttpAnswer): ReadPage {
   const bytes = body.subarray(0, begin);
   const count = newlinesIn(bytes);
   if (count !== end.count) throw new DeliveryError('unavailable', `${request} has ${count} lines, but its last line says ${end.count}`);
-  const { cursor, more, incomplete } = end;
-  return { kind: 'page', batch: { bytes, count }, cursor, more, incomplete, zones: typeof zones === 'string' ? zones : null };
+  const { cursor, more, incomplete, longLines } = end;
+  return { kind: 'page', batch: { bytes, count }, cursor, more, incomplete, longLines, zones: typeof zones === 'string' ? zones : null };
 }
 
 function foreignCursor(error: DeliveryError): DeliveryError {
@@ -73,8 +79,9 @@ export async function readFeedPage(
   options: FeedClientOptions,
   { cursor, limit, waitSeconds, signal }: PageRequest,
 ): Promise<ReadPage | CursorMoved> {
-  const { client, format, maxAnswerBytes, now } = options;
-  const query = { ...(cursor === null ? {} : { cursor }), limit: String(limit), format, wait: String(waitSeconds) };
+  const { client, format, maxLine, maxAnswerBytes, now } = options;
+  const optional = { ...(cursor === null ? {} : { cursor }), ...(maxLine === null ? {} : { maxLine: String(maxLine) }) };
+  const query = { ...optional, limit: String(limit), format, wait: String(waitSeconds) };
   const { url, headers } = questionTo(options, { operation: 'feed', query, accept: 'application/x-ndjson' });
   const request = `GET ${url.origin}${url.pathname}`;
   const answer = await client.exchange({

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as timer } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
+import { addLongLines, NO_LONG_LINES } from '../../feed/line-limit.ts';
 import { trustIn } from '../../sinks/connections.ts';
 import { type FeedPatience, feedPatience, untilDone } from '../../sinks/feed-retry.ts';
 import { openFileSink } from '../../sinks/file-sink.ts';
@@ -92,14 +93,16 @@ interface Running {
 }
 
 /** The numbers of a feed at its end. */
-function told({ delivered, expired, rejected }: FeedCounts, name: string, rejectedFile: string | null): string {
+function told({ delivered, expired, rejected, shortened, tooLong }: FeedCounts, name: string, rejectedFile: string | null): string {
   const past = expired === 0 ? '' : `, of which ${expired} were past its retention and are not kept`;
   const aside = rejected === 0 ? '' : `; ${rejected} rejected events are in ${rejectedFile}`;
-  return `${delivered} events delivered to ${name}${past}${aside}`;
+  const longer = tooLong === 0 ? '' : `, ${tooLong} of which are longer all the same`;
+  const long = shortened === 0 ? '' : `; ${shortened} are without their log because of --max-line${longer}`;
+  return `${delivered} events delivered to ${name}${past}${aside}${long}`;
 }
 
 async function feed({ options, stateFile, stdout, stopping, givenUp, patience, tell }: Running): Promise<FeedOutcome> {
-  const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile } = options;
+  const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile, maxLine } = options;
   const trust = trustOf(options.caFile);
   const client = createHttpClient(trust);
   let { cursor, position, zones } = stateFile.state;
@@ -123,8 +126,8 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     if (isStop(error, [stopping])) return 'stopped';
     throw error;
   }
-  const reader = { client, url, zone, accessKey, format, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
-  let total: FeedCounts = { delivered: 0, expired: 0, rejected: 0 };
+  const reader = { client, url, zone, accessKey, format, maxLine, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
+  let total: FeedCounts = { delivered: 0, expired: 0, rejected: 0, ...NO_LONG_LINES };
   try {
     const loop = {
       reader,
@@ -142,9 +145,11 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
       patience,
       tell,
     };
-    return await runFeed(loop, ({ delivered, expired, rejected }) => {
+    return await runFeed(loop, (counts) => {
+      const { delivered, expired, rejected } = counts;
       if (expired > 0 && total.expired === 0) tell(`${sink.name} does not keep all events: ${expired} of a batch are past its retention`);
-      total = { delivered: total.delivered + delivered, expired: total.expired + expired, rejected: total.rejected + rejected };
+      const events = { delivered: total.delivered + delivered, expired: total.expired + expired, rejected: total.rejected + rejected };
+      total = { ...events, ...addLongLines(total, counts) };
     });
   } finally {
     if (target.kind !== 'stdout' || total.delivered > 0) tell(`${told(total, sink.name, rejectedFile)}; state: ${stateFile.path}`);

@@ -1,3 +1,4 @@
+import type { LongLines } from '../../feed/line-limit.ts';
 import { type FeedPatience, type RetryOptions, untilDone } from '../../sinks/feed-retry.ts';
 import { appendRejected } from '../../sinks/rejected-file.ts';
 import { DeliveryError, deliveredWhole, type RefusedEvent, type Sink } from '../../sinks/sink.ts';
@@ -29,8 +30,8 @@ export interface FeedLoopOptions {
   readonly tell: (message: string) => void;
 }
 
-/** What became of the events of a batch, in numbers. */
-export interface FeedCounts {
+/** What became of the events of a batch, in numbers, and how many of them had long lines. */
+export interface FeedCounts extends LongLines {
   readonly delivered: number;
   /** Of those delivered, what the receiver does not keep because it is past its retention. */
   readonly expired: number;
@@ -128,13 +129,13 @@ export async function runFeed(options: FeedLoopOptions, passedOn: (counts: FeedC
     tell(`${refused.length} events were refused and are in ${rejectedFile}, the first because of: ${first.reason}`);
   }
 
-  async function passOn({ batch, cursor: next, incomplete, zones: covered }: ReadPage): Promise<void> {
+  async function passOn({ batch, cursor: next, incomplete, longLines, zones: covered }: ReadPage): Promise<void> {
     refuseNewZones(cursor === null ? null : zones, covered, stateFile.path);
     const deliver = () => patience.during(sink.name, () => untilDone(() => sink.deliver(batch, givenUp), retry));
     const { position: reached, refused, expired } = batch.count === 0 ? deliveredWhole(position) : await deliver();
     await setAside(refused);
     await save({ cursor: next, position: reached, zones: covered ?? zones });
-    passedOn({ delivered: batch.count - refused.length, expired, rejected: refused.length });
+    passedOn({ delivered: batch.count - refused.length, expired, rejected: refused.length, ...longLines });
     if (incomplete > 0) tell(`up to ${incomplete} events are left out, because files of the program are damaged or missing`);
   }
 

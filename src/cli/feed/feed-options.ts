@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { MINUTE_MS } from '../../../query/durations.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../feed/feed-request.ts';
+import { MIN_LINE_BYTES } from '../../feed/line-limit.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../../formats/feed-formats.ts';
 import { DEFAULT_PATTERN, type FileRotation, patternFault } from '../../sinks/file-rotation.ts';
 import type { HecFields } from '../../sinks/hec-sink.ts';
@@ -17,6 +18,8 @@ export interface FeedOptions {
   /** The zones as the path of the feed has them: `all`, or zone ids with commas between, ascending. */
   readonly zone: string;
   readonly format: FeedFormatName;
+  /** The most that a line may take, in bytes; null: any length. */
+  readonly maxLine: number | null;
   readonly target: FeedTarget;
   /** Null: `defaultStateFile`. */
   readonly stateFile: string | null;
@@ -61,7 +64,7 @@ const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
 };
 
 const VALUE_FLAGS = [
-  ...['zone', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'give-up-after', 'ca'],
+  ...['zone', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'max-line', 'give-up-after', 'ca'],
   ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip' && name !== 'accept-any'),
 ];
 
@@ -80,6 +83,12 @@ function byteSize(flag: string, text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,12})([kmg]?)$/i.exec(text) ?? [];
   const size = Number(digits) * (BYTES[unit.toLowerCase()] ?? 0);
   return size >= 1 && size <= Number.MAX_SAFE_INTEGER ? size : refuseFlag(flag, text, 'a size such as 500000, 64k, 100M, 2G');
+}
+
+/** Parses the bytes of a line. */
+function lineSize(text: string): number {
+  const size = byteSize('max-line', text);
+  return size >= MIN_LINE_BYTES ? size : refuseFlag('max-line', text, `a size of ${MIN_LINE_BYTES} bytes or more, such as 8k`);
 }
 
 /** A name in a syslog header (RFC 5424): printable ASCII without blanks. */
@@ -154,6 +163,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
       wholeNumberFlag('wait', flags['wait'] ?? String(MAX_WAIT_SECONDS), 0, MAX_WAIT_SECONDS),
       Math.floor((giveUpAfterMs ?? Number.POSITIVE_INFINITY) / 2_000),
     ),
+    maxLine: optional(flags, 'max-line', lineSize),
     rotation: rotationOf(flags),
     caFile: flags['ca'] ?? null,
     gzip: switches.has('gzip'),
@@ -209,6 +219,9 @@ ${ACCESS_KEY_HELP}
       Events in a batch, 1..${MAX_EVENTS} (default ${DEFAULT_EVENTS}).
   --wait SECONDS
       ${WAIT_HELP}; at most half of --give-up-after.
+  --max-line BYTES
+      Send an event whose line would be longer with the size of its log in place of its log, ${MIN_LINE_BYTES} or more, such as 8k: for
+      receivers that cut or drop long lines. What is longer all the same is sent so. Both are counted.
   --ca FILE
       PEM certificates of authorities to trust beside the usual ones, for --url and --to.
   SHIELDLOG_SINK_TOKEN, SHIELDLOG_SINK_TOKEN_FILE

@@ -33,6 +33,8 @@ describe('refused with what is wrong and what is allowed:', () => {
     ['a limit past the most', () => '?limit=100001', 'limit', 'must be a whole number 1..100000, not "100001"'],
     ['a limit that is no number', () => '?limit=ten', 'limit', 'must be a whole number 1..100000, not "ten"'],
     ['a longer wait', () => '?wait=31', 'wait', 'must be a whole number 0..30, not "31"'],
+    ['a short line', () => '?maxLine=1023', 'maxLine', 'must be a whole number 1024..9007199254740991, not "1023"'],
+    ['a line of a fraction', () => '?maxLine=2048.5', 'maxLine', 'must be a whole number'],
     ['an unknown format', () => '?format=leef', 'format', 'must be one of native, ecs, ocsf, cef, not "leef"'],
     ['a parameter twice', () => '?limit=1&limit=2', 'limit', 'must be a whole number 1..100000, not 2 values'],
     ['a cursor twice', () => '?cursor=now&cursor=now', 'cursor', 'is given several times'],
@@ -40,7 +42,12 @@ describe('refused with what is wrong and what is allowed:', () => {
     ['a cut cursor', () => `?cursor=${cursor.slice(0, 27)}`, 'cursor', 'it was cut or changed'],
     ['a cursor of another version', () => `?cursor=${'Ag'.padEnd(28, 'A')}`, 'cursor', 'it was cut or changed'],
     ['a cursor of another store', () => `?cursor=${cursorOfAnother}`, 'cursor', 'is a cursor of another store'],
-    ['an unknown parameter', () => '?from=1', 'from', 'is not a query parameter of this path; allowed are cursor, limit, format, wait'],
+    [
+      'an unknown parameter',
+      () => '?from=1',
+      'from',
+      'is not a query parameter of this path; allowed are cursor, limit, format, wait, maxLine',
+    ],
   ])('%s', async (_, query, field, message) => {
     const { status, body } = await feed('7', query());
     expect([status, body.errorKey]).toEqual([400, 'request.invalid']);

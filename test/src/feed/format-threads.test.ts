@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { FormatThreads } from '../../../src/feed/format-threads.ts';
+import { addLongLines, LineLimit, NO_LONG_LINES } from '../../../src/feed/line-limit.ts';
 import { FEED_FORMAT_NAMES, FEED_FORMATS, type FeedFormatName } from '../../../src/formats/feed-formats.ts';
 import type { FeedLine } from '../../../store/event-store.ts';
 import { readEvent } from '../../../store/feed-event.ts';
@@ -22,13 +23,17 @@ async function* inPages(lines: readonly FeedLine[], size: number): AsyncGenerato
   for (let from = 0; from < lines.length; from += size) yield lines.slice(from, from + size);
 }
 
-async function written(pages: AsyncIterable<readonly FeedLine[]>, name: FeedFormatName): Promise<string> {
+/** Of the pieces that were written. */
+let longLines = NO_LONG_LINES;
+
+async function written(pages: AsyncIterable<readonly FeedLine[]>, name: FeedFormatName, maxLine: number | null = null): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const lines of pages) {
     let events = 0;
-    for await (const piece of threads.write(lines, name)) {
+    for await (const piece of threads.write(lines, { format: name, maxLine })) {
       chunks.push(piece.chunk);
       events += piece.events;
+      longLines = addLongLines(longLines, piece.longLines);
       expect(piece.lastSequence).toBe(lines[events - 1]?.sequence);
       expect(piece.chunk.toString('utf8').split('\n')).toHaveLength(piece.events + 1);
     }
@@ -44,12 +49,23 @@ test.each(FEED_FORMAT_NAMES)('%s: the main thread and the others write the same 
   expect(await written(inPages([], 1), name)).toBe('');
 });
 
+test.each(FEED_FORMAT_NAMES)('%s: the main thread and the others shorten and count the same lines', async (name) => {
+  const maxLine = 1_200;
+  const limit = new LineLimit(maxLine);
+  const writeEvent = FEED_FORMATS[name].createWriter();
+  const expected = LINES.map((line) => `${limit.written(line, writeEvent)}\n`).join('');
+  expect(limit.counts.tooLong).toBeGreaterThan(0);
+  longLines = NO_LONG_LINES;
+  expect((await written(inPages(LINES, LINES.length), name, maxLine)) === expected).toBe(true);
+  expect(longLines).toEqual(limit.counts);
+});
+
 test('an answer that is cut short leaves nothing behind, and its reader is told when the threads end meanwhile', async () => {
-  for await (const { chunk } of threads.write(LINES, 'ocsf')) {
+  for await (const { chunk } of threads.write(LINES, { format: 'ocsf', maxLine: null })) {
     expect(chunk.length).toBeGreaterThan(0);
     break;
   }
-  const chunks = threads.write(LINES, 'ocsf');
+  const chunks = threads.write(LINES, { format: 'ocsf', maxLine: null });
   await chunks.next();
   const closed = threads.close();
   const readOn = async () => {

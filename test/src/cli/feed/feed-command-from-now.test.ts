@@ -14,7 +14,16 @@ function startFromNow(app: RunningApp) {
   const [stop, offered, saved] = [new AbortController(), [] as string[], [] as FeedState[]];
   const ended = runFeed(
     {
-      reader: { client, url: new URL(app.url), zone: '7', accessKey: null, format: 'native', maxAnswerBytes: 1_000_000, now: Date.now },
+      reader: {
+        client,
+        url: new URL(app.url),
+        zone: '7',
+        accessKey: null,
+        format: 'native',
+        maxLine: null,
+        maxAnswerBytes: 1_000_000,
+        now: Date.now,
+      },
       sink: {
         name: 'one that accepts nothing',
         deliver: ({ bytes }, signal) => {

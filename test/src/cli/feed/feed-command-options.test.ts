@@ -77,6 +77,13 @@ describe('the command line of feed', () => {
     expect(parse([...BASE, '--rotate-size', text]).rotation.sizeBytes).toBe(sizeBytes);
   });
 
+  test.each([[BASE], [to('-')], [to('syslog+tcp://siem:514')], [to('https://collector.example/')]])(
+    'takes with %j the size of a line',
+    (args) => {
+      expect([parse(args).maxLine, parse([...args, '--max-line', '8k']).maxLine]).toEqual([null, 8_192]);
+    },
+  );
+
   test.each([
     ['30s', 30_000],
     ['15m', 900_000],
@@ -95,6 +102,8 @@ describe('the command line of feed', () => {
     [['--zone', '7,x', '--to', '-'], '--zone "7,x" is not allowed; allowed: all, or zone ids'],
     [[...BASE, '--limit', '0'], '--limit "0" is not allowed; allowed: a whole number 1..100000'],
     [[...BASE, '--wait', '31'], '--wait "31" is not allowed; allowed: a whole number 0..30'],
+    [[...BASE, '--max-line', '1023'], '--max-line "1023" is not allowed; allowed: a size of 1024 bytes or more, such as 8k'],
+    [[...BASE, '--max-line', '8kb'], '--max-line "8kb" is not allowed; allowed: a size such as'],
     [[...BASE, '--rotate-size', '1T'], '--rotate-size "1T" is not allowed'],
     [[...BASE, '--rotate-every', '1w'], '--rotate-every "1w" is not allowed'],
     [[...BASE, '--rotate-name', '{stem}'], '--rotate-name "{stem}" does not have {n}'],

@@ -165,7 +165,16 @@ describe('shieldlog feed', () => {
       };
       return runFeed(
         {
-          reader: { client, url: new URL(app.url), zone: '7', accessKey: null, format: 'native', maxAnswerBytes: 1_000_000, now: Date.now },
+          reader: {
+            client,
+            url: new URL(app.url),
+            zone: '7',
+            accessKey: null,
+            format: 'native',
+            maxLine: null,
+            maxAnswerBytes: 1_000_000,
+            now: Date.now,
+          },
           sink,
           stateFile: { path: '', state, save, close: () => {} },
           state,
