@@ -1,4 +1,4 @@
-/** How often the first in the queue tries by itself, in milliseconds: nobody tells when a statement in the middle of a request has ended. */
+/** How often the first in the queue tries by itself, in milliseconds: only the end of a whole request is told. */
 const TRY_EVERY_MS = 5;
 
 /** Lets a process that found the database locked try again, or, with `false`, fail. It is called once for each `locked`. */

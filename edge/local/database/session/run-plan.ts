@@ -149,7 +149,8 @@ const okJson = (response: string): string => `{"type":"ok","response":${response
 
 /**
  * Runs the plan of a stream and returns the protocol's result as JSON text; of a cursor its entries, a line each. `textOf` looks stored
- * texts up, and `onStatement` is called before each statement. Throws StatementError, or ForbiddenWrite where a Read Only connection was to write.
+ * texts up. `onStatement` is called before each statement. Throws StatementError, or ForbiddenWrite where a Read Only connection was to
+ * write.
  */
 export function runPlan(
   connection: Connection,
