@@ -20,8 +20,8 @@ export function addLongLines(one: LongLines, other: LongLines): LongLines {
 }
 
 /**
- * Keeps lines to what a reader allows: an event whose line would be longer, without its end, is written with the size of its log in place of
- * its log. A line that is longer all the same is left as it is then. Counts both.
+ * Keeps lines to what a reader allows: an event whose line would be longer, without its end, is written with the size of its log in place
+ * of its log. A line that is longer all the same is left as it is then. Counts both.
  */
 export class LineLimit {
   readonly #maxBytes: number;

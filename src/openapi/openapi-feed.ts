@@ -162,8 +162,8 @@ export const FEED_GROUP = {
             'query',
             'maxLine',
             { minimum: MIN_LINE_BYTES },
-            'Bytes of a line. An event with a longer one has {"shortenedBytes": N} in place of its log of N bytes, in every format; where ' +
-              'its line is longer all the same, it is sent so. Left out: lines of any length',
+            'Bytes of a line. An event with a longer one has {"shortenedBytes": N} in place of its log of N bytes, in every format; ' +
+              'where its line is longer all the same, it is sent so. Left out: lines of any length',
           ),
         ],
         responses: {

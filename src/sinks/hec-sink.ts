@@ -195,8 +195,8 @@ const ADVICE: Readonly<Record<number, string>> = {
 const RETRIABLE: ReadonlySet<number> = new Set([8, 9, 18, 19, 20, 23, 26, 27]);
 
 /**
- * Makes the error for an answer by which the collector did not take a request, with Splunk's code; null where it took it. A 2xx with another
- * code than 0 means what that code means with 400, unless the status is enough.
+ * Makes the error for an answer by which the collector did not take a request, with Splunk's code; null where it took it. A 2xx with
+ * another code than 0 means what that code means with 400, unless the status is enough.
  */
 function hecRefusal(request: string, answer: HttpAnswer, isStatusEnough: boolean, nowMs: number): DeliveryError | null {
   const { code } = membersIn(answer.body);

@@ -297,9 +297,12 @@ export function refusedAnswer(request: string, answer: HttpAnswer, nowMs: number
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** The dates of RFC 9110, 5.6.7, of which only that of asctime does not say that it is of UTC. */
-const HTTP_DATE =
-  /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d [\d:]{8} GMT|(?<asctime>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}))$/;
+/** The dates of RFC 9110, 5.6.7. That of asctime does not say that it is of UTC. */
+const HTTP_DATES = [
+  /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
+];
 
 /**
  * The wait of a `Retry-After` header (RFC 9110, 10.2.3: whole seconds or a date) in milliseconds, at most an hour; null if it has none.
@@ -307,8 +310,8 @@ const HTTP_DATE =
  */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   const text = header?.trim() ?? '';
-  const date = HTTP_DATE.exec(text);
-  const dateMs = date === null ? Number.NaN : Date.parse(date.groups?.['asctime'] === undefined ? text : `${text} GMT`);
+  const isDate = HTTP_DATES.some((form) => form.test(text));
+  const dateMs = isDate ? Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`) : Number.NaN;
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : dateMs - nowMs;
   return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), MAX_RETRY_AFTER_MS);
 }

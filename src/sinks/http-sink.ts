@@ -22,8 +22,8 @@ export interface HttpSinkOptions extends AnswerReading {
 
 /**
  * POSTs batches as NDJSON to a URL. A 2xx accepts one as far as its body says so (`readAnswer`); a body that is too large (413) is sent
- * again in smaller ones (`LineRequests`). `refusedAnswer` says which other answers are worth another attempt (408, 425, 429, and any 5xx but
- * 501); `feed-retry.ts` waits and tries again.
+ * again in smaller ones (`LineRequests`). `refusedAnswer` says which other answers are worth another attempt (408, 425, 429, and any 5xx
+ * but 501); `feed-retry.ts` waits and tries again.
  */
 export function httpSink({ url, token, gzip: compress, client, now, acceptAny, setsAside }: HttpSinkOptions): Sink {
   const headers = {

@@ -7,7 +7,8 @@ const NEWLINE = Buffer.from('\n');
 
 /**
  * Appends lines to a file, which are given without their ends, and resolves once they are on disk. A line that a crash or a full disk left
- * unfinished is ended first. Throws DeliveryError: `refused` where the file cannot be used, `unavailable` where another attempt may succeed.
+ * unfinished is ended first. Throws DeliveryError: `refused` where the file cannot be used, `unavailable` where another attempt may
+ * succeed.
  */
 export async function appendRejected(path: string, lines: readonly Buffer[]): Promise<void> {
   const handle = await openForAppending(path);

@@ -47,8 +47,8 @@ export interface Sink {
   /** The name in messages, without secrets. */
   readonly name: string;
   /**
-   * Resolves once the batch is accepted, but for the events that are to be set aside. Throws DeliveryError; a batch that was not accepted may have arrived
-   * in part, and may be delivered again. An aborted signal ends the delivery, which then rejects with the signal's reason.
+   * Resolves once the batch is accepted, but for the events that are to be set aside. Throws DeliveryError; a batch that was not accepted
+   * may have arrived in part, and may be delivered again. An aborted signal ends the delivery, which then rejects with the signal's reason.
    */
   deliver(batch: FeedBatch, signal: AbortSignal): Promise<Delivery>;
   close(): Promise<void>;
