@@ -94,7 +94,8 @@ export function hecSink(options: HecSinkOptions): Sink {
     const line = sent[number ?? -1];
     if (line === undefined) throw refusal;
     const id = eventIdIn(format, line.toString('utf8'));
-    const reason = `${refusal.message}; it is invalid-event-number ${number} of ${sent.length} events, ${id ?? 'which has no id'}`;
+    const named = answer.status === 413 ? 'number' : 'invalid-event-number';
+    const reason = `${refusal.message}; it is ${named} ${number} of ${sent.length} events, ${id ?? 'which has no id'}`;
     if (!setsAside) throw new DeliveryError(refusal.code, `${reason}; ${SET_ASIDE_ADVICE}`, { cause: refusal });
     batch.refused.push({ line, reason });
     const begin = line.byteOffset - lines.byteOffset;
