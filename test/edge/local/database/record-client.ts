@@ -23,7 +23,9 @@ const server = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const { method = '', url: path = '', headers } = request;
-  const answer = await fetch(`${app.url}${path}`, { method, headers: passed(headers), body: Buffer.concat(chunks) });
+  // Some clients ask by GET which version is spoken.
+  const body = method === 'GET' ? null : Buffer.concat(chunks);
+  const answer = await fetch(`${app.url}${path}`, { method, headers: passed(headers), body });
   const text = await answer.text();
   const { authorization, 'content-type': contentType = null } = headers;
   batons.push(answer.ok ? JSON.parse(text.split('\n', 1)[0] ?? '').baton : null);
