@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type BoundedCase, measure } from './bounded-case.ts';
 import { FIXED_CASES } from './cases.ts';
+import { HELD_BYTES, HELD_LIMIT_MIB, memoryWhileHeld } from './held-bytes.ts';
 import { faults, summary } from './measures.ts';
 import { measureUnfinished, UNFINISHED_BODIES } from './unfinished-bodies.ts';
 
@@ -18,3 +19,12 @@ test.each(Object.keys(UNFINISHED_BODIES) as (keyof typeof UNFINISHED_BODIES)[])(
   // Whoever holds less is let through.
   expect(measured.outcomes.map(({ status }) => status)).toEqual([202, 200]);
 });
+
+test.each(Object.keys(HELD_BYTES) as (keyof typeof HELD_BYTES)[])(
+  '%s leave the program within its memory, however many there are',
+  async (name) => {
+    const peak = await memoryWhileHeld(name);
+    process.stderr.write(`${name}: memory ${peak.toFixed(0)} MiB of ${HELD_LIMIT_MIB} MiB\n`);
+    expect(peak).toBeLessThan(HELD_LIMIT_MIB);
+  },
+);

@@ -16,7 +16,9 @@ const PROBE = fileURLToPath(new URL('./probe.ts', import.meta.url));
 export interface ProgramOptions {
   /** How many access keys there are, each of which opens all zones. */
   readonly keys: number;
-  readonly deadlineMs: number | undefined;
+  readonly deadlineMs?: number | undefined;
+  /** Absent: the default. */
+  readonly memoryLimitMb?: number;
 }
 
 export const keyOf = (caller: number): string => `key-of-caller-${String(caller).padStart(6, '0')}`;
@@ -31,7 +33,7 @@ export class MeasuredProgram {
   readonly agent = new Agent({ keepAlive: false });
   #asked = 0;
 
-  private constructor({ keys, deadlineMs }: ProgramOptions) {
+  private constructor({ keys, deadlineMs, memoryLimitMb }: ProgramOptions) {
     this.#dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-bounded-'));
     const env = {
       ...programEnv(),
@@ -40,6 +42,7 @@ export class MeasuredProgram {
       DATA_DIR: this.#dataDir,
       ACCESS_KEYS: Array.from({ length: keys }, (_, caller) => `caller${caller}:${keyOf(caller)}:*`).join(','),
       ...(deadlineMs === undefined ? {} : { QUERY_DEADLINE_MS: String(deadlineMs) }),
+      ...(memoryLimitMb === undefined ? {} : { MEMORY_LIMIT_MB: String(memoryLimitMb) }),
     };
     const child = spawn(process.execPath, ['--import', PROBE, MAIN, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#log.add(text));
