@@ -46,7 +46,7 @@ function* causesOf(error: unknown): Generator<Error> {
 }
 
 /** The codes of an error and of its causes, outermost first. */
-export function errorCodes(error: unknown): readonly string[] {
+function errorCodes(error: unknown): readonly string[] {
   return [...causesOf(error)].flatMap((cause) => {
     const { code } = cause as NodeJS.ErrnoException;
     return [...(cause instanceof UpstreamCallFailed ? cause.codes : []), ...(typeof code === 'string' ? [code] : [])];

@@ -80,7 +80,7 @@ async function* deadLettersOf(store: EventStore, zones: ReplayOptions['zones'], 
 }
 
 /** All selected dead letters, by ascending id. They are read from the store up to `limit` at a time. */
-export async function* lettersOf(store: EventStore, selection: DeadLetterSelection): AsyncGenerator<StoredDeadLetter> {
+async function* lettersOf(store: EventStore, selection: DeadLetterSelection): AsyncGenerator<StoredDeadLetter> {
   for (let { afterId = 0 } = selection; ; ) {
     const letters = await store.listDeadLetters({ ...selection, afterId });
     yield* letters;
