@@ -36,18 +36,18 @@ const getting = (path: string) => () => head({ path });
 
 /** What the program holds of callers, by the rows of docs/limits.md, and many callers who make it hold that. */
 export const HELD_BYTES = {
-  'answers of searches and of the explorer that are not read': { count: 400, sent: asking('rows') },
-  'lists of dead letters that are not read': { count: 400, sent: getting('/ingest/dead-letters?limit=10000') },
-  'pages of the feed that are not read': { count: 400, sent: asking('feed native') },
-  'exports that are not read': { count: 400, sent: asking('export NDJSON') },
-  'tails that are not read': { count: 400, sent: () => head({ path: tailPath(VALUES, 0) }) },
+  'answers of searches and of the explorer that are not read': { count: 200, sent: asking('rows') },
+  'lists of dead letters that are not read': { count: 300, sent: getting('/ingest/dead-letters?limit=10000') },
+  'pages of the feed that are not read': { count: 200, sent: asking('feed native') },
+  'exports that are not read': { count: 200, sent: asking('export NDJSON') },
+  'tails that are not read': { count: 200, sent: () => head({ path: tailPath(VALUES, 0) }) },
   'backups that are not read': {
     count: 100,
     sent: () => head({ method: 'POST', path: '/backup', headers: { 'content-type': 'application/json' }, body: '{"files":[]}' }),
   },
   'checks that are not read': { count: 100, sent: getting('/check') },
-  'files of the pages that are not read': { count: 1_000, sent: getting('/docs/static/swagger-ui-bundle.js') },
-  'descriptions of the interface that are not read': { count: 1_000, sent: getting('/openapi.json') },
+  'files of the pages that are not read': { count: 500, sent: getting('/docs/static/swagger-ui-bundle.js') },
+  'descriptions of the interface that are not read': { count: 500, sent: getting('/openapi.json') },
   'headers of requests that have not come whole': {
     count: 4_000,
     sent: () => `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(HEADER_BYTES)}`,
