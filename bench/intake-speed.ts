@@ -73,12 +73,12 @@ function measure(name: string, events: readonly Buffer[], add: (builder: BatchBu
 
 const indices = Array.from({ length: EVENTS }, (_, index) => index);
 const plain = indices.map(plainEvent);
-measure('plain, from Kafka', plain, (builder, event, index) => builder.addKafkaMessage('events', index % 8, BigInt(index), event));
+measure('plain, from Kafka', plain, (builder, event, index) => builder.tryKafkaMessage('events', index % 8, BigInt(index), event));
 measure('plain, over HTTP', plain, (builder, event) => builder.addEvent('http', event));
 measure('plain without id, Kafka', indices.map(withoutId), (builder, event, index) =>
-  builder.addKafkaMessage('events', 0, BigInt(index), event),
+  builder.tryKafkaMessage('events', 0, BigInt(index), event),
 );
 measure('plain without id, HTTP', indices.map(withoutId), (builder, event) => builder.addEvent('http', event));
 measure('composed, from Kafka', indices.map(composedEvent), (builder, event, index) =>
-  builder.addKafkaMessage('events', 0, BigInt(index), event),
+  builder.tryKafkaMessage('events', 0, BigInt(index), event),
 );

@@ -8,9 +8,11 @@ export function messageHashOf({ bytes, cut }: DeadLetter): Uint8Array {
 
 /**
  * A hash that tells a message from others. That of a Kafka message is made of its offset and its bytes, because a topic may be deleted and
- * made again. That of other messages is made of their bytes and their zone: the same bytes belong to no zone where they follow an array.
+ * made again, and of the index in it where it is one of several events. That of other messages is made of their bytes and their zone: the
+ * same bytes belong to no zone where they follow an array.
  */
-export function identityOf({ source, topic, partition, offset, zoneId }: DeadLetter, messageHash: Uint8Array): Buffer {
-  const origin = topic === null ? `${zoneId}` : `${topic}-${partition}-${offset}`;
+export function identityOf({ source, topic, partition, offset, index = null, zoneId }: DeadLetter, messageHash: Uint8Array): Buffer {
+  const ofMessage = `${topic}-${partition}-${offset}${index === null ? '' : `:${index}`}`;
+  const origin = topic === null ? `${zoneId}` : ofMessage;
   return createHash('sha256').update(`${source} ${origin} `).update(messageHash).digest();
 }

@@ -40,6 +40,8 @@ export interface DeadLetter {
   readonly topic: string | null;
   readonly partition: number | null;
   readonly offset: bigint | null;
+  /** Which of several events of a Kafka message this is, from 0; absent where it is a whole message, or comes from elsewhere. */
+  readonly index?: number | null;
   /** The zone that its event would have; null where none can be read. */
   readonly zoneId: number | null;
 }
@@ -52,8 +54,9 @@ export function memoryOfLetter({ bytes, reason }: Pick<DeadLetter, 'bytes' | 're
   return bytes.byteLength + reason.length + LETTER_BYTES;
 }
 
-export interface StoredDeadLetter extends Omit<DeadLetter, 'cut' | 'isBatch'> {
+export interface StoredDeadLetter extends Omit<DeadLetter, 'cut' | 'isBatch' | 'index'> {
   readonly id: number;
+  readonly index: number | null;
   readonly receivedAtMs: number;
   /** The length of the whole message. */
   readonly sizeBytes: number;

@@ -4,8 +4,8 @@ import { type DeadLetter, type EventBatch, memoryOfLetter, type SourceOffset } f
 import { EventCollector } from './event-collector.ts';
 import { EventConverter } from './event-converter.ts';
 import { type EventRules, type EventVerdict, LARGEST_EVENT_BYTES } from './event-verdict.ts';
-import { messageLogId } from './log-id.ts';
-import { KEPT_START_BYTES, type LongPiece } from './partial-event.ts';
+import { type MessagePlace, messageLogId } from './log-id.ts';
+import { KEPT_START_BYTES, LongPiece } from './partial-event.ts';
 import { textStart } from './stored-text.ts';
 
 /** A message in Kafka; the offset moves on with the messages of its partition. */
@@ -16,10 +16,19 @@ interface Message {
   topicId: string | undefined;
 }
 
+/** A message of Kafka that is no event, or, with its index, one of several events of it. */
+export interface RejectedMessage {
+  readonly bytes: Uint8Array | LongPiece;
+  readonly index: number | null;
+  readonly reason: string;
+  /** The zone that it would be in; null where none can be read. */
+  readonly zoneId: number | null;
+}
+
 /** A batch that has so many bytes is stored. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 
-const NO_BYTES = new Uint8Array(0);
+const NO_VALUE: EventVerdict = { kind: 'rejected', reason: 'the message has an empty value: a JSON object is required', zoneId: null };
 const NO_MESSAGE: Message = { topic: '', partition: -1, offset: 0n, topicId: undefined };
 
 /** Collects raw events into a batch for the store: good ones as columns and packed logs, bad ones as dead letters, old ones as a count. */
@@ -33,21 +42,30 @@ export class BatchBuilder {
   /** The last message of each partition, by topic and partition. */
   #lastMessages = new Map<string, Map<number, Message>>();
   #message: Message = NO_MESSAGE;
-  readonly #sourceId = () => messageLogId(this.#message);
+  readonly #sourceId = () => messageLogId(this.#message, null);
 
   constructor(options: EventRules) {
     this.converter = new EventConverter(options, this.#events);
   }
 
-  /** A message of any kind moves the partition's source offset past it. The bytes are copied. `value` is null for a tombstone. */
-  addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): EventVerdict {
+  /** A message of any kind moves the partition's source offset past it. The caller deals with a rejected one. The bytes are copied. */
+  tryKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array): EventVerdict {
     this.#moveTo(topic, partition, offset);
-    const verdict = value === null || value.length === 0 ? withoutValue(value) : this.#convertMessage(value);
-    if (verdict.kind === 'rejected') {
-      const { reason, zoneId } = verdict;
-      this.#addDeadLetter({ ...kept(value ?? NO_BYTES), reason, zoneId, source: 'kafka', topic, partition, offset });
-    }
-    return verdict;
+    return value.length === 0 ? NO_VALUE : this.#convertMessage(value, this.#sourceId);
+  }
+
+  /**
+   * The same for one of several events of a message, which has the index of it, or for a message of which an earlier dead letter was kept:
+   * neither moves a source offset.
+   */
+  tryMessageAt(place: MessagePlace, index: number | null, bytes: Uint8Array): EventVerdict {
+    const sourceId = () => messageLogId(place, index);
+    return index === null ? this.#convertMessage(bytes, sourceId) : this.#count(this.converter.convert(bytes, sourceId));
+  }
+
+  /** Keeps a message, or one of several events of it, that is no event, with the zone that it would be in. The bytes are copied. */
+  rejectMessage({ topic, partition, offset }: MessagePlace, { bytes, index, reason, zoneId }: RejectedMessage): void {
+    this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source: 'kafka', topic, partition, offset, index });
   }
 
   /** Keeps the bytes of a batch of messages that cannot be decoded. The bytes are copied. */
@@ -56,9 +74,9 @@ export class BatchBuilder {
   }
 
   /** Agents send the lines of a log that was cut with the NULs before them. */
-  #convertMessage(value: Uint8Array): EventVerdict {
+  #convertMessage(value: Uint8Array, sourceId: () => string): EventVerdict {
     const event = value[0] === 0 ? value.subarray(behindNuls(value)) : value;
-    return this.#count(this.converter.convert(event, this.#sourceId));
+    return this.#count(this.converter.convert(event, sourceId));
   }
 
   /** An event that has no offset in a source. The bytes are copied. */
@@ -75,24 +93,9 @@ export class BatchBuilder {
     return this.#count(this.converter.convert(bytes, null));
   }
 
-  /**
-   * An earlier dead letter once more: it gets the id that it would have had, but moves no source offset, and becomes no second dead letter
-   * if it still breaks a rule.
-   */
-  addDeadLetterAgain({ bytes, topic, partition, offset }: Pick<DeadLetter, 'bytes' | 'topic' | 'partition' | 'offset'>): EventVerdict {
-    const sourceId = topic === null ? null : () => messageLogId({ topic, partition, offset });
-    return this.#count(this.converter.convert(bytes, sourceId));
-  }
-
   /** Keeps bytes that are no event, with the zone that it would be in. The bytes are copied. */
-  reject(source: 'http' | 'file', bytes: Uint8Array, reason: string, zoneId: number | null): void {
+  reject(source: 'http' | 'file', bytes: Uint8Array | LongPiece, reason: string, zoneId: number | null): void {
     this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source, topic: null, partition: null, offset: null });
-  }
-
-  /** The same for a message that is too long to be held. */
-  rejectLong(source: 'http' | 'file', { start, sizeBytes, sha256 }: LongPiece, reason: string): void {
-    const cut = { sizeBytes, sha256 };
-    this.#addDeadLetter({ bytes: start, cut, reason, zoneId: null, source, topic: null, partition: null, offset: null });
   }
 
   /** Records that a source has been read up to here, whether or not there were events, and which topic of this name it is, where known. */
@@ -181,13 +184,11 @@ export class BatchBuilder {
   }
 }
 
-function withoutValue(value: Uint8Array | null): EventVerdict {
-  const what = value === null ? 'no value (a tombstone)' : 'an empty value';
-  return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required`, zoneId: null };
-}
-
-/** The bytes of a message that a dead letter keeps: a copy, because a message is often a view of a fetched block. */
-function kept(bytes: Uint8Array): Pick<DeadLetter, 'bytes' | 'cut'> {
+/** What a dead letter keeps of a message: a copy, because a message is often a view of a fetched block. */
+function kept(bytes: Uint8Array | LongPiece): Pick<DeadLetter, 'bytes' | 'cut'> {
+  if (bytes instanceof LongPiece) {
+    return { bytes: bytes.start, cut: { sizeBytes: bytes.sizeBytes, sha256: bytes.sha256 } };
+  }
   if (bytes.length <= LARGEST_EVENT_BYTES) {
     return { bytes: Uint8Array.from(bytes), cut: null };
   }

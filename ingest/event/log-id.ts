@@ -3,16 +3,20 @@ import { hash } from 'node:crypto';
 /** The longest `logId` that an event may have, in bytes of UTF-8. */
 export const LONGEST_LOG_ID_BYTES = 512;
 
-/** A message in Kafka. A dead letter of another source has null in its place. */
-interface KafkaPlace {
-  readonly topic: string | null;
-  readonly partition: number | null;
-  readonly offset: bigint | null;
+/** Where a message is in Kafka. */
+export interface MessagePlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
 }
 
-/** The id of an event that has none of its own and comes from Kafka. */
-export function messageLogId({ topic, partition, offset }: KafkaPlace): string {
-  return `${topic}-${partition}-${offset}`;
+/**
+ * The id of an event that has none of its own and comes from Kafka. `index` is which of several events of its message it is, from 0; null
+ * where it is the only one. No topic has a colon in its name: with a "-" those of the topics `a` and `a-1` would be the same.
+ */
+export function messageLogId({ topic, partition, offset }: MessagePlace, index: number | null): string {
+  const place = `${topic}-${partition}-${offset}`;
+  return index === null ? place : `${place}:${index}`;
 }
 
 /**

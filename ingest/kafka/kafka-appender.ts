@@ -1,6 +1,8 @@
 import type { EventStore } from '../../store/event-store.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
+import type { EventVerdict } from '../event/event-verdict.ts';
 import { PendingAppends } from '../event/pending-appends.ts';
+import { addKafkaMessage } from '../upload/message-events.ts';
 
 const MAX_BATCH_EVENTS = 20_000;
 /** How long the first event of a batch waits for more events. */
@@ -34,6 +36,14 @@ export class KafkaAppender {
   #repairedEvents = 0;
   #cutTexts = 0;
   #unknownIps = 0;
+  #tombstones = 0;
+  readonly #count = (verdict: EventVerdict): void => {
+    if (verdict.kind === 'accepted') {
+      this.#repairedEvents += verdict.isRepaired === true ? 1 : 0;
+      this.#cutTexts += verdict.cutTexts ?? 0;
+      this.#unknownIps += verdict.hasUnknownIp === true ? 1 : 0;
+    }
+  };
   /** Settled when no offset is being moved back. Never rejects. */
   #movingBack: Promise<unknown> = Promise.resolve();
 
@@ -62,12 +72,17 @@ export class KafkaAppender {
     return this.#unknownIps;
   }
 
+  /** Messages without a value, which mark a key as deleted. Those that come again after a failure count again. */
+  get tombstones(): number {
+    return this.#tombstones;
+  }
+
+  /** `value` is null for a tombstone. `moveTo` passes its offset. */
   add(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
-    const verdict = this.#builder.addKafkaMessage(topic, partition, offset, value);
-    if (verdict.kind === 'accepted') {
-      this.#repairedEvents += verdict.isRepaired === true ? 1 : 0;
-      this.#cutTexts += verdict.cutTexts ?? 0;
-      this.#unknownIps += verdict.hasUnknownIp === true ? 1 : 0;
+    if (value === null) {
+      this.#tombstones++;
+    } else {
+      addKafkaMessage(this.#builder, topic, partition, offset, value, this.#count);
     }
   }
 

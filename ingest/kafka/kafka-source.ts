@@ -50,7 +50,7 @@ export interface KafkaSource {
    * the store has the new offsets, with the partitions that go back. Rejects with KafkaRewindRefused.
    */
   rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]>;
-  counters(): Readonly<KafkaCounters> & Pick<KafkaAppender, 'repairedEvents' | 'cutTexts' | 'unknownIps'>;
+  counters(): Readonly<KafkaCounters> & Pick<KafkaAppender, 'repairedEvents' | 'cutTexts' | 'unknownIps' | 'tombstones'>;
   /** The number of unread messages, as of the last fetches. */
   lag(): number;
   /** Leaves the group, and stores the messages that are read. */
@@ -129,8 +129,8 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   counters(): ReturnType<KafkaSource['counters']> {
-    const { repairedEvents, cutTexts, unknownIps } = this.#appender;
-    return { ...this.#counters, repairedEvents, cutTexts, unknownIps };
+    const { repairedEvents, cutTexts, unknownIps, tombstones } = this.#appender;
+    return { ...this.#counters, repairedEvents, cutTexts, unknownIps, tombstones };
   }
 
   lag(): number {

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
+import { splitMessage } from './message-events.ts';
 
 const MAX_BATCH_LETTERS = 200;
 /** The maximum number of ids in one call of the store. */
@@ -18,38 +19,47 @@ export interface ReplayOptions {
 }
 
 export interface ReplayReport {
-  /** Dead letters that became events, or that are past the retention. They are no dead letters any more. */
+  /**
+   * Dead letters that became events, or that are past the retention. They are no dead letters any more. So is a message of several events
+   * of which some still break a rule: these have letters of their own then.
+   */
   readonly replayed: number;
+  /** Events that still break a rule. */
   readonly stillRejected: number;
   /** Dead letters of which only the beginning, or nothing, is kept. */
   readonly notReplayable: number;
 }
 
 /**
- * Converts dead letters again, for example after rules were relaxed. A dead letter is removed after its event is durable, and a repeated
- * replay stores no event twice. Dead letters that still break a rule stay. Source offsets do not move. Rejects with the signal's reason
- * when aborted.
+ * Converts dead letters again, for example after rules were relaxed. One that is a whole message may hold several events. A dead letter is
+ * removed after its events are durable, and a repeated replay stores no event twice. Dead letters that still break a rule stay. Source
+ * offsets do not move. Rejects with the signal's reason when aborted.
  */
 export async function replayDeadLetters(store: EventStore, { ids, zones, signal, ...rules }: ReplayOptions): Promise<ReplayReport> {
   const builder = new BatchBuilder(rules);
   let [replayed, stillRejected, notReplayable] = [0, 0, 0];
   let taken: number[] = [];
+  /** Of these the ones that leave letters of their events. */
+  let divided = new Set<number>();
   const storeTaken = async (): Promise<void> => {
-    if (taken.length > 0) {
-      await store.append(builder.take());
-      await store.removeDeadLetters({ zones, ids: taken, limit: taken.length });
-      replayed += taken.length;
-      taken = [];
+    if (!builder.isEmpty) {
+      const { deadLettersNotKept } = await store.append(builder.take());
+      // Where there is no room for those letters, the one that has all bytes stays.
+      const ids = deadLettersNotKept.length === 0 ? taken : taken.filter((id) => !divided.has(id));
+      if (ids.length > 0) await store.removeDeadLetters({ zones, ids, limit: ids.length });
+      replayed += ids.length;
+      [taken, divided] = [[], new Set()];
     }
   };
   for await (const letter of deadLettersOf(store, zones, ids)) {
     signal?.throwIfAborted();
     if (!letter.isWhole) {
       notReplayable++;
-    } else if (builder.addDeadLetterAgain(letter).kind === 'rejected') {
-      stillRejected++;
     } else {
-      taken.push(letter.id);
+      const { rejected, isLeft } = addAgain(builder, letter);
+      stillRejected += rejected;
+      if (!isLeft) taken.push(letter.id);
+      if (!isLeft && rejected > 0) divided.add(letter.id);
     }
     if (taken.length >= MAX_BATCH_LETTERS || builder.byteLength >= MAX_BATCH_BYTES) {
       await storeTaken();
@@ -58,6 +68,27 @@ export async function replayDeadLetters(store: EventStore, { ids, zones, signal,
   }
   await storeTaken();
   return { replayed, stillRejected, notReplayable };
+}
+
+/**
+ * Adds the events of a dead letter with the ids that they would have had, and dead letters of those of several that still break a rule.
+ * Returns how many do so, and whether the letter itself is left.
+ */
+function addAgain(builder: BatchBuilder, letter: StoredDeadLetter): { readonly rejected: number; readonly isLeft: boolean } {
+  const { bytes, topic, partition, offset, index } = letter;
+  const place = topic === null || partition === null || offset === null ? null : { topic, partition, offset };
+  const verdict = place === null ? builder.tryEvent(bytes) : builder.tryMessageAt(place, index, bytes);
+  if (verdict.kind !== 'rejected') {
+    return { rejected: 0, isLeft: false };
+  }
+  const rejected = place === null || index !== null ? [] : splitMessage(builder, place, bytes, verdict);
+  if (place === null || index !== null || rejected[0]?.index === null) {
+    return { rejected: 1, isLeft: true };
+  }
+  for (const one of rejected) {
+    builder.rejectMessage(place, one);
+  }
+  return { rejected: rejected.length, isLeft: false };
 }
 
 /** Removes the dead letters with these ids, or all, for good. Resolves with their number. */

@@ -1,21 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isBlank, newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
+import { newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { type EventVerdict, tooLong } from '../event/event-verdict.ts';
 import type { InputMemory, LongPiece } from '../event/partial-event.ts';
 import { MAX_PENDING_BYTES, PendingAppends } from '../event/pending-appends.ts';
-import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
+import { type EventReceiver, type EventSplitter, firstByteOf, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
 import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';
 import { JsonTextSplitter } from './json-text-splitter.ts';
 
 /** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
 const APPEND_EVERY_MS = 250;
-/** Larger chunks are processed in parts of this size. */
-const PART_BYTES = 64 * 1024;
-/** NUL, and the bytes of a byte order mark. */
-const PASSED_OVER: readonly number[] = [0x00, 0xef, 0xbb, 0xbf];
+/** Larger chunks are split in parts of this size: a splitter may look through all of a part for each event in it. */
+export const PART_BYTES = 64 * 1024;
 /** How often an input that waits for the store asks whether it may be read on. */
 const PENDING_POLL_MS = 20;
 
@@ -160,7 +158,7 @@ class Intake implements EventReceiver {
       this.#splitter ??= new JsonTextSplitter(this.#builder.converter, memory);
     }
     if (this.#splitter === undefined) {
-      const first = part.find((byte) => !isBlank(byte) && !PASSED_OVER.includes(byte));
+      const first = firstByteOf(part);
       if (first === undefined) {
         this.newlines(newlinesIn(part));
         return undefined;
@@ -222,7 +220,12 @@ class Intake implements EventReceiver {
 
   tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
     this.#noteRejection(reason, null);
-    this.#builder.rejectLong(this.#options.source, piece, reason);
+    this.#builder.reject(this.#options.source, piece, reason, null);
+  }
+
+  /** An element that was cut off becomes part of this error, not a dead letter. */
+  unclosed(_bytes: Uint8Array | LongPiece, index: number): never {
+    throw new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${index}: "]" is missing`);
   }
 
   newlines(count: number): void {

@@ -14,7 +14,6 @@ import {
 } from '../../query/json-bytes.ts';
 import type { EventConverter } from '../event/event-converter.ts';
 import { type InputMemory, LongPiece, PartialEvent } from '../event/partial-event.ts';
-import { UnreadableInput } from './intake-report.ts';
 
 /** Receives the parts of an input from a splitter, in their order. */
 export interface EventReceiver {
@@ -27,6 +26,11 @@ export interface EventReceiver {
   converted(events: number): void;
   /** Takes bytes that stand for an event but cannot be one. */
   stray(bytes: Uint8Array, reason: string): void;
+  /**
+   * Takes what there is of the element with this index where the input is an array that ends in it. Throws `UnreadableInput` where an input
+   * must not end so.
+   */
+  unclosed(bytes: Uint8Array | LongPiece, index: number): void;
   /** Counts the newlines of everything else. */
   newlines(count: number): void;
 }
@@ -37,7 +41,7 @@ export type LineConverter = Pick<EventConverter, 'convertLines' | 'eventCount'>;
 /** Splits an input, in chunks of any size, into events. */
 export interface EventSplitter {
   push(chunk: Buffer, receiver: EventReceiver): void;
-  /** To be called at the end of the input. Throws `UnreadableInput` where it must not end here. */
+  /** To be called at the end of the input. Throws what the receiver throws. */
   end(receiver: EventReceiver): void;
 }
 
@@ -75,6 +79,14 @@ export class NdjsonSplitter implements EventSplitter {
   end(receiver: EventReceiver): void {
     takeLine(this.#partial.finish(new Uint8Array(0)), receiver);
   }
+}
+
+/** NUL, and the bytes of a byte order mark. */
+const PASSED_OVER: readonly number[] = [0x00, 0xef, 0xbb, 0xbf];
+
+/** The first byte that is neither blank, NUL nor part of a byte order mark; undefined where there is none. */
+export function firstByteOf(bytes: Uint8Array): number | undefined {
+  return bytes.find((byte) => !isBlank(byte) && !PASSED_OVER.includes(byte));
 }
 
 /** Takes a line of lines, without its newline, unless it is blank. */
@@ -129,8 +141,8 @@ export class JsonArraySplitter implements EventSplitter {
   end(receiver: EventReceiver): void {
     const whole = this.#partial.finish(new Uint8Array(0));
     if (this.#position !== 'after') {
-      // An element that was cut off becomes part of this error, not a dead letter.
-      throw unclosedArray(this.#elements);
+      receiver.unclosed(whole, this.#elements);
+      return;
     }
     const reason = 'these bytes come after the end of the JSON array: nothing is allowed there';
     if (whole instanceof LongPiece) {
@@ -191,11 +203,6 @@ export class JsonArraySplitter implements EventSplitter {
       this.#elements++;
     }
   }
-}
-
-/** The error where the input ends inside an array, whose last element has this index. */
-export function unclosedArray(elements: number): UnreadableInput {
-  return new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${elements}: "]" is missing`);
 }
 
 /** Takes the bytes of an element, with the blanks around it. False where there is none and none is needed: the array is empty. */

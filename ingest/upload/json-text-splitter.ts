@@ -13,7 +13,7 @@ import {
 import { LARGEST_LINE_BYTES } from '../event/event-verdict.ts';
 import { type InputMemory, LongPiece, PartialEvent } from '../event/partial-event.ts';
 import { BracketTracker } from './bracket-tracker.ts';
-import { type EventReceiver, type EventSplitter, type LineConverter, takeElement, takeLine, unclosedArray } from './event-splitters.ts';
+import { type EventReceiver, type EventSplitter, type LineConverter, takeElement, takeLine } from './event-splitters.ts';
 
 const NOTHING = new Uint8Array(0);
 const LINE_END = Buffer.from([NEWLINE]);
@@ -23,6 +23,9 @@ const LINE_END = Buffer.from([NEWLINE]);
  * with a bracket begins a text, so that no input costs more than a few readings.
  */
 const MAX_READINGS = 8;
+
+/** Of a line with thousands of texts the end is not looked for with each of them. */
+const LINE_PART_BYTES = 4 * 1024;
 
 /**
  * Where the bytes that come next are: on a line of their own; in an object that goes over lines; behind one, on the line of its end; in the
@@ -80,7 +83,10 @@ export class JsonTextSplitter implements EventSplitter {
           break;
         case 'array':
           // The input is one array that was cut off, as an upload is that ends too early.
-          if (this.#arrays === 1 && !this.#hasTexts) throw unclosedArray(this.#elements);
+          if (this.#arrays === 1 && !this.#hasTexts) {
+            receiver.unclosed(this.#partial.finish(NOTHING), this.#elements);
+            return;
+          }
           if (this.#partial.isEmpty) return;
           this.#giveUp(this.#partial.finish(NOTHING), receiver);
           break;
@@ -318,10 +324,11 @@ export class JsonTextSplitter implements EventSplitter {
 const isOpening = (byte: number | undefined): boolean => byte === OPEN_BRACE || byte === OPEN_BRACKET;
 const isClosing = (byte: number): boolean => byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
 
-/** The index behind the newline of the line under way, or behind the chunk. */
+/** The index behind the newline of the line under way, or behind the part of it that is looked at together. */
 function lineEnd(chunk: Buffer, at: number): number {
-  const newline = chunk.indexOf(NEWLINE, at);
-  return newline < 0 ? chunk.length : newline + 1;
+  const part = chunk.subarray(at, at + LINE_PART_BYTES);
+  const newline = part.indexOf(NEWLINE);
+  return at + (newline < 0 ? part.length : newline + 1);
 }
 
 /** Behind blanks of a line and bytes of a byte order mark. */

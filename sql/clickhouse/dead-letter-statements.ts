@@ -14,9 +14,9 @@ const KEPT = trusted(
 
 const FILE =
   'position Int64, identity String, zoneId Nullable(Int32), receivedAt Int64, source String, topic Nullable(String), ' +
-  'partition Nullable(Int32), messageOffset Nullable(Int64), isBatch Bool, isRecordOnly Bool, reason String, sizeBytes Int64, ' +
-  'sha256 String, bytes String';
-const COPIED = 'zoneId, receivedAt, source, topic, partition, messageOffset, isBatch, isRecordOnly, reason, sizeBytes';
+  'partition Nullable(Int32), messageOffset Nullable(Int64), itemIndex Nullable(Int64), isBatch Bool, isRecordOnly Bool, ' +
+  'reason String, sizeBytes Int64, sha256 String, bytes String';
+const COPIED = 'zoneId, receivedAt, source, topic, partition, messageOffset, itemIndex, isBatch, isRecordOnly, reason, sizeBytes';
 
 /** Stores letters, which follow as lines of JSON with their bytes and hashes in base64. Those whose identity a letter has are left out. */
 export function insertLettersStatement(writer: number): SqlStatement {

@@ -38,6 +38,11 @@ export function createVersionsTable(cluster: Cluster | null): string {
   return createTable(VERSIONS_TABLE, cluster, (engine) => `(version Int64, appliedAt Int64) ENGINE = ${engine()} ORDER BY version`);
 }
 
+/** The statement that gives dead letters the index of their event in its message. */
+export function addLetterIndex(cluster: Cluster | null): string {
+  return `ALTER TABLE dead_letters${onCluster(cluster)} ADD COLUMN IF NOT EXISTS itemIndex Nullable(Int64) AFTER messageOffset`;
+}
+
 function createTable(table: string, cluster: Cluster | null, definition: (engine: Engine) => string): string {
   const engine: Engine = (version) => tableEngine(table, cluster, 'nodes', version);
   return `CREATE TABLE IF NOT EXISTS ${table}${onCluster(cluster)} ${definition(engine)}`;

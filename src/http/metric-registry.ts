@@ -78,6 +78,11 @@ const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (count
   ['shieldlog_kafka_repaired_events_total', `Messages that ${REPAIRED}`, ({ repairedEvents }) => repairedEvents],
   ['shieldlog_kafka_cut_texts_total', `Texts of messages that ${CUT}`, ({ cutTexts }) => cutTexts],
   ['shieldlog_kafka_unknown_ips_total', `Messages ${UNKNOWN_IP}`, ({ unknownIps }) => unknownIps],
+  [
+    'shieldlog_kafka_tombstones_total',
+    'Messages without a value, which are neither events nor dead letters',
+    ({ tombstones }) => tombstones,
+  ],
   ['shieldlog_kafka_pauses_total', 'Times a partition was paused because the store was behind', ({ pauses }) => pauses],
 ];
 

@@ -96,6 +96,10 @@ const INGEST_SCHEMAS = {
           topic: nullableText,
           partition: { type: ['integer', 'null'] },
           offset: nullableText,
+          index: {
+            type: ['integer', 'null'],
+            description: 'Which of several events of a message it is, counted from 0; null where it is all of a message, or not from Kafka',
+          },
           reason: textSchema,
           sizeBytes: { ...int64Schema, description: 'The length of the message' },
           sha256: { ...textSchema, description: 'Of the whole message, in hexadecimal digits' },
@@ -125,8 +129,11 @@ const INGEST_SCHEMAS = {
     },
   },
   ReplayReport: exactly({
-    replayed: int64Schema,
-    stillRejected: int64Schema,
+    replayed: { ...int64Schema, description: 'Letters that are no more: their events are stored, or past the retention, or have letters' },
+    stillRejected: {
+      ...int64Schema,
+      description: 'Events that still break a rule: their letters stay, or are new ones of a message of several',
+    },
     notReplayable: { ...int64Schema, description: 'Letters that are not kept whole' },
   }),
   DiscardRequest: {
@@ -193,6 +200,7 @@ const LETTERS: Examples = {
           topic: null,
           partition: null,
           offset: null,
+          index: null,
           reason: 'timestamp is missing',
           sizeBytes: 18,
           sha256: '398a866ea587e826a1752fbf7f88f2563f3d4f1ae8cd47021b8de95e323989e4',
@@ -207,6 +215,7 @@ const LETTERS: Examples = {
           topic: 'events',
           partition: 0,
           offset: '42',
+          index: 3,
           reason: 'it is not UTF-8',
           sizeBytes: 3,
           sha256: '29a6a173e5511d494a74cddb35b9d04ad02ea5060e406779d5c10f35f4862249',

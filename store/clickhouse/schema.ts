@@ -2,6 +2,7 @@ import { type Cluster, onCluster } from '../../sql/clickhouse/cluster.ts';
 import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
 import { createEventsTable, createShardedEvents } from '../../sql/clickhouse/schema.ts';
 import {
+  addLetterIndex,
   createIdentityTable,
   createStoreTables,
   createVersionsTable,
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
       ...createStoreTables(cluster),
     ],
   },
+  { version: 2, statements: ({ cluster }) => [addLetterIndex(cluster)] },
 ];
 
 const KNOWN_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

@@ -21,10 +21,17 @@ const KILLS = 20;
 const LONGEST_LIFE_MS = 4_500;
 const LONGEST_READING_MS = 2_500;
 const READS = 'reading from Kafka';
-const CHUNK = 250;
+const CHUNK = 125;
+const MOST_PER_MESSAGE = 5;
 const CHUNK_INTERVAL_MS = 50;
 
-/** Events at a steady pace until told to stop; notes the id of each. */
+/** A message of one to several of these events, the largest share of them an array. */
+function messageOf(events: readonly Buffer[]): Buffer {
+  const texts = events.map((line) => line.toString().trimEnd());
+  return Buffer.from(texts.length === 1 ? `${texts[0]}\n` : texts.length === 2 ? `${texts.join('')}\n` : `[${texts.join()}]\n`);
+}
+
+/** Events at a steady pace until told to stop, in messages of up to `MOST_PER_MESSAGE`; notes the id of each. */
 async function* load(ids: string[], stopped: AbortSignal): AsyncIterable<Buffer> {
   const events = generateEvents({ seed: 5, count: 10_000_000, zones: 1, nowMs: Date.now() + 60 * 3_600_000, spanMs: 71 * 3_600_000 })[
     Symbol.iterator
@@ -32,9 +39,10 @@ async function* load(ids: string[], stopped: AbortSignal): AsyncIterable<Buffer>
   while (!stopped.aborted) {
     const chunk: Buffer[] = [];
     while (chunk.length < CHUNK) {
-      const line = (events.next() as { readonly value: Buffer }).value;
-      ids.push(logIdOf(line));
-      chunk.push(line);
+      const count = 1 + (ids.length % MOST_PER_MESSAGE);
+      const lines = Array.from({ length: count }, () => (events.next() as { readonly value: Buffer }).value);
+      ids.push(...lines.map(logIdOf));
+      chunk.push(messageOf(lines));
     }
     yield Buffer.concat(chunk);
     await delay(CHUNK_INTERVAL_MS);

@@ -24,12 +24,12 @@ describe('a migration of a cluster', () => {
   test('makes the tables on every node, and a second one has nothing to do', async () => {
     const address = await addressOf();
     const { from, to, statements } = await migrateSchema(address, onCluster);
-    expect([from, to]).toEqual([0, 1]);
+    expect([from, to]).toEqual([0, 2]);
     const made = statements.filter((one) => /^CREATE/.test(one));
     expect(made.every((one) => one.includes(` ON CLUSTER '${CLUSTER}' `))).toBe(true);
     const tables = await rowsOf(address, 'SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name');
     expect(tables.flat()).toEqual([...EVERY_NODE, 'events', 'events_local', 'store_identity'].sort());
-    expect(await migrateSchema(address, onCluster)).toEqual({ from: 1, to: 1, statements: [] });
+    expect(await migrateSchema(address, onCluster)).toEqual({ from: 2, to: 2, statements: [] });
   });
 
   test('makes what a node lacks, with the number that the store has', async () => {
@@ -40,7 +40,7 @@ describe('a migration of a cluster', () => {
     const storeId = await storeIdOf(client);
     await client.run({ text: 'DROP TABLE dead_letters', params: [] });
     const { from, to, statements } = await migrateSchema(address, { ...onCluster, isDryRun: true });
-    expect([from, to, statements.length > 0]).toEqual([1, 1, true]);
+    expect([from, to, statements.length > 0]).toEqual([2, 2, true]);
     await migrateSchema(address, onCluster);
     expect(await rowsOf(address, 'SELECT count() FROM dead_letters')).toEqual([['0']]);
     expect(await storeIdOf(client)).toBe(storeId);
@@ -51,17 +51,17 @@ describe('a migration of a cluster', () => {
     const { database } = await addressOf();
     const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
     const dry = await runHere(['migrate', '--dry-run'], env);
-    expect(dry).toMatchObject({ status: 0, stderr: 'the tables would go from version 0 to 1\n' });
+    expect(dry).toMatchObject({ status: 0, stderr: 'the tables would go from version 0 to 2\n' });
     expect(dry.stdout).toContain(`"events" ON CLUSTER '${CLUSTER}' (`);
-    expect((await runHere(['migrate'], env)).stderr).toBe('the tables went from version 0 to 1\n');
+    expect((await runHere(['migrate'], env)).stderr).toBe('the tables went from version 0 to 2\n');
     const client = quietClient({ url: frontUrl(), database });
     await client.command({ query: 'DROP TABLE source_offsets' });
     await client.close();
     expect((await runHere(['migrate', '--dry-run'], env)).stderr).toBe(
-      'the tables of version 1 would be made on the nodes that lack some\n',
+      'the tables of version 2 would be made on the nodes that lack some\n',
     );
-    expect((await runHere(['migrate'], env)).stderr).toBe('the tables of version 1 were made on the nodes that lack some\n');
-    expect((await runHere(['migrate'], env)).stderr).toBe('nothing to do: the tables have version 1\n');
+    expect((await runHere(['migrate'], env)).stderr).toBe('the tables of version 2 were made on the nodes that lack some\n');
+    expect((await runHere(['migrate'], env)).stderr).toBe('nothing to do: the tables have version 2\n');
   });
 
   test('waits for no node that is away where the others have the tables', async () => {
@@ -82,7 +82,7 @@ describe('a database is refused', () => {
     const what = `the tables in CLICKHOUSE_DATABASE=${address.database} are those of one server`;
     const message = `${what}, and CLICKHOUSE_CLUSTER is ${CLUSTER}: unset it, ${HOW}`;
     await expect(migrateSchema(address, onCluster)).rejects.toThrow(message);
-    expect(await migrateSchema(address)).toMatchObject({ from: 1, statements: [] });
+    expect(await migrateSchema(address)).toMatchObject({ from: 2, statements: [] });
     const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: address.database, CLICKHOUSE_CLUSTER: CLUSTER };
     expect(await runHere(['migrate'], env)).toEqual({ status: 1, stdout: '', stderr: `shieldlog: ${message}\n` });
   });

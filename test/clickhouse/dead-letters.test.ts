@@ -51,6 +51,19 @@ test('a message is kept once, by how many processes ever it is stored', async ()
   expect((await letters.totals()).count).toBe(3);
 });
 
+test('letters of one message are told apart by their index, however often it is delivered', async () => {
+  const letters = await emptyLetters();
+  const ofMessage = { source: 'kafka', topic: 't', partition: 0, offset: 1n };
+  for (let delivery = 0; delivery < 2; delivery++) {
+    await letters.add([letter(ofMessage), letter({ ...ofMessage, index: 0 }), letter({ ...ofMessage, index: 70_000 })], NOW);
+  }
+  expect((await letters.list(ALL)).map(({ offset, index }) => [offset, index])).toEqual([
+    [1n, null],
+    [1n, 0],
+    [1n, 70_000],
+  ]);
+});
+
 test('letters are listed by id, zone and number', async () => {
   const letters = await emptyLetters();
   await letters.add(

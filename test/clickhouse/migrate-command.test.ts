@@ -9,16 +9,16 @@ async function environment() {
 
 test('migrate makes the tables, and says so the second time', async () => {
   const env = await environment();
-  expect(await runHere(['migrate'], env)).toEqual({ status: 0, stdout: '', stderr: 'the tables went from version 0 to 1\n' });
-  expect(await runHere(['migrate'], env)).toEqual({ status: 0, stdout: '', stderr: 'nothing to do: the tables have version 1\n' });
+  expect(await runHere(['migrate'], env)).toEqual({ status: 0, stdout: '', stderr: 'the tables went from version 0 to 2\n' });
+  expect(await runHere(['migrate'], env)).toEqual({ status: 0, stdout: '', stderr: 'nothing to do: the tables have version 2\n' });
 });
 
 test('migrate --dry-run prints statements that can be run', async () => {
   const env = await environment();
   const { status, stdout, stderr } = await runHere(['migrate', '--dry-run'], env);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: 'the tables would go from version 0 to 1\n' });
-  expect(stdout).toMatch(/^CREATE [\s\S]*;\nINSERT INTO schema_versions SELECT 1, [^\n]*;\n$/);
-  expect((await runHere(['migrate'], env)).stderr).toBe('the tables went from version 0 to 1\n');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: 'the tables would go from version 0 to 2\n' });
+  expect(stdout).toMatch(/^CREATE [\s\S]*;\nINSERT INTO schema_versions SELECT 2, [^\n]*;\n$/);
+  expect((await runHere(['migrate'], env)).stderr).toBe('the tables went from version 0 to 2\n');
 });
 
 test('migrate of an embedded store has nothing to do', async () => {

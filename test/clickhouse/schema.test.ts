@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts';
 import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
 import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
@@ -34,9 +35,23 @@ const TABLES = [
 
 test('a migration makes the tables, and a second one has nothing to do', async () => {
   const address = await addressOf();
-  expect(await migrateSchema(address)).toMatchObject({ from: 0, to: 1 });
+  expect(await migrateSchema(address)).toMatchObject({ from: 0, to: 2 });
   expect(await tablesOf(address)).toEqual(TABLES);
-  expect(await migrateSchema(address)).toEqual({ from: 1, to: 1, statements: [] });
+  expect(await migrateSchema(address)).toEqual({ from: 2, to: 2, statements: [] });
+});
+
+test('dead letters of a schema of version 1 are those of the present one, without an index', async () => {
+  const address = await addressOf();
+  await migrateSchema(address);
+  const client = clientOf(address);
+  await client.run(plain('ALTER TABLE dead_letters DROP COLUMN itemIndex'));
+  await client.run(plain('TRUNCATE TABLE schema_versions'));
+  await client.run(plain('INSERT INTO schema_versions SELECT 1, 0'));
+  await client.run(plain("INSERT INTO dead_letters (id, identity, topic, messageOffset, bytes) VALUES (4, 'one', 't', 9, 'x')"));
+  expect((await migrateSchema(address, { isDryRun: true })).statements).toHaveLength(2);
+  expect(await migrateSchema(address)).toMatchObject({ from: 1, to: 2 });
+  const [letter, ...others] = await new SharedDeadLetters({ client, quotaBytes: 1024 ** 2 }).list({ zones: 'all', limit: 10 });
+  expect([letter, others]).toMatchObject([{ id: 4, topic: 't', offset: 9n, index: null }, []]);
 });
 
 test('a dry run tells the statements that a migration runs, and changes nothing', async () => {
@@ -46,7 +61,7 @@ test('a dry run tells the statements that a migration runs, and changes nothing'
   const done = await migrateSchema(address);
   const withoutNumber = ({ statements }: typeof done) => statements.map((one) => one.replace(/COMMENT '\d+'/, ''));
   expect(withoutNumber(told)).toEqual(withoutNumber(done));
-  expect(await migrateSchema(address, { isDryRun: true })).toEqual({ from: 1, to: 1, statements: [] });
+  expect(await migrateSchema(address, { isDryRun: true })).toEqual({ from: 2, to: 2, statements: [] });
 });
 
 test('whoever may not make databases and tables can use those that somebody else has made', async () => {
@@ -54,7 +69,7 @@ test('whoever may not make databases and tables can use those that somebody else
   const address = await addressOf(server.url);
   await migrateSchema(address);
   await server.break({ kind: 'refuse', code: 497, name: 'ACCESS_DENIED', message: 'Not enough privileges', matching: '^CREATE' });
-  expect(await migrateSchema(address)).toEqual({ from: 1, to: 1, statements: [] });
+  expect(await migrateSchema(address)).toEqual({ from: 2, to: 2, statements: [] });
 });
 
 test('a dry run of a database that is not there makes none', async () => {
@@ -77,9 +92,9 @@ test('several migrations at once make one store', async () => {
 test('a schema of a later program is refused, and left as it is', async () => {
   const address = await addressOf();
   await migrateSchema(address);
-  await clientOf(address).run(plain('INSERT INTO schema_versions SELECT 2, 0'));
+  await clientOf(address).run(plain('INSERT INTO schema_versions SELECT 3, 0'));
   await expect(migrateSchema(address)).rejects.toThrow(
-    'the schema in CLICKHOUSE_DATABASE has version 2, and this program knows 1 at most: run the program that made it, or a later one',
+    'the schema in CLICKHOUSE_DATABASE has version 3, and this program knows 2 at most: run the program that made it, or a later one',
   );
 });
 
@@ -95,7 +110,7 @@ test.each(['26.7.1.1', '26.10.0.0', '27.1.0.0'])('a server of version %s is take
   const server = await breakableServer();
   const address = await addressOf(server.url);
   await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version]] }), matching: String.raw`version\(\)` });
-  expect(await migrateSchema(address)).toMatchObject({ to: 1 });
+  expect(await migrateSchema(address)).toMatchObject({ to: 2 });
 });
 
 test('what is acknowledged is synced, in every table but that of the source offsets', async () => {

@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
+import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
@@ -9,6 +10,7 @@ import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/record-codecs.ts';
 import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
+import { addKafkaMessage, MAX_ITEM_LETTERS } from '../../ingest/upload/message-events.ts';
 import { MAX_ZSTD_WINDOW_BYTES } from '../../ingest/upload/zstd-frame.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
@@ -170,6 +172,15 @@ describeLimits('Ingest', import.meta.filename, {
     is: bytes(MAX_ZSTD_WINDOW_BYTES),
     past: 2 * MAX_ZSTD_WINDOW_BYTES,
     ask: async (size) => outcomeOf(await ingest(app, await zstdFrame(event(), Math.log2(size)), { 'content-encoding': 'zstd' })),
+  },
+  'events of a Kafka message that become dead letters of their own': {
+    is: count(MAX_ITEM_LETTERS),
+    ask: async (letters) => {
+      const builder = new BatchBuilder({ now: () => NOW, retentionMs: DEFAULTS.retentionMs });
+      addKafkaMessage(builder, 'events', 0, 1n, Buffer.from(`[${event()}${',{}'.repeat(letters)}]`));
+      const { eventCount, deadLetters } = builder.take();
+      return eventCount === 1 && deadLetters.length === letters ? 'ok' : 'the whole message is one';
+    },
   },
   'silence of the token endpoint of Kafka': {
     is: milliseconds(TOKEN_DEADLINE_MS),

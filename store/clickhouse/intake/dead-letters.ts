@@ -122,7 +122,7 @@ function lineOf(
   sha256: Uint8Array,
   { isKept, ...row }: { readonly position: number; readonly identity: string; readonly receivedAt: number; readonly isKept: boolean },
 ): string {
-  const { bytes, cut, isBatch = false, reason, source, topic, partition, offset, zoneId } = letter;
+  const { bytes, cut, isBatch = false, reason, source, topic, partition, offset, index = null, zoneId } = letter;
   return JSON.stringify({
     ...row,
     zoneId,
@@ -130,6 +130,7 @@ function lineOf(
     topic,
     partition,
     messageOffset: offset === null ? null : String(offset),
+    itemIndex: index,
     isBatch,
     isRecordOnly: !isKept,
     reason,
@@ -147,6 +148,7 @@ type LetterRow = readonly [
   topic: string | null,
   partition: number | null,
   offset: string | null,
+  index: string | null,
   isBatch: boolean,
   isRecordOnly: boolean,
   reason: string,
@@ -156,7 +158,7 @@ type LetterRow = readonly [
 ];
 
 function letterOf(row: LetterRow): StoredDeadLetter {
-  const [id, zoneId, receivedAt, source, topic, partition, offset, isBatch, isRecordOnly, reason, size, sha256, content] = row;
+  const [id, zoneId, receivedAt, source, topic, partition, offset, index, isBatch, isRecordOnly, reason, size, sha256, content] = row;
   const bytes = Buffer.from(content, 'base64');
   const sizeBytes = Number(size);
   return {
@@ -166,6 +168,7 @@ function letterOf(row: LetterRow): StoredDeadLetter {
     topic,
     partition,
     offset: offset === null ? null : BigInt(offset),
+    index: index === null ? null : Number(index),
     zoneId,
     reason,
     sizeBytes,

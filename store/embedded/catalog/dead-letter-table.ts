@@ -108,16 +108,17 @@ export class DeadLetterTable {
     this.#database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     this.#shares = inTransaction(this.#database, () => {
       this.#database.exec(SCHEMA);
-      addColumn(this.#database, 'is_batch');
+      addColumn(this.#database, 'is_batch', 'INTEGER NOT NULL DEFAULT 0');
+      addColumn(this.#database, 'item_index', 'INTEGER');
       return new DeadLetterShares(this.#database);
     });
     this.#known = this.#database.prepare('SELECT id, record_only FROM dead_letters WHERE identity = ?');
     this.#hasId = this.#database.prepare('SELECT 1 FROM dead_letters WHERE id = ?');
     this.#insert = this.#database.prepare(
       `INSERT INTO dead_letters (
-        id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, is_batch, reason,
-        size_bytes, sha256, bytes
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, is_batch, item_index,
+        reason, size_bytes, sha256, bytes
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#remove = this.#database.prepare('DELETE FROM dead_letters WHERE id = ? RETURNING record_only, cost');
     this.#reduce = this.#database.prepare("UPDATE dead_letters SET record_only = 1, cost = ?, bytes = x'' WHERE id = ?");
@@ -246,10 +247,10 @@ export class DeadLetterTable {
     sha256: Uint8Array,
     row: { readonly cost: number; readonly recordOnly: boolean },
   ): number {
-    const { bytes, reason, source, topic, partition, offset, zoneId, receivedAtMs, movedId } = letter;
+    const { bytes, reason, source, topic, partition, offset, index = null, zoneId, receivedAtMs, movedId } = letter;
     const sizeBytes = letter.cut?.sizeBytes ?? bytes.length;
     const kept = row.recordOnly ? NO_BYTES : bytes;
-    const origin = [source, topic, partition, offset, letter.isBatch === true ? 1 : 0] as const;
+    const origin = [source, topic, partition, offset, letter.isBatch === true ? 1 : 0, index] as const;
     const isRecord = row.recordOnly ? 1 : 0;
     const id = movedId === undefined || this.#hasId.get(movedId) !== undefined ? null : movedId;
     const values = [id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...origin, reason, sizeBytes, sha256, kept] as const;
@@ -333,10 +334,10 @@ export class DeadLetterTable {
   }
 }
 
-/** Adds a column that files of earlier versions lack; theirs is 0. */
-function addColumn(database: DatabaseSync, name: string): void {
+/** Adds a column that files of earlier versions lack. */
+function addColumn(database: DatabaseSync, name: string, definition: string): void {
   if (database.prepare("SELECT 1 FROM pragma_table_info('dead_letters') WHERE name = ?").get(name) !== undefined) return;
-  database.exec(`ALTER TABLE dead_letters ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0`);
+  database.exec(`ALTER TABLE dead_letters ADD COLUMN ${name} ${definition}`);
 }
 
 function letterOf(row: Record<string, unknown>): StoredDeadLetter {
@@ -350,6 +351,7 @@ function letterOf(row: Record<string, unknown>): StoredDeadLetter {
     topic: row['topic'] as string | null,
     partition: number('partition'),
     offset: row['message_offset'] as bigint | null,
+    index: number('item_index'),
     zoneId: number('zone_id'),
     reason: String(row['reason']),
     sizeBytes,

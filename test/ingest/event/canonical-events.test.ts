@@ -195,8 +195,8 @@ describe('an event without an id gets', () => {
 
   test('its topic, partition and offset in Kafka, whatever way it is written', () => {
     const builder = new BatchBuilder(RULES);
-    builder.addKafkaMessage('events', 3, 41n, Buffer.from(event));
-    builder.addKafkaMessage('events', 3, 42n, Buffer.from(rawEvent({ logId: null, asn: 5 })));
+    builder.tryKafkaMessage('events', 3, 41n, Buffer.from(event));
+    builder.tryKafkaMessage('events', 3, 42n, Buffer.from(rawEvent({ logId: null, asn: 5 })));
     const loaded = loadedEvents(builder.take());
     expect(loaded.map(({ logId }) => logId)).toEqual(['events-3-41', 'events-3-42']);
   });

@@ -12,11 +12,11 @@ function taken(event: string) {
   const bytes = Buffer.from(event);
   const verdict = builder.addEvent('http', bytes);
   const [loaded] = loadedEvents(builder.take());
-  const letter = { bytes, topic: null, partition: null, offset: null };
-  const others = [() => builder.addEvent('file', bytes), () => builder.tryEvent(bytes), () => builder.addDeadLetterAgain(letter)];
+  const place = { topic: 'events', partition: 0, offset: 0n };
+  const others = [() => builder.addEvent('file', bytes), () => builder.tryEvent(bytes)];
   const isDerived = JSON.parse(event).logId === undefined;
-  const kafka = () => builder.addKafkaMessage('events', 0, 0n, bytes);
-  for (const add of [...others, ...(isDerived ? [] : [kafka]), ...others, ...others, ...others, ...others, ...others, ...others]) {
+  const kafka = [() => builder.tryKafkaMessage('events', 0, 0n, bytes), () => builder.tryMessageAt(place, 1, bytes)];
+  for (const add of [...others, ...(isDerived ? [] : kafka), ...others, ...others, ...others, ...others, ...others, ...others]) {
     expect(add()).toEqual(verdict);
   }
   for (const other of loadedEvents(builder.take())) expect(other).toEqual(loaded);

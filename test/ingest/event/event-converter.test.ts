@@ -94,6 +94,7 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
       converted: (count) => verdicts.push(...Array(count).fill({ kind: 'accepted' })),
       tooLong: () => {},
       stray: (_bytes, reason) => verdicts.push({ kind: 'rejected', reason, zoneId: null }),
+      unclosed: () => {},
       newlines: () => {},
     };
     const splitter = new NdjsonSplitter(converter);

@@ -110,7 +110,7 @@ describe.each([
 
   test('from Kafka it is of the offset', () => {
     const builder = new BatchBuilder(RULES);
-    expect(builder.addKafkaMessage('t', 0, 5n, one)).toEqual(REPAIRED);
+    expect(builder.tryKafkaMessage('t', 0, 5n, one)).toEqual(REPAIRED);
     expect(loadedEvents(builder.take())).toMatchObject([{ logId: 't-0-5' }]);
   });
 

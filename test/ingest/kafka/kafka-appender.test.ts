@@ -77,8 +77,31 @@ it('tells of a failed append once and drops what was collected behind it', async
 it('stores the source offset behind messages that hold no event', async () => {
   const store = await storeIn(temporaryFolder());
   const { appender } = appenderTo(store);
-  appender.add('t', 0, 0n, null);
+  appender.add('t', 0, 0n, Buffer.alloc(0));
   appender.moveTo('t', 0, 5n, undefined);
   await appender.drain();
   expect([await store.sourceOffset('t', 0), (await store.stats()).deadLetters]).toEqual([5n, 1]);
+});
+
+it('counts a tombstone, which is no dead letter, and passes it', async () => {
+  const store = await storeIn(temporaryFolder());
+  const { appender } = appenderTo(store);
+  appender.add('t', 0, 6n, null);
+  appender.moveTo('t', 0, 7n, undefined);
+  await appender.drain();
+  expect([await store.sourceOffset('t', 0), (await store.stats()).deadLetters, appender.tombstones]).toEqual([7n, 0, 1]);
+});
+
+it('stores several events of one message, with the counts of each, and their letters', async () => {
+  const store = await storeIn(temporaryFolder());
+  const { appender } = appenderTo(store);
+  const repaired = message('caf\xe9').toString();
+  appender.add('t', 0, 6n, Buffer.from(`[${message('a')},${repaired},{},${repaired.replace('caf', 'the')},3]`, 'latin1'));
+  await appender.drain();
+  expect([(await store.stats()).events, await store.sourceOffset('t', 0), appender.repairedEvents]).toEqual([3, 7n, 2]);
+  const letters = await store.listDeadLetters({ zones: 'all', limit: 10 });
+  expect(letters.map(({ offset, index, bytes }) => [offset, index, Buffer.from(bytes).toString()])).toEqual([
+    [6n, 2, '{}'],
+    [6n, 4, '3'],
+  ]);
 });

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
 import { replayDeadLetters } from '../../../ingest/upload/dead-letter-replay.ts';
-import type { EventBatch, EventStore } from '../../../store/event-store.ts';
+import { addKafkaMessage } from '../../../ingest/upload/message-events.ts';
+import type { DeadLetter, EventBatch, EventStore } from '../../../store/event-store.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { rowsOf } from '../../fixtures/answered-rows.ts';
+import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, NOW, RULES, rawEvent } from '../event/raw-events.ts';
 
@@ -14,10 +16,10 @@ const LATER = { ...AT_ONCE, now: () => NOW + 2 * HOUR };
 async function storeWithDeadLetters(): Promise<EventStore> {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
   const builder = new BatchBuilder(RULES);
-  builder.addKafkaMessage('events', 0, 5n, Buffer.from(rawEvent({ logId: undefined, timestamp: NOW + HOUR })));
+  addKafkaMessage(builder, 'events', 0, 5n, Buffer.from(rawEvent({ logId: undefined, timestamp: NOW + HOUR })));
   builder.addEvent('http', Buffer.from('broken'));
   builder.addEvent('http', Buffer.from(rawEvent({ logId: 'late', timestamp: NOW + HOUR + 1 })));
-  builder.addKafkaMessage('events', 0, 9n, Buffer.from(rawEvent({ logId: 'good' })));
+  addKafkaMessage(builder, 'events', 0, 9n, Buffer.from(rawEvent({ logId: 'good' })));
   await store.append(builder.take());
   return store;
 }
@@ -50,11 +52,79 @@ test('only the dead letters that were asked for are tried', async () => {
   expect(await storedIds(store)).toEqual(['late', 'good']);
 });
 
+describe('dead letters of messages with several events', () => {
+  const late = (more: object = {}) => rawEvent({ logId: undefined, timestamp: NOW + HOUR, ...more });
+  /** A message that an earlier program kept as one letter, or this one because of its many events that break a rule. */
+  const wholeLetter = (text: string, offset = 5n): DeadLetter => ({
+    ...{ bytes: Buffer.from(text), cut: null, reason: 'the event is an array: a JSON object is required', zoneId: null },
+    ...{ source: 'kafka', topic: 'events', partition: 0, offset },
+  });
+  const lettersIn = async (store: EventStore) =>
+    (await store.listDeadLetters({ zones: 'all', limit: 10_000 })).map(({ index, bytes }) => `${index} ${Buffer.from(bytes).toString()}`);
+  const storeWith = async (...deadLetters: DeadLetter[]): Promise<EventStore> => {
+    const store = await storeIn(temporaryFolder(), { now: () => NOW });
+    await store.append(canonicalBatch([], { deadLetters }));
+    return store;
+  };
+
+  test('become events under the ids that they would have had, also where they are the same bytes', async () => {
+    const builder = new BatchBuilder(RULES);
+    addKafkaMessage(builder, 'events', 0, 5n, Buffer.from(`[${late()},${late()},{}]`));
+    const store = await storeWith(...builder.take().deadLetters);
+    expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 2, stillRejected: 1, notReplayable: 0 });
+    expect((await storedIds(store)).sort()).toEqual(['events-0-5:0', 'events-0-5:1']);
+    expect(await lettersIn(store)).toEqual(['2 {}']);
+  });
+
+  test('that are one of the whole message are divided as the message would be now', async () => {
+    const store = await storeWith(
+      wholeLetter(`[${late()},${late()}]`, 5n),
+      wholeLetter(`${late()}\n${rawEvent({ logId: 'own' })}`, 6n),
+      wholeLetter(late(), 7n),
+      wholeLetter(`\0\0${late()}`, 8n),
+      wholeLetter('', 9n),
+    );
+    expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 4, stillRejected: 1, notReplayable: 0 });
+    const ids = ['events-0-5:0', 'events-0-5:1', 'events-0-6:0', 'events-0-7', 'events-0-8', 'own'];
+    expect((await storedIds(store)).sort()).toEqual(ids);
+    expect(await lettersIn(store)).toEqual(['null ']);
+  });
+
+  test('leave letters of those that still break a rule, and a second replay of the message stores none twice', async () => {
+    const message = wholeLetter(`[${late()},{},${rawEvent({ logId: 'own' })},[1]]`);
+    const store = await storeWith(message);
+    for (let round = 0; round < 2; round++) {
+      expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 1, stillRejected: round === 0 ? 2 : 4, notReplayable: 0 });
+      expect(await storedIds(store)).toEqual(['events-0-5:0', 'own']);
+      expect(await lettersIn(store)).toEqual(['1 {}', '3 [1]']);
+      await store.append(canonicalBatch([], { deadLetters: [message] }));
+    }
+  });
+
+  test('stay whole where too many events in them break a rule, and the others are stored', async () => {
+    const text = `[${late()},${'1,'.repeat(1_001)}${late()}]`;
+    const store = await storeWith(wholeLetter(text));
+    expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 0, stillRejected: 1, notReplayable: 0 });
+    expect((await storedIds(store)).sort()).toEqual(['events-0-5:0', 'events-0-5:1002']);
+    expect(await lettersIn(store)).toEqual([`null ${text}`]);
+  });
+
+  test('stay whole where there is no room for letters of the events that still break a rule', async () => {
+    const text = `[${late()},{"a":${JSON.stringify('x'.repeat(1_000))}}]`;
+    const store = await storeIn(temporaryFolder(), { now: () => NOW, deadLetterQuotaBytes: 2_400 });
+    await store.append(canonicalBatch([], { deadLetters: [wholeLetter(text)] }));
+    expect(await replayDeadLetters(store, LATER)).toMatchObject({ replayed: 0, stillRejected: 1 });
+    expect(await storedIds(store)).toEqual(['events-0-5:0']);
+    expect((await lettersIn(store))[0]).toEqual(`null ${text}`);
+  });
+});
+
 test('more dead letters than are looked at in one go are all replayed', async () => {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
   const builder = new BatchBuilder(RULES);
   for (let index = 0; index < 450; index++) {
-    builder.addKafkaMessage(
+    addKafkaMessage(
+      builder,
       'events',
       0,
       BigInt(index),

@@ -41,6 +41,7 @@ describe('however an input is cut into chunks, the same events come out:', () =>
       converted: () => {},
       stray: (piece, reason) => pieces.push(`${Buffer.from(piece).toString()} ${reason}`),
       tooLong: ({ sizeBytes }) => pieces.push(`${sizeBytes} bytes`),
+      unclosed: (piece, index) => pieces.push(`unclosed ${index}: ${Buffer.from(piece as Uint8Array).toString()}`),
       newlines: () => {},
     };
     const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
+import { addKafkaMessage } from '../../../ingest/upload/message-events.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
 
@@ -33,7 +34,7 @@ async function fill(source: 'http' | 'kafka'): Promise<void> {
     return;
   }
   const builder = new BatchBuilder({ now: Date.now, retentionMs: 72 * HOUR_MS });
-  for (const [offset, [, line]] of LETTERS.entries()) builder.addKafkaMessage('shield', 0, BigInt(offset), Buffer.from(line()));
+  for (const [offset, [, line]] of LETTERS.entries()) addKafkaMessage(builder, 'shield', 0, BigInt(offset), Buffer.from(line()));
   await app.store.append(builder.take());
 }
 

@@ -112,6 +112,26 @@ test('a trouble of the letters that are removed is logged and keeps no events fr
   expect((await store.stats()).deadLetters).toBe(1);
 });
 
+test('letters of one message are told apart by their index, which is kept, also in a file of an earlier version', async () => {
+  const folder = temporaryFolder();
+  const store = await embeddedStoreIn(folder);
+  await store.append(batchOf(fromKafka('same', 1)));
+  await store.close();
+  const file = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
+  file.exec('ALTER TABLE dead_letters DROP COLUMN item_index');
+  file.close();
+  const again = await embeddedStoreIn(folder);
+  for (let delivery = 0; delivery < 2; delivery++) {
+    await again.append(batchOf(fromKafka('same', 1), { ...fromKafka('same', 1), index: 0 }, { ...fromKafka('same', 1), index: 70_000 }));
+  }
+  const letters = await again.listDeadLetters(ALL);
+  expect(letters.map(({ offset, index, isWhole }) => [offset, index, isWhole])).toEqual([
+    [1n, null, true],
+    [1n, 0, true],
+    [1n, 70_000, true],
+  ]);
+});
+
 test('a letter of a batch of messages is kept whole and not replayable, also in a file of an earlier version', async () => {
   const folder = temporaryFolder();
   const store = await embeddedStoreIn(folder);

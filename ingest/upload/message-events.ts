@@ -1,0 +1,156 @@
+import { OPEN_BRACKET } from '../../query/json-bytes.ts';
+import type { BatchBuilder, RejectedMessage } from '../event/batch-builder.ts';
+import { type EventVerdict, LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
+import type { MessagePlace } from '../event/log-id.ts';
+import type { LongPiece } from '../event/partial-event.ts';
+import { MAX_REJECTED, PART_BYTES } from './event-intake.ts';
+import { type EventReceiver, firstByteOf, type LineConverter } from './event-splitters.ts';
+import { UnreadableInput } from './intake-report.ts';
+import { JsonTextSplitter } from './json-text-splitter.ts';
+
+/** A message of which more events are rejected leaves one dead letter, that of the whole message. */
+export const MAX_ITEM_LETTERS = 1_000;
+
+type Rejection = Extract<EventVerdict, { kind: 'rejected' }>;
+
+/** Converts no lines: the events on them get the ids of their message. */
+const NO_LINES: LineConverter = { eventCount: 0, convertLines: (_chunk, from) => from };
+
+/**
+ * Adds what a message of Kafka holds to a batch, and passes its source offset: one event, several as a body of `application/json` has them,
+ * or dead letters of those that break a rule. `onVerdict` is called for each of the others. The bytes are copied.
+ */
+export function addKafkaMessage(
+  builder: BatchBuilder,
+  topic: string,
+  partition: number,
+  offset: bigint,
+  value: Uint8Array,
+  onVerdict: (verdict: EventVerdict) => void = () => undefined,
+): void {
+  const verdict = builder.tryKafkaMessage(topic, partition, offset, value);
+  if (verdict.kind !== 'rejected') {
+    onVerdict(verdict);
+    return;
+  }
+  const place = { topic, partition, offset };
+  for (const rejected of splitMessage(builder, place, value, verdict, onVerdict)) {
+    builder.rejectMessage(place, rejected);
+  }
+}
+
+/**
+ * Adds the events of a message that was rejected as one event, where it may hold several. Returns those that break a rule, or the message
+ * itself, without an index: where it holds one at most, or where more than {@link MAX_ITEM_LETTERS} of its events break a rule.
+ */
+export function splitMessage(
+  builder: BatchBuilder,
+  place: MessagePlace,
+  value: Uint8Array,
+  { reason, zoneId, isJson }: Rejection,
+  onVerdict: (verdict: EventVerdict) => void = () => undefined,
+): readonly RejectedMessage[] {
+  const whole = { bytes: value, index: null, reason, zoneId };
+  // A longer one is not looked at as one event.
+  if (isJson !== false && value.length <= LARGEST_LINE_BYTES) {
+    return [whole];
+  }
+  const items = new MessageItems(builder, place, onVerdict);
+  const splitter = new JsonTextSplitter(NO_LINES);
+  let isRead = false;
+  try {
+    for (let at = 0; at < value.length; at += PART_BYTES) {
+      splitter.push(Buffer.from(value.buffer, value.byteOffset + at, Math.min(PART_BYTES, value.length - at)), items);
+    }
+    splitter.end(items);
+    isRead = true;
+  } catch (error) {
+    if (!(error instanceof UnreadableInput)) throw error;
+  }
+  const { count, rejectedCount, rejected } = items;
+  const isClosedArray = firstByteOf(value) === OPEN_BRACKET && !items.isUnclosed;
+  if (count <= 1 && count === rejectedCount && !isClosedArray) {
+    return [whole];
+  }
+  if (rejectedCount > MAX_ITEM_LETTERS) {
+    const few = `at most ${MAX_ITEM_LETTERS} become dead letters of their own`;
+    const read = isRead ? '' : ', and what follows them was not read';
+    return [{ ...whole, reason: `${rejectedCount} of ${count} events of the message break a rule, and ${few}${read}; ${items.first}` }];
+  }
+  return rejected;
+}
+
+/** Takes the events of one message from a splitter, and keeps the first that break a rule. */
+class MessageItems implements EventReceiver {
+  readonly #builder: BatchBuilder;
+  readonly #place: MessagePlace;
+  readonly #onVerdict: (verdict: EventVerdict) => void;
+  /** Events so far, which is the index of the next. */
+  count = 0;
+  rejectedCount = 0;
+  /** The first of these. */
+  readonly rejected: RejectedMessage[] = [];
+  /** The message is an array without its end. */
+  isUnclosed = false;
+
+  constructor(builder: BatchBuilder, place: MessagePlace, onVerdict: (verdict: EventVerdict) => void) {
+    [this.#builder, this.#place, this.#onVerdict] = [builder, place, onVerdict];
+  }
+
+  /** The first event that breaks a rule, in words. */
+  get first(): string {
+    const [rejected] = this.rejected;
+    return `the first is the one with index ${rejected?.index}: ${rejected?.reason}`;
+  }
+
+  event(bytes: Uint8Array): void {
+    this.#take(bytes, this.#builder.tryMessageAt(this.#place, this.count, bytes));
+  }
+
+  tryEvent(bytes: Uint8Array): boolean {
+    const verdict = this.#builder.tryMessageAt(this.#place, this.count, bytes);
+    if (verdict.kind === 'rejected' && verdict.isJson === false) {
+      return false;
+    }
+    this.#take(bytes, verdict);
+    return true;
+  }
+
+  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
+    this.#reject(piece, reason, null);
+  }
+
+  stray(bytes: Uint8Array, reason: string): void {
+    this.#reject(bytes, reason, null);
+  }
+
+  unclosed(bytes: Uint8Array | LongPiece, index: number): void {
+    this.isUnclosed = true;
+    this.#reject(bytes, `the message ends inside a JSON array, in element ${index}: "]" is missing`, null);
+  }
+
+  converted(): void {}
+
+  newlines(): void {}
+
+  #take(bytes: Uint8Array, verdict: EventVerdict): void {
+    if (verdict.kind === 'rejected') {
+      this.#reject(bytes, verdict.reason, verdict.zoneId);
+    } else {
+      this.#onVerdict(verdict);
+      this.count++;
+    }
+  }
+
+  /** Throws `UnreadableInput` behind as many as an upload may have. */
+  #reject(bytes: Uint8Array | LongPiece, reason: string, zoneId: number | null): void {
+    if (this.rejectedCount < MAX_ITEM_LETTERS) {
+      this.rejected.push({ bytes, index: this.count, reason, zoneId });
+    }
+    this.rejectedCount++;
+    this.count++;
+    if (this.rejectedCount > MAX_REJECTED) {
+      throw new UnreadableInput('too_many_rejected', `more than ${MAX_REJECTED} events of the message break a rule`);
+    }
+  }
+}
