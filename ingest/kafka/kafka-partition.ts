@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
 import { type BlockedPartition, blockedAt, type SkipOutcome } from './blocked-partition.ts';
+import type { StableOffset } from './hanging-transaction.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
 import type { BatchFault } from './record-set.ts';
@@ -21,6 +22,8 @@ export interface PartitionCursor {
   paused: boolean;
   /** Set while reading is paused at a batch that cannot be decoded. */
   block: WaitingBlock | null;
+  /** Set while the last fetches told an end that cannot be read to. */
+  stable: StableOffset | null;
 }
 
 /** A block, with what ends its wait. */
@@ -37,12 +40,14 @@ export interface PendingSkip {
 }
 
 export function partitionCursor(topic: string, partition: number): PartitionCursor {
-  return { topic, partition, next: undefined, topicId: undefined, end: 0n, paused: false, block: null };
+  return { topic, partition, next: undefined, topicId: undefined, end: 0n, paused: false, block: null, stable: null };
 }
 
-/** kafkajs's batch, with `fetchedOffset` (the offset that the fetch asked for), which kafkajs's types lack. */
+/** kafkajs's batch, with `fetchedOffset` (the offset that the fetch asked for) and `rawMessages`, which kafkajs's types lack. */
 export interface FetchedBatch {
   readonly fetchedOffset: string;
+  /** Everything that came, control records and aborted messages included. `patchKafkajs` adds how far the broker lets it be read. */
+  readonly rawMessages: readonly unknown[] & { readonly lastStableOffset?: string };
   readonly highWatermark: string;
   /** The last one may be a `faultMessage`. */
   readonly messages: readonly { readonly offset: string; readonly value: Buffer | null; readonly fault?: BatchFault }[];
@@ -75,9 +80,6 @@ export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (of
   }
   let next = cursor.next;
   let taken = 0;
-  const end = BigInt(batch.highWatermark);
-  // A broker that finds a batch damaged tells none.
-  if (end >= 0n) cursor.end = end;
   for (const message of batch.messages) {
     if (message.fault !== undefined) {
       cursor.next = next;

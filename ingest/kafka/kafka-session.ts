@@ -10,6 +10,7 @@ import {
   skippedReason,
   skipTarget,
 } from './blocked-partition.ts';
+import { type HangingTransaction, hangingTransactions, noteEnds } from './hanging-transaction.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
 import {
@@ -33,7 +34,7 @@ const SILENCE_MS = 5_000;
 
 /** Counters of a Kafka source since its start. */
 export interface KafkaCounters {
-  /** Messages read, dead letters and expired events included. */
+  /** Messages read, whatever they hold. */
   messages: number;
   /** Batches stored. */
   batches: number;
@@ -127,6 +128,11 @@ export class KafkaSession {
   /** The partitions that wait at a batch that cannot be decoded. The others are read. */
   get blocked(): readonly BlockedPartition[] {
     return [...this.#cursors.values()].flatMap(({ block }) => (block === null ? [] : [block.place]));
+  }
+
+  /** The transactions that keep partitions from being read to their end. */
+  get hanging(): readonly HangingTransaction[] {
+    return hangingTransactions(this.#cursors.values());
   }
 
   /**
@@ -227,9 +233,7 @@ export class KafkaSession {
    * deleted.
    */
   #assigned(assignment: Readonly<Record<string, readonly number[]>>): void {
-    if (this.#over) {
-      return;
-    }
+    if (this.#over) return;
     this.#joined = true;
     this.#noteAnswer();
     for (const cursor of this.#cursors.values()) this.#unblock(cursor);
@@ -270,15 +274,19 @@ export class KafkaSession {
     this.#consumer.resume([{ topic, partitions: [partition] }]);
   }
 
-  /** Takes a batch, which may have no messages: `patchKafkajs` passes on those of control records and aborted messages only. */
+  /** Takes a batch, which may have no messages: `patchKafkajs` passes on those, too. */
   #take({ batch, resolveOffset }: EachBatchPayload): void {
     const { topic, partition } = batch;
-    const { appender, counters, logger } = this.#options;
+    const { appender, counters, logger, now } = this.#options;
     const cursor = this.#cursors.get(keyOf(topic, partition));
     if (cursor === undefined || this.#over) {
       return;
     }
-    const taken = takeBatch(cursor, batch as Batch & FetchedBatch, (offset, value) => appender.add(topic, partition, offset, value));
+    const fetched = batch as Batch & FetchedBatch;
+    noteEnds(cursor, fetched, now());
+    // `lastOffset` of a fetch that brings nothing is the end of the partition, also behind an open transaction.
+    if (fetched.rawMessages.length === 0) return;
+    const taken = takeBatch(cursor, fetched, (offset, value) => appender.add(topic, partition, offset, value));
     if (taken.kind === 'strayed') {
       const details = { topic, partition, fetched: String(taken.fetched), expected: String(taken.expected) };
       logger.warn(details, 'kafkajs fetched from another offset than the next one; the offset is checked against the topic again');
@@ -375,9 +383,7 @@ export class KafkaSession {
 
   /** Paused partitions are read on from half of the limit, so that they do not pause again at once. */
   #resumePaused(): void {
-    if (this.#options.appender.pendingBytes >= MAX_PENDING_BYTES / 2) {
-      return;
-    }
+    if (this.#options.appender.pendingBytes >= MAX_PENDING_BYTES / 2) return;
     for (const cursor of this.#cursors.values()) {
       if (cursor.paused) {
         cursor.paused = false;

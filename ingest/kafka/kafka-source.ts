@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
 import { type BlockedPartition, KafkaSkipRefused, type SkipOutcome } from './blocked-partition.ts';
+import type { HangingTransaction } from './hanging-transaction.ts';
 import { KafkaAppender } from './kafka-appender.ts';
 import { type KafkaConnection, type KafkaLogger, kafkaClients } from './kafka-connection.ts';
 import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
@@ -38,6 +39,8 @@ export interface KafkaSourceOptions {
 export interface KafkaSource {
   /** Says for people why no events flow at the moment; empty while they do. `/readyz` shows them. */
   reasonsNotReady(): readonly string[];
+  /** The transactions that keep partitions from being read to their end. They are the producers' own, so the source is ready. */
+  hanging(): readonly HangingTransaction[];
   /** The partitions that wait at a batch that cannot be decoded. The others are read, so the source is ready all the same. */
   blocked(): readonly BlockedPartition[];
   /**
@@ -109,6 +112,10 @@ class RunningKafkaSource implements KafkaSource {
       ),
       ...(this.#reasonNotStored === null ? [] : [this.#reasonNotStored]),
     ];
+  }
+
+  hanging(): readonly HangingTransaction[] {
+    return this.#session?.hanging ?? [];
   }
 
   blocked(): readonly BlockedPartition[] {

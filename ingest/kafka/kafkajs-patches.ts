@@ -113,14 +113,15 @@ function mendRequestTimer(): void {
 interface Runner {
   readonly running: boolean;
   readonly eachBatch: object | null;
-  handleBatch(batch: { isEmptyDueToFiltering(): boolean }): Promise<void>;
+  handleBatch(batch: { isEmpty(): boolean }): Promise<void>;
   processEachBatch(batch: object): Promise<void>;
   heartbeat(): Promise<void>;
 }
 
 /**
- * Passes a fetch that has only control records and aborted messages on to `eachBatch`, too. kafkajs moves its offset past such a fetch by
- * itself and tells nobody which offset that was fetched from, so a consumer that has gone back meanwhile cannot know that it is stale.
+ * Passes a fetch without messages on to `eachBatch`, too. One that has only control records and aborted messages kafkajs moves its offset
+ * past by itself and tells nobody which offset that was fetched from, so a consumer that has gone back meanwhile cannot know that it is
+ * stale. One with nothing at all tells how far the partition can be read.
  */
 function passOnEmptyBatches(): void {
   wrapMethod<Runner, 'handleBatch'>(
@@ -128,7 +129,7 @@ function passOnEmptyBatches(): void {
     'handleBatch',
     (handle) =>
       async function (this: Runner, batch) {
-        if (this.running && this.eachBatch !== null && batch.isEmptyDueToFiltering()) {
+        if (this.running && this.eachBatch !== null && batch.isEmpty()) {
           await this.processEachBatch(batch);
           await this.heartbeat();
         } else {
@@ -147,6 +148,7 @@ interface FetchedPartition {
   readonly errorCode: number;
   readonly messages: readonly FetchedMessage[];
   /** Absent in the protocol before transactions. */
+  readonly lastStableOffset?: string;
   abortedTransactions?: readonly AbortedTransaction[] | null;
 }
 
@@ -160,7 +162,7 @@ interface AbortedTransaction {
  * Drops all messages of aborted transactions. kafkajs delivers some where transactions overlap: it takes the broker's list to be sorted by
  * first offset, though it is sorted by the marker at the end, and begins one transaction a message. It also takes a message for a marker
  * that has the key of one. The patch hides the list from it and marks the messages as control records, which kafkajs drops as well, and
- * still moves its offset past.
+ * still moves its offset past. The last stable offset, which kafkajs drops with the rest of the answer, goes with the list of messages.
  */
 function dropAbortedMessages(): void {
   wrapMethod<Broker, 'fetch'>(
@@ -172,6 +174,7 @@ function dropAbortedMessages(): void {
         for (const partition of fetched.responses.flatMap(({ partitions }) => partitions)) {
           markAborted(partition.messages, partition.abortedTransactions ?? []);
           partition.abortedTransactions = [];
+          Object.assign(partition.messages, { lastStableOffset: partition.lastStableOffset });
         }
         return fetched;
       },

@@ -38,7 +38,7 @@ export const PROGRAM_GROUP = {
         summary: 'The program serves and takes in what it is set up to',
         description:
           'Once access keys exist, the reasons are words for a key of the scope metrics or admin, and codes for everyone else: ' +
-          'program.stopping, store.not_ready, kafka.not_ready, kafka.blocked. The status is the same for all.',
+          'program.stopping, store.not_ready, kafka.not_ready, kafka.blocked, kafka.transaction_hangs. The status is the same for all.',
         ...OPEN,
         responses: {
           200: answer('Ready; reasons name what waits all the same', 'Readiness', {

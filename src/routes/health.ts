@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
+import { explainTransaction } from '../../ingest/kafka/hanging-transaction.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { Caller } from '../auth/access.ts';
@@ -26,13 +27,14 @@ const NOTED_LEFT_OVER = 2;
 
 /** What people have to look at although the program serves and takes in events. */
 function notes({ store, kafka, queue, planeNotes }: HealthRoutesOptions): readonly Reason[] {
-  const blocked = kafka?.blocked() ?? [];
+  const [hanging, blocked] = [kafka?.hanging() ?? [], kafka?.blocked() ?? []];
   return [
     ...store.notes().map((note) => ({ code: 'store.note', text: `store: ${note}` })),
     ...planeNotes().map((note) => ({ code: 'control_plane.note', text: `control plane: ${note}` })),
     ...(queue.leftOver < NOTED_LEFT_OVER
       ? []
       : [{ code: 'reads.left_over', text: `${queue.leftOver} reads go on after they were interrupted` }]),
+    ...hanging.map((transaction) => ({ code: 'kafka.transaction_hangs', text: `kafka: ${explainTransaction(transaction)}` })),
     ...blocked.map((place) => ({ code: 'kafka.blocked', text: `kafka: ${explainBlock(place)}` })),
   ];
 }

@@ -24,6 +24,8 @@ interface SourceChoices {
   readonly kafka?: KafkaConnection;
   /** Default: a minute. */
   readonly blockedRetryMs?: number;
+  /** Default: the clock. */
+  readonly now?: () => number;
 }
 
 /** A source that is stopped with the test, if it was not before. */
@@ -34,18 +36,20 @@ export function sourceUnderTest({
   brokers = inject('kafkaBrokers'),
   kafka = { brokers: brokers.split(','), tls: null, sasl: null },
   blockedRetryMs = BLOCKED_RETRY_MS,
+  now = Date.now,
 }: SourceChoices): SourceUnderTest {
   const complaints: string[] = [];
   const complain = (_details: object, message: string): void => {
     complaints.push(message);
   };
   const logger: KafkaLogger = { ...silentKafkaLogger, warn: complain, error: complain };
-  const source = startKafkaSource({ kafka, topics, groupId, store, now: Date.now, retentionMs: RETENTION_MS, logger, blockedRetryMs });
+  const source = startKafkaSource({ kafka, topics, groupId, store, now, retentionMs: RETENTION_MS, logger, blockedRetryMs });
   onTestFinished(() => source.stop());
   return {
     complaints,
     reasonsNotReady: () => source.reasonsNotReady(),
     blocked: () => source.blocked(),
+    hanging: () => source.hanging(),
     skip: (topic, partition, offset, to) => source.skip(topic, partition, offset, to),
     rewind: (topic, sinceMs) => source.rewind(topic, sinceMs),
     counters: () => source.counters(),

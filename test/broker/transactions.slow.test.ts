@@ -2,8 +2,8 @@ import type { Transaction } from 'kafkajs';
 import { describe, expect, inject, it } from 'vitest';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventMessage } from './event-file.ts';
-import { ownProducer } from './own-producer.ts';
-import { searchedIds, sourceUnderTest, untilStored } from './source-under-test.ts';
+import { ownProducer, sendValues } from './own-producer.ts';
+import { searchedIds, sourceUnderTest, untilReady, untilStored } from './source-under-test.ts';
 import { createTopic, uniqueName } from './test-topic.ts';
 import { until } from './until.ts';
 
@@ -50,6 +50,37 @@ it('reads what was committed and nothing that was aborted, and passes over the m
     (sourceOffset) => sourceOffset === 12n,
   );
   expect(await searchedIds(fromTheStart)).toEqual(['committed-0', 'committed-1', 'committed-2']);
+});
+
+it('a transaction that stays open for a minute is told, while the source is ready, until it ends', async () => {
+  const topic = uniqueName('hanging');
+  await createTopic(inject('kafkaBrokers'), topic, 2);
+  const plain = await ownProducer();
+  await sendValues(plain, topic, [eventMessage('before')], 0);
+  const store = await storeIn(temporaryFolder());
+  let shiftMs = 0;
+  const source = sourceUnderTest({ store, topics: [topic], now: () => Date.now() + shiftMs });
+  await untilStored(store, 1);
+  const producer = await ownProducer(inject('kafkaBrokers'), uniqueName('transaction'));
+  const transaction = await producer.transaction();
+  await transaction.send({ topic, messages: [{ value: eventMessage('in-it'), partition: 0 }] });
+  await sendValues(plain, topic, [eventMessage('behind-it')], 0);
+  await sendValues(plain, topic, [eventMessage('elsewhere')], 1);
+  await untilStored(store, 2);
+  await until('the source to see the end of the partition', () => source.lag() === 2);
+  expect(source.hanging()).toEqual([]);
+  shiftMs = 60_000;
+  await until('the source to tell of the transaction', () => source.hanging().length > 0);
+  expect(source.hanging()).toEqual([{ topic, partition: 0, offset: 1n, end: 3n, sinceMs: expect.any(Number) }]);
+  await untilReady(source);
+  expect(await searchedIds(store)).toEqual(['before', 'elsewhere']);
+  expect(await store.sourceOffset(topic, 0)).toBe(1n);
+
+  await transaction.commit();
+  await untilStored(store, 4);
+  await until('the source to have read all', () => source.hanging().length === 0 && source.lag() === 0);
+  expect(await searchedIds(store)).toEqual(['before', 'behind-it', 'elsewhere', 'in-it']);
+  expect(source.complaints).toEqual([]);
 });
 
 type Step = readonly [producer: number, step: 'event' | 'commit' | 'abort'];

@@ -1,4 +1,5 @@
 import { type BlockedPartition, KafkaSkipRefused } from '../../ingest/kafka/blocked-partition.ts';
+import type { HangingTransaction } from '../../ingest/kafka/hanging-transaction.ts';
 import { kafkaCounters } from '../../ingest/kafka/kafka-session.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { KafkaRewindRefused } from '../../ingest/kafka/rewound-partition.ts';
@@ -10,10 +11,11 @@ const WAITS_AT = 1_204n;
 const TOPIC = 'events';
 
 /** A source without a broker, which skips the batch at offset 1204 alone: what real ones do has tests of its own, with a broker. */
-export function waitingSource(blocked: readonly BlockedPartition[] = []): KafkaSource {
+export function waitingSource(blocked: readonly BlockedPartition[] = [], hanging: readonly HangingTransaction[] = []): KafkaSource {
   return {
     reasonsNotReady: () => [],
     blocked: () => blocked,
+    hanging: () => hanging,
     skip: async (topic, partition, offset) => {
       if (offset === WAITS_AT) return { kind: 'skipped', next: 1_904n };
       throw new KafkaSkipRefused(`topic ${topic} partition ${partition} waits at offset ${WAITS_AT}, not ${offset}; nothing is skipped`);

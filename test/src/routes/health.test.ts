@@ -63,6 +63,20 @@ describe('health', () => {
     ]);
   });
 
+  test('is ready while a transaction hangs, and names it to whoever watches the program', async () => {
+    const transaction = { topic: 'shield', partition: 3, offset: 1_204n, end: 1_904n, sinceMs: Date.UTC(2026, 4, 12, 15, 30) };
+    app = await startApp({ kafka: waitingSource([], [transaction]), env: { ACCESS_KEYS: 'all:key-of-every-zone-1:*' } });
+    const asked = async (headers: Readonly<Record<string, string>>) => {
+      const { status, body } = await ask(app, '/readyz', { headers });
+      return [status, body];
+    };
+    expect(await asked({})).toEqual([200, { status: 'ready', reasons: ['kafka.transaction_hangs'] }]);
+    const words =
+      'kafka: topic shield partition 3 is read up to offset 1204 and not to its end 1904: a transaction has been open there since ' +
+      '2026-05-12T15:30:00.000Z; it goes on when the producer commits or aborts it, or after kafka-transactions.sh abort';
+    expect(await asked({ accesskey: 'key-of-every-zone-1' })).toEqual([200, { status: 'ready', reasons: [words] }]);
+  });
+
   test('is not ready while the program stops', async () => {
     app = await startApp();
     // Begun before the end: a connection without a request is closed at once, and no other is let in.
