@@ -15,6 +15,8 @@ export interface FieldRow {
   readonly since: number;
   /** Searches filter and group by it. */
   readonly dimension?: true;
+  /** A number on the wire is the text of its digits as they stand. */
+  readonly takesNumber?: true;
   /** Filters for whole values ignore its case. */
   readonly ignoresCase?: true;
   /** The free text of a search looks at it. */
@@ -37,11 +39,11 @@ export interface FieldRow {
 export const EVENT_FIELDS = [
   { name: 'shieldZoneId', rule: 'zone', columns: { shieldZoneId: 'int32' }, since: 1 },
   { name: 'timestamp', rule: 'time', columns: { timestamp: 'int64' }, since: 1 },
-  { name: 'logId', rule: 'id', columns: { logIdBytes: 'bytes', logIdText: 'text' }, since: 1 },
+  { name: 'logId', rule: 'id', columns: { logIdBytes: 'bytes', logIdText: 'text' }, since: 1, takesNumber: true },
   { name: 'log', rule: 'log', columns: {}, since: 1 },
-  { name: 'feature', rule: 'text', columns: { feature: 'text' }, since: 1, dimension: true, ignoresCase: true },
-  { name: 'ruleId', rule: 'text', columns: { ruleId: 'text' }, since: 1, dimension: true, freeText: true, packedAs: 4 },
-  { name: 'ruleName', rule: 'text', columns: { ruleName: 'text' }, since: 1, freeText: true, packedAs: 3 },
+  { name: 'feature', rule: 'text', columns: { feature: 'text' }, since: 1, takesNumber: true, dimension: true, ignoresCase: true },
+  { name: 'ruleId', rule: 'text', columns: { ruleId: 'text' }, since: 1, takesNumber: true, dimension: true, freeText: true, packedAs: 4 },
+  { name: 'ruleName', rule: 'text', columns: { ruleName: 'text' }, since: 1, takesNumber: true, freeText: true, packedAs: 3 },
   {
     name: 'ip',
     rule: 'address',
@@ -53,7 +55,7 @@ export const EVENT_FIELDS = [
     packedAs: 2,
     lookCost: 3,
   },
-  { name: 'ja4', rule: 'text', columns: { ja4: 'text' }, since: 1, dimension: true, lookCost: 1 },
+  { name: 'ja4', rule: 'text', columns: { ja4: 'text' }, since: 1, takesNumber: true, dimension: true, lookCost: 1 },
   { name: 'ua', rule: 'text', columns: { ua: 'text' }, since: 1, dimension: true, freeText: true, lookCost: 2 },
   {
     name: 'url',
@@ -66,8 +68,8 @@ export const EVENT_FIELDS = [
     lookCost: 4,
   },
   { name: 'asn', rule: 'asNumber', columns: { asn: 'text' }, since: 1, dimension: true },
-  { name: 'country', rule: 'text', columns: { country: 'text' }, since: 1, dimension: true, ignoresCase: true },
-  { name: 'action', rule: 'text', columns: { action: 'text' }, since: 1, dimension: true, ignoresCase: true },
+  { name: 'country', rule: 'text', columns: { country: 'text' }, since: 1, takesNumber: true, dimension: true, ignoresCase: true },
+  { name: 'action', rule: 'text', columns: { action: 'text' }, since: 1, takesNumber: true, dimension: true, ignoresCase: true },
 ] as const satisfies readonly FieldRow[];
 
 export type EventField = (typeof EVENT_FIELDS)[number];
@@ -94,6 +96,9 @@ function namesOf<Name extends string>(isWanted: (field: FieldRow) => boolean): r
 }
 
 export const TEXT_FIELDS = namesOf<TextField>(({ rule }) => rule === 'text' || rule === 'address' || rule === 'url' || rule === 'asNumber');
+
+/** The fields in which a number is a text. */
+export const NUMBER_FIELDS: ReadonlySet<string> = new Set(namesOf<EventField['name']>(({ takesNumber }) => takesNumber === true));
 
 export const DIMENSIONS = namesOf<Dimension>(({ dimension }) => dimension === true);
 

@@ -1,5 +1,5 @@
 import { type BatchColumn, columnIndex } from '../../query/batch-columns.ts';
-import { type FieldRule, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { type EventField, type FieldRule, NUMBER_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import type { ColumnWriter } from './column-writer.ts';
@@ -16,7 +16,7 @@ import {
   tooLongRepaired,
   tooLongRest,
 } from './event-verdict.ts';
-import type { MemberRange } from './json-skipper.ts';
+import { isNumber, type MemberRange } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
 import { packLog } from './pack-log.ts';
@@ -111,12 +111,16 @@ function sizeFault(scanner: MemberScanner, event: WireEvent, derivedLogId: strin
   return restBytes > LARGEST_REST_BYTES ? tooLongRest(restBytes) : null;
 }
 
-/** By how many bytes the native feed writes members longer than they came: texts never, whose escapes it writes in their shortest form. */
+const NUMBERS_AS_TEXTS = [...NUMBER_FIELDS, 'asn'] as readonly EventField['name'][];
+
+/**
+ * By how many bytes the native feed writes members longer than they came: texts never, whose escapes it writes in their shortest form, but
+ * numbers that are texts there.
+ */
 function grownBytes({ fields, timestampMs }: WireEvent, derivedLogId: string | null): number {
   const id = derivedLogId === null ? 0 : '"logId":"",'.length + Buffer.byteLength(derivedLogId);
   const time = fields.get('timestamp')!;
-  const asn = fields.get('asn');
-  const quotes = asn === undefined || asn.kind === 'string' ? 0 : 2;
+  const quotes = 2 * NUMBERS_AS_TEXTS.map((name) => fields.get(name)).filter((member) => member !== undefined && isNumber(member)).length;
   return id + quotes + Math.max(0, String(timestampMs).length - (time.valueEnd - time.valueStart));
 }
 

@@ -24,6 +24,10 @@ export type JsonFault = 'syntax' | 'escape' | 'nesting';
 /** The kind of a value. */
 export type SkippedKind = 'string' | 'integer' | 'number' | 'object' | 'array' | 'true' | 'false' | 'null';
 
+export function isNumber({ kind }: Pick<MemberRange, 'kind'>): boolean {
+  return kind === 'integer' || kind === 'number';
+}
+
 /** A member of an object, by indices into the text. Ranges end before their `end`. */
 export interface MemberRange {
   /** The key, without its quotes. */

@@ -160,9 +160,11 @@ export class MemberScanner {
     return member.valueHasEscapes ? (JSON.parse(raw) as string) : raw.slice(1, -1);
   }
 
-  /** The bytes of the same: where it has no escapes, a part of the scanned text. */
+  /** The bytes of the same, or of the digits of a number: where it has no escapes, a part of the scanned text. */
   textOf(member: MemberRange): Buffer {
-    return member.valueHasEscapes ? Buffer.from(this.stringOf(member)) : this.text.subarray(member.valueStart + 1, member.valueEnd - 1);
+    const { valueStart, valueEnd } = member;
+    const quote = Number(member.kind === 'string');
+    return member.valueHasEscapes ? Buffer.from(this.stringOf(member)) : this.text.subarray(valueStart + quote, valueEnd - quote);
   }
 
   /** The digits of a member that is a number. */

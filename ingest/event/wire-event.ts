@@ -1,11 +1,11 @@
 import { parseAddress, parseIp } from '../../query/address.ts';
 import { canonicalAsn } from '../../query/as-number.ts';
-import { EVENT_FIELDS, type EventField, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { EVENT_FIELDS, type EventField, NUMBER_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { exactInteger } from '../../query/exact-json.ts';
 import { INT64 } from '../../query/integer-ranges.ts';
 import { LARGEST_ZONE_ID, SMALLEST_ZONE_ID } from '../../query/zone-id.ts';
 import { type AllowedTimes, mistakenUnit } from './event-verdict.ts';
-import type { MemberRange } from './json-skipper.ts';
+import { isNumber, type MemberRange } from './json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from './log-id.ts';
 import type { MemberScanner } from './member-scanner.ts';
 
@@ -17,7 +17,7 @@ const FIELDS = EVENT_FIELDS.map(({ name }) => name);
 const NAMES_BY_LENGTH = Array.from({ length: 1 + Math.max(...FIELDS.map(({ length }) => length)) }, (_, length) =>
   FIELDS.filter((name) => name.length === length).map((name) => ({ name, bytes: Buffer.from(name) })),
 );
-const TEXT_RULES = TEXT_FIELDS.map((name) => ({ name, rule: ruleOf(name) }));
+const TEXT_RULES = TEXT_FIELDS.map((name) => ({ name, rule: ruleOf(name), takesNumber: NUMBER_FIELDS.has(name) }));
 
 /** The `ip` of an event as it is stored. */
 export interface StoredIp {
@@ -89,7 +89,8 @@ export class WireEvent {
     if (member === undefined) {
       return `shieldZoneId is missing: ${allowed}`;
     }
-    const value = member.kind === 'integer' ? Number(scanner.digitsOf(member)) : Number.NaN;
+    const text = scalarText(scanner, member);
+    const value = member.kind === 'integer' || DIGITS.test(text) ? Number(text) : Number.NaN;
     if (!(value >= SMALLEST_ZONE_ID && value <= LARGEST_ZONE_ID)) {
       return `shieldZoneId is ${scanner.quoteValue(member)}: ${allowed}`;
     }
@@ -103,12 +104,12 @@ export class WireEvent {
     if (member === undefined) {
       return `timestamp is missing: ${allowed}`;
     }
-    const isNumber = member.kind === 'integer' || member.kind === 'number';
-    const unit = isNumber ? mistakenUnit(Number(scanner.digitsOf(member)), times) : null;
+    const text = scalarText(scanner, member);
+    const unit = isNumber(member) || DIGITS_WITH_FRACTION.test(text) ? mistakenUnit(Number(text), times) : null;
     if (unit !== null) {
       return `timestamp is ${scanner.quoteValue(member)}, which is an allowed time in ${unit}: Unix milliseconds are required`;
     }
-    const value = timestampOf(scanner, member);
+    const value = timestampOf(text, isNumber(member));
     if (value === null) {
       return `timestamp is ${scanner.quoteValue(member)}: ${allowed}`;
     }
@@ -126,11 +127,11 @@ export class WireEvent {
       this.fields.delete('logId');
       return null;
     }
-    const allowed = `a text of 1 to ${LONGEST_LOG_ID_BYTES} bytes is required`;
-    if (member.kind !== 'string') {
+    const allowed = `a text or a number of 1 to ${LONGEST_LOG_ID_BYTES} bytes is required`;
+    if (member.kind !== 'string' && !isNumber(member)) {
       return `logId is ${scanner.quoteValue(member)}: ${allowed}`;
     }
-    let bytes = member.valueEnd - member.valueStart - 2;
+    let bytes = member.valueEnd - member.valueStart - (isNumber(member) ? 0 : 2);
     if (member.valueHasEscapes && bytes > LONGEST_LOG_ID_BYTES) {
       bytes = Buffer.byteLength(scanner.stringOf(member));
     }
@@ -143,7 +144,7 @@ export class WireEvent {
   #readTexts(scanner: MemberScanner): string | null {
     this.asn = null;
     this.ip = null;
-    for (const { name, rule } of TEXT_RULES) {
+    for (const { name, rule, takesNumber } of TEXT_RULES) {
       const member = this.#optional(name);
       if (member === undefined) {
         continue;
@@ -153,8 +154,8 @@ export class WireEvent {
         if (wrong !== null) {
           return wrong;
         }
-      } else if (member.kind !== 'string') {
-        return `${name} is ${scanner.quoteValue(member)}: a string or null is required`;
+      } else if (member.kind !== 'string' && !(takesNumber && isNumber(member))) {
+        return `${name} is ${scanner.quoteValue(member)}: ${takesNumber ? 'a string, a number' : 'a string'} or null is required`;
       } else if (rule === 'address') {
         this.ip = storedIp(scanner.textOf(member));
       }
@@ -215,19 +216,23 @@ function storedIp(text: Buffer): StoredIp {
   return found === null ? { text, address: null, isRepaired: false } : { text: Buffer.from(bare), address: found, isRepaired: true };
 }
 
-/** Unix milliseconds; null where the value is neither an integer of 64 bits nor an ISO 8601 text with a zone. */
-function timestampOf(scanner: MemberScanner, member: MemberRange): number | null {
-  if (member.kind === 'string') {
-    return parseIsoTime(scanner.stringOf(member));
+/** The text of a string, or of a number as it stands; empty for any other value. */
+function scalarText(scanner: MemberScanner, member: MemberRange): string {
+  return member.kind === 'string' || isNumber(member) ? scanner.textOf(member).toString() : '';
+}
+
+const DIGITS = /^\d+$/;
+const DIGITS_WITH_FRACTION = /^\d+(\.\d+)?$/;
+
+/** Unix milliseconds of a number, or of the `text` of digits or an ISO 8601 time with a zone; null where it is neither, or past 64 bits. */
+function timestampOf(text: string, isNumber: boolean): number | null {
+  if (DIGITS.test(text) && Number.isSafeInteger(Number(text))) {
+    return Number(text);
   }
-  if (member.kind !== 'integer' && member.kind !== 'number') {
-    return null;
+  if (!isNumber && !DIGITS.test(text)) {
+    return parseIsoTime(text);
   }
-  const digits = scanner.digitsOf(member);
-  if (member.kind === 'integer' && Number.isSafeInteger(Number(digits))) {
-    return Number(digits);
-  }
-  const value = exactInteger(digits);
+  const value = exactInteger(text);
   return value !== null && value <= INT64.max && value >= INT64.min ? Number(value) : null;
 }
 

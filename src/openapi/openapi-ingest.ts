@@ -4,7 +4,7 @@ import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KEPT_START_BYTES } from '../../ingest/event/partial-event.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
-import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import { NUMBER_FIELDS, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { CONFIG_VARIABLES } from '../config/config-table.ts';
 import { JSON_TYPES, LINE_TYPES } from '../http/content-negotiation.ts';
 import { DEFAULT_LISTED_LETTERS, MAX_LISTED_LETTERS } from '../http/dead-letter-json.ts';
@@ -27,20 +27,29 @@ import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const LISTED = shownCount(MAX_REJECTED_LISTED);
 
+/** A number is the text of its digits. */
+const NUMBER_OR_TEXT = { type: ['string', 'number', 'null'] };
+
 const INGEST_SCHEMAS = {
   Event: {
     type: 'object',
     required: ['shieldZoneId', 'timestamp'],
     properties: {
       logId: {
-        ...nullableText,
+        ...NUMBER_OR_TEXT,
         minLength: 1,
         maxLength: LONGEST_LOG_ID_BYTES,
         description: `Unique; 1 to ${LONGEST_LOG_ID_BYTES} bytes of UTF-8. Without one it is made of the event's own bytes`,
       },
-      shieldZoneId: int32Schema,
-      timestamp: { anyOf: [time('When it happened'), { type: 'string', format: 'date-time', description: 'ISO 8601 with a zone' }] },
-      ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, nullableText])),
+      shieldZoneId: { anyOf: [int32Schema, { type: 'string', pattern: '^0*[0-9]{1,9}$', description: 'The same in digits' }] },
+      timestamp: {
+        anyOf: [
+          time('When it happened'),
+          { type: 'string', format: 'date-time', description: 'ISO 8601 with a zone' },
+          { type: 'string', pattern: '^0*[0-9]{1,15}$', description: 'Unix milliseconds in digits' },
+        ],
+      },
+      ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, NUMBER_FIELDS.has(name) ? NUMBER_OR_TEXT : nullableText])),
       asn: {
         type: ['string', 'integer', 'null'],
         minimum: 0,

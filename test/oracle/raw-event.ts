@@ -13,6 +13,9 @@ export interface OracleEvent {
   readonly log: unknown;
 }
 
+/** A number in these is the text of its digits. */
+const NUMBER_FIELDS = ['feature', 'ruleId', 'ruleName', 'ja4', 'country', 'action'];
+
 const TEXT_FIELDS = ['feature', 'ruleId', 'ruleName', 'ip', 'ja4', 'ua', 'url', 'country', 'action'];
 
 /** The events that a correct store holds: each logId of a zone and a time once, the first that came. */
@@ -30,7 +33,7 @@ export function oracleEvents(raw: readonly RawEvent[]): OracleEvent[] {
 function oracleEvent(raw: RawEvent): OracleEvent {
   const fields: Record<string, string> = {};
   for (const name of TEXT_FIELDS) {
-    const value = raw[name];
+    const value = typeof raw[name] === 'number' && NUMBER_FIELDS.includes(name) ? JSON.stringify(raw[name]) : raw[name];
     if (typeof value === 'string') {
       fields[name] = storedText(name === 'ip' ? bareAddress(value) : value);
     }
@@ -43,7 +46,7 @@ function oracleEvent(raw: RawEvent): OracleEvent {
   const time = raw['timestamp'];
   return {
     zoneId: Number(raw['shieldZoneId']),
-    timestamp: typeof time === 'number' ? time : Date.parse(String(time)),
+    timestamp: typeof time === 'number' || /^\d+$/.test(String(time)) ? Number(time) : Date.parse(String(time)),
     logId: String(raw['logId']),
     fields,
     log: logOf(raw),

@@ -17,7 +17,11 @@ function timestamps(nowMs: number): fc.Arbitrary<number | string> {
     .map(([minutes, extra]) => Math.max(nowMs - minutes * MINUTE_MS - extra, nowMs - 72 * 60 * MINUTE_MS + MINUTE_MS));
   const onTheHour = fc.integer({ min: 0, max: 60 }).map((hours) => Math.floor(nowMs / 3_600_000 - hours) * 3_600_000);
   const time = fc.oneof({ arbitrary: exact, weight: 8 }, { arbitrary: onTheHour, weight: 1 });
-  return fc.oneof({ arbitrary: time, weight: 9 }, { arbitrary: time.map((ms) => new Date(ms).toISOString()), weight: 1 });
+  return fc.oneof(
+    { arbitrary: time, weight: 9 },
+    { arbitrary: time.map((ms) => new Date(ms).toISOString()), weight: 1 },
+    { arbitrary: time.map(String), weight: 1 },
+  );
 }
 
 function usualOrHostile(name: string): fc.Arbitrary<string> {
@@ -29,6 +33,10 @@ function usualOrHostile(name: string): fc.Arbitrary<string> {
     { arbitrary: fc.constant(''), weight: 1 },
   );
 }
+
+/** Some senders write numbers where they have no other texts. */
+const orNumber = (texts: fc.Arbitrary<string>): fc.Arbitrary<string | number> =>
+  fc.oneof({ arbitrary: texts, weight: 9 }, { arbitrary: fc.constantFrom(942_100, 0, -1, 1.5, 1e21), weight: 1 });
 
 const address = fc.oneof(
   { arbitrary: usualOrHostile('ip'), weight: 3 },
@@ -57,18 +65,21 @@ export function arbitraryEvent(nowMs: number): fc.Arbitrary<RawEvent> {
         { arbitrary: fc.nat({ max: 30 }).map((number) => `id-${number}`), weight: 2 },
         { arbitrary: fc.oneof(hostileText, anyText).filter(isLogId), weight: 1 },
       ),
-      shieldZoneId: fc.oneof({ arbitrary: fc.constant(1), weight: 6 }, { arbitrary: fc.constantFrom(...ZONES), weight: 1 }),
+      shieldZoneId: fc.oneof(
+        { arbitrary: fc.constant(1), weight: 6 },
+        { arbitrary: fc.constantFrom<string | number>(...ZONES, '1', '002'), weight: 1 },
+      ),
       timestamp: timestamps(nowMs),
-      feature: usualOrHostile('feature'),
-      ruleId: usualOrHostile('ruleId'),
-      ruleName: usualOrHostile('ruleName'),
+      feature: orNumber(usualOrHostile('feature')),
+      ruleId: orNumber(usualOrHostile('ruleId')),
+      ruleName: orNumber(usualOrHostile('ruleName')),
       ip: address,
-      ja4: usualOrHostile('ja4'),
+      ja4: orNumber(usualOrHostile('ja4')),
       ua: usualOrHostile('ua'),
       url: usualOrHostile('url'),
       asn,
-      country: usualOrHostile('country'),
-      action: usualOrHostile('action'),
+      country: orNumber(usualOrHostile('country')),
+      action: orNumber(usualOrHostile('action')),
       log: logObject,
       extra: fc.jsonValue({ maxDepth: 1 }),
     },

@@ -70,9 +70,11 @@ const timestamp = fc.integer({ min: NOW - 73 * HOUR, max: NOW + 700_000 });
 /** Mostly what is right for the field. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   logId: written(plainText.filter((text) => text !== '')),
-  shieldZoneId: fc.oneof(fc.integer().map(String), fc.constantFrom('-0', '1', '7')),
+  shieldZoneId: fc.oneof(fc.integer().map(String), fc.constantFrom('-0', '1', '7', '"7"', '"007"', '"-7"', '"2147483648"')),
   timestamp: fc.oneof(
     timestamp.map(String),
+    timestamp.map((time) => `"${time}"`),
+    fc.tuple(timestamp, fc.constantFrom('', '.5')).map(([time, fraction]) => `"${Math.floor(time / 1000)}${fraction}"`),
     timestamp.map((time) => `${time}.0`),
     timestamp.map((time) => `${time / 1000}e3`),
     fc.tuple(timestamp, fc.constantFrom(1e-3, 1e3, 1e6)).map(([time, factor]) => String(time * factor)),
@@ -94,6 +96,7 @@ const fieldMember = (name: string) =>
     fc.oneof({ weight: 9, arbitrary: fc.constant(`"${name}"`) }, { weight: 1, arbitrary: fc.constant(escapedFully(name)) }),
     fc.oneof(
       { weight: 30, arbitrary: VALUES[name] ?? written(plainText) },
+      { weight: 2, arbitrary: numberText },
       { weight: 1, arbitrary: fc.constant('null') },
       { weight: 1, arbitrary: anyValue },
     ),

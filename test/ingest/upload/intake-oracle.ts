@@ -8,6 +8,8 @@ export type Expected =
   | { readonly kind: 'accepted'; readonly event: Readonly<Record<string, unknown>> };
 
 const TEXTS = ['feature', 'ruleId', 'ruleName', 'ip', 'ja4', 'ua', 'url', 'country', 'action'];
+/** A number in these is the text of its digits. */
+const NUMBER_TEXTS = ['feature', 'ruleId', 'ruleName', 'ja4', 'country', 'action', 'logId'];
 const KNOWN = [...TEXTS, 'logId', 'shieldZoneId', 'timestamp', 'asn', 'log'];
 const INTEGER = /^-?[0-9]+$/;
 
@@ -17,17 +19,19 @@ export function expectedOf(text: string, derivedLogId: string): Expected {
   const given = text.replace(/^\ufeff/, '');
   const json = withoutHalves(given);
   const event = JSON.parse(json) as Record<string, unknown>;
+  const whole = JSON.parse(json) as Record<string, unknown>;
   // The reviver sees nested members too; the event's own come last.
   JSON.parse(json, function (this: unknown, key: string, value: unknown, context?: { source?: string }) {
     sources.set(key, context?.source ?? '');
     return value;
   } as (key: string, value: unknown) => unknown);
+  readNumbers(event, sources);
   const [zone, time] = [event['shieldZoneId'], timeOf(event['timestamp'], sources.get('timestamp') ?? '')];
   const asn = asnOf(event['asn'], sources.get('asn') ?? '');
   const { logId: givenId } = JSON.parse(given) as Record<string, unknown>;
   const hasHalfId = typeof givenId === 'string' && !givenId.isWellFormed();
   const logId = (hasHalfId ? null : event['logId']) ?? derivedLogId;
-  const log = event['log'] ?? event;
+  const log = event['log'] ?? whole;
   const wrong =
     typeof zone !== 'number' ||
     !INTEGER.test(sources.get('shieldZoneId') ?? '') ||
@@ -48,9 +52,9 @@ export function expectedOf(text: string, derivedLogId: string): Expected {
     return { kind: 'expired' };
   }
   const texts = Object.fromEntries(TEXTS.map((name) => [name, event[name] ?? undefined]));
-  const homeless = log === event ? {} : Object.fromEntries(Object.entries(event).filter(([name]) => !KNOWN.includes(name)));
+  const homeless = log === whole ? {} : Object.fromEntries(Object.entries(event).filter(([name]) => !KNOWN.includes(name)));
   const ip = typeof texts['ip'] === 'string' ? bareAddress(texts['ip']) : undefined;
-  const whole = log === event || ip === texts['ip'] ? {} : { ip: texts['ip'] };
+  const lost = log === whole || ip === texts['ip'] ? {} : { ip: texts['ip'] };
   const all = {
     logId,
     shieldZoneId: zone | 0,
@@ -59,9 +63,24 @@ export function expectedOf(text: string, derivedLogId: string): Expected {
     ip,
     asn,
     ...numberOf(ip),
-    log: { ...homeless, ...whole, ...log },
+    log: { ...homeless, ...lost, ...log },
   };
   return { kind: 'accepted', event: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null)) };
+}
+
+/** Makes texts of numbers and numbers of texts, where either stands for the other. */
+function readNumbers(event: Record<string, unknown>, sources: Map<string, string>): void {
+  for (const name of NUMBER_TEXTS) {
+    if (typeof event[name] === 'number') event[name] = sources.get(name);
+  }
+  for (const name of ['shieldZoneId', 'timestamp']) {
+    const text = event[name];
+    const [, fraction] = /^[0-9]+(\.[0-9]+)?$/.exec(typeof text === 'string' ? text : '-') ?? ['', null];
+    if (fraction !== null) {
+      sources.set(name, fraction === undefined ? String(text) : 'no integer');
+      event[name] = fraction === undefined ? Number(text) : Number.NaN;
+    }
+  }
 }
 
 function timeOf(value: unknown, source: string): number | undefined {
