@@ -1,7 +1,5 @@
-import { COUNT, exactly, input, type JsonSchema, listOf, NULLABLE_TEXT, NUMBER, TEXT, YES_OR_NO } from './json-schema.ts';
+import { COUNT, exactly, input, type JsonSchema, listOf, NULLABLE_TEXT, NUMBER, nullable, TEXT, YES_OR_NO } from './json-schema.ts';
 import { defineOperation, LARGE_BODY_BYTES, type Operation, type OperationGroup } from './operation.ts';
-
-const nullable = (schema: JsonSchema): JsonSchema => ({ oneOf: [schema, { type: 'null' }] });
 
 const BATON_INPUT = { ...NULLABLE_TEXT, description: 'Of the answer before, to go on with its stream; left out: a new stream' };
 

@@ -8,16 +8,13 @@ import {
   NULLABLE_TEXT,
   NUMBER,
   namesOf,
+  nullable,
   type Properties,
   TEXT,
   TIME,
   YES_OR_NO,
 } from './json-schema.ts';
 import { defineOperation, LARGE_BODY_BYTES, type OperationGroup } from './operation.ts';
-
-function nullable(schema: JsonSchema): JsonSchema {
-  return { ...schema, type: [schema['type'], 'null'] };
-}
 
 export const RECORD_TYPES = {
   A: 0,

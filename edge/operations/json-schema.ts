@@ -28,6 +28,14 @@ export function mapOf(values: JsonSchema): JsonSchema {
   return { type: 'object', additionalProperties: values };
 }
 
+/**
+ * What has the schema, or null. A second type says so where the schema stands here, because generators of clients trip over a schema of
+ * null alone beside one that has no name.
+ */
+export function nullable<S extends JsonSchema>(schema: S) {
+  return '$ref' in schema ? { anyOf: [schema, { type: 'null' }] } : { ...schema, type: [schema['type'], 'null'] };
+}
+
 /** Names of numbers for a description: `0 None, 1 Block`. */
 export function namesOf(numbers: Readonly<Record<string, number>>): string {
   return Object.entries(numbers)

@@ -1,5 +1,5 @@
-import { exactly } from '../../edge/operations/json-schema.ts';
-import { answer, type DescribedGroup, int64Schema, nullable, ref, textSchema } from './openapi-elements.ts';
+import { exactly, nullable } from '../../edge/operations/json-schema.ts';
+import { answer, type DescribedGroup, int64Schema, ref, textSchema } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const count = (description: string) => ({ ...int64Schema, minimum: 0, description });
@@ -61,7 +61,7 @@ export const CHECK_GROUP = {
       kind: kind('fault'),
       file: { ...textSchema, description: 'Its path in DATA_DIR' },
       fault: { ...textSchema, description: 'What is wrong with it' },
-      events: { ...nullable(count('At most so many are lost, or without their logs')), description: 'null: nothing tells' },
+      events: nullable(count('At most so many are lost, or without their logs; null: nothing tells')),
     }),
     CheckSummary: exactly({
       kind: kind('summary'),

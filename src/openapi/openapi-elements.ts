@@ -51,8 +51,6 @@ export const ZONES_IN_PATH = {
 /** The security of operations that never need a key. */
 export const OPEN = { security: [] };
 
-export const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
-
 export const INT32_RANGE = { format: 'int32', minimum: Number(INT32.min), maximum: Number(INT32.max) };
 export const int32Schema = { type: 'integer', ...INT32_RANGE };
 export const int64Schema = { type: 'integer', format: 'int64' };

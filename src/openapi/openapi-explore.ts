@@ -1,4 +1,4 @@
-import { exactly, listOf } from '../../edge/operations/json-schema.ts';
+import { exactly, listOf, nullable } from '../../edge/operations/json-schema.ts';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { FACET_ORDERS } from '../../query/request/explore-request.ts';
 import {
@@ -16,7 +16,6 @@ import {
   INT32_RANGE,
   int32Schema,
   int64Schema,
-  nullable,
   nullableText,
   ref,
   textSchema,
@@ -60,10 +59,7 @@ const REQUEST_SCHEMAS = {
       },
       selection: nullable(ref('EventLogsSelection')),
     },
-    anyOf: [
-      isGiven('selection'),
-      { properties: { facets: { type: ['array', 'null'], items: { properties: { order: { not: { const: 'difference' } } } } } } },
-    ],
+    anyOf: [isGiven('selection'), { properties: { facets: { items: { properties: { order: { not: { const: 'difference' } } } } } } }],
   },
   EventLogsHistogramRequest: {
     type: 'object',

@@ -1,4 +1,4 @@
-import { exactly, listOf } from '../../edge/operations/json-schema.ts';
+import { exactly, listOf, nullable } from '../../edge/operations/json-schema.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KEPT_START_BYTES } from '../../ingest/event/partial-event.ts';
@@ -51,9 +51,7 @@ const INGEST_SCHEMAS = {
       },
       ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, NUMBER_FIELDS.has(name) ? NUMBER_OR_TEXT : nullableText])),
       asn: {
-        type: ['string', 'integer', 'null'],
-        minimum: 0,
-        pattern: '^(([Aa][Ss])?[0-9]+)?$',
+        anyOf: [{ type: 'string', pattern: '^(([Aa][Ss])?[0-9]+)?$' }, { type: 'integer', minimum: 0 }, { type: 'null' }],
         description: 'Decimal digits, as a number or a text, which may begin with AS; "" is none',
       },
       log: { type: ['object', 'null'], description: 'The request as it was. Without one the whole event is the log' },
@@ -85,7 +83,11 @@ const INGEST_SCHEMAS = {
             index: { ...int64Schema, description: 'Which event it is, counted from 0' },
             line: { ...int64Schema, description: 'The line of the decompressed body that it begins in, counted from 1' },
             reason: textSchema,
-            kept: { const: false, description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up' },
+            kept: {
+              type: 'boolean',
+              enum: [false],
+              description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up',
+            },
           },
           ['kept'],
         ),
@@ -113,7 +115,7 @@ const INGEST_SCHEMAS = {
           sizeBytes: { ...int64Schema, description: 'The length of the message' },
           sha256: { ...textSchema, description: 'Of the whole message, in hexadecimal digits' },
           shieldZoneId: {
-            anyOf: [int32Schema, { type: 'null' }],
+            ...nullable(int32Schema),
             description: 'The zone that its event would be in; null where none can be read',
           },
           replayable: {
@@ -152,7 +154,7 @@ const INGEST_SCHEMAS = {
     maxProperties: 1,
     properties: {
       ids: listOf({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-      all: { const: true },
+      all: { type: 'boolean', enum: [true] },
     },
   },
   DiscardReport: exactly({ discarded: int64Schema }),

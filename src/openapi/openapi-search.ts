@@ -1,4 +1,4 @@
-import { exactly, listOf } from '../../edge/operations/json-schema.ts';
+import { exactly, listOf, nullable } from '../../edge/operations/json-schema.ts';
 import { DIMENSIONS, FREE_TEXT_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { FILTER_OPS, filterOpsThat } from '../../query/filter-ops.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
@@ -15,7 +15,6 @@ import {
   int32Schema,
   int64Schema,
   integerIn,
-  nullable,
   nullableText,
   ref,
   shownCount,
