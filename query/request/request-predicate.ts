@@ -22,7 +22,8 @@ function termPredicate(needle: string): Predicate {
   return anyOf(FREE_TEXT_FIELDS.map((column) => ({ kind: 'contains', column, needle })));
 }
 
-function filterPredicate(clause: FilterClause, errors: ErrorList): Predicate {
+/** The predicate of one clause. Adds to the errors what makes no sense for its operation. */
+export function filterPredicate(clause: FilterClause, errors: ErrorList): Predicate {
   const { field: column, op } = clause;
   const texts = [...new Set(clause.alternatives.map(({ text }) => text))];
   applyOpRules(clause, errors);

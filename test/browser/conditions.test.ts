@@ -263,3 +263,18 @@ test('a word that looks like a filter and names no field is told of, also after 
   await page.goForward();
   await expect.poll(() => note.count()).toBe(0);
 });
+
+test('a word that may be why nothing is found is told of once that is known, and no more when something is', async () => {
+  const { page } = await openPage('columns=logId');
+  const notes = page.getByRole('search').getByRole('status');
+  await enterLine(page, 'ua:curl');
+  await expect.poll(() => notes.allTextContents()).toEqual(['ua:curl finds whole values alone; ua:~curl finds those that contain it']);
+  await page.reload();
+  await expect.poll(() => notes.textContent()).toContain('ua:curl finds whole values alone');
+  await page.getByRole('button', { name: 'Remove ua:curl' }).click();
+  await enterLine(page, '2001:db8::1');
+  await expect
+    .poll(() => notes.allTextContents())
+    .toEqual(['2001:db8::1 is searched as a text; ip:2001:db8::1 finds the address in any spelling']);
+  await expect.poll(() => ids(page)).toEqual(['c']);
+});

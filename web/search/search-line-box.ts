@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { searchLineNotes } from '../../query/request/search-line-notes.ts';
 import { type LineFault, type LineSearch, searchLineOf } from '../../query/search-line.ts';
-import { searchLineNotes } from '../../query/search-line-notes.ts';
-import { faultAt } from '../state/answers.ts';
+import { answered, eventTotal, faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { html } from '../widgets/html.ts';
@@ -26,11 +26,11 @@ interface EnteredLine {
 
 /**
  * What a search says otherwise than it looks, a sentence each. What was quoted is known of the line that was entered last alone; of any
- * other search, as that of a link, its own line is looked at.
+ * other search, as that of a link, its own line is looked at. `total` is what it finds, once that is known.
  */
-function notesOf(search: LineSearch, entered: EnteredLine | null): readonly string[] {
+function notesOf(search: LineSearch, entered: EnteredLine | null, total: number | undefined): readonly string[] {
   const whole = wholeLine(search);
-  const notes = (line: string): readonly string[] => searchLineNotes(line).map(({ note }) => note);
+  const notes = (line: string): readonly string[] => searchLineNotes(line, total).map(({ note }) => note);
   if (entered?.search !== search) return whole === null ? [] : notes(whole);
   // Filters that were there before may exclude those of the line.
   const clauses = searchLineOf({ ...search, query: '' });
@@ -46,7 +46,10 @@ export function SearchLineBox() {
   const { search } = explorer.value;
   const whole = wholeLine(search);
   const entered = useSignal<EnteredLine | null>(null);
-  const notes = notesOf(search, entered.value);
+  const last = answered.value;
+  // The last answer stays while the same is asked again, so that notes do not come and go.
+  const isOfSearch = last?.question.body.filters === search.filters && last.question.body.query === search.query;
+  const notes = notesOf(search, entered.value, isOfSearch ? eventTotal(last.answer) : undefined);
 
   const submit = (event: Event): void => {
     event.preventDefault();

@@ -139,6 +139,7 @@ async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSign
   } finally {
     progress.stop();
   }
+  tellNotes('export', options.line, io.stderr, count.events);
   if (incomplete !== undefined) io.stderr.write(`shieldlog export: ${incomplete}\n`);
   if (output !== null) io.stderr.write(`shieldlog export: ${count.events} events written to ${printable(output)}\n`);
 }

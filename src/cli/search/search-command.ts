@@ -165,6 +165,7 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
   const write = (bytes: Buffer): Promise<unknown> => sink.deliver({ bytes, count: 1 }, signal);
   try {
     const answered = await explorePage(program, { ...window, ...body, page, pageSize: limit }, signal);
+    tellNotes(name, line, stderr, answered.total);
     const incomplete = incompleteText(answered.unreadable);
     if (incomplete !== undefined) stderr.write(`shieldlog ${name}: ${incomplete}\n`);
     if (form === 'json') {

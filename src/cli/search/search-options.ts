@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { HOUR_MS } from '../../../query/durations.ts';
 import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
+import { searchLineNotes } from '../../../query/request/search-line-notes.ts';
 import { REACH_HOURS } from '../../../query/search-limits.ts';
 import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
-import { searchLineNotes } from '../../../query/search-line-notes.ts';
 import { trustIn } from '../../sinks/connections.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
 import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
@@ -46,9 +46,13 @@ export function conditionsOfLine(line: string): LineSearch {
 /** A zone is a column of tables, and what groups are of, but no field. */
 const LIKE_ZONE_FILTER = /^-?(zone|shieldZoneId):/i;
 
-/** Tells on `stderr`, a line each, what the search line says otherwise than it looks, because such a search finds little or nothing. */
-export function tellNotes(command: string, line: string, stderr: CommandIo['stderr']): void {
-  for (const { words, note } of searchLineNotes(line)) {
+/**
+ * Tells on `stderr`, a line each, what the search line says otherwise than it looks, because such a search finds little or nothing. With
+ * the `total` of what was found, only what was not told before.
+ */
+export function tellNotes(command: string, line: string, stderr: CommandIo['stderr'], total?: number): void {
+  const told = new Set(total === undefined ? [] : searchLineNotes(line).map(({ note }) => note));
+  for (const { words, note } of searchLineNotes(line, total).filter((one) => !told.has(one.note))) {
     const hint = LIKE_ZONE_FILTER.test(words) ? '; --zone chooses the zones' : '';
     stderr.write(`shieldlog ${command}: ${printable(note)}${hint}\n`);
   }

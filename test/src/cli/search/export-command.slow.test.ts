@@ -270,7 +270,7 @@ test('a link stays a link to the file, and one to nothing is refused', async () 
 });
 
 test('a device is written to, and not replaced', async () => {
-  const pipeline = startPipeline('"$0" "$@" --output /dev/stdout | head -n 1; "$0" "$@" --output /dev/null', args('10.0.0.1'), ENV);
+  const pipeline = startPipeline('"$0" "$@" --output /dev/stdout | head -n 1; "$0" "$@" --output /dev/null', args('ip:10.0.0.1'), ENV);
   expect([await pipeline.ended, pipeline.stdout()]).toEqual([0, expect.stringMatching(/^time,/)]);
   expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
 });

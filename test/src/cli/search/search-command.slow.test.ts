@@ -57,13 +57,14 @@ test.each([['search'], ['groups', '--group-by', 'ip'], ['export']])(
 test.each([['search'], ['groups', '--group-by', 'ip'], ['export']])(
   'shieldlog %s tells each thing in a line of its own',
   async (name, ...flags) => {
-    const { status, stderr } = await cli(name, ...flags, 'action=blocked', 'OR', 'url:/a?ids=1,2', '--ndjson');
+    const { status, stderr } = await cli(name, ...flags, 'action=blocked', 'OR', '192[.]0[.]2[.]1', 'ua:curl', '--ndjson');
     expect([status, stderr.split('\n')]).toEqual([
       0,
       [
         `shieldlog ${name}: action=blocked is searched as a text; a filter is action:blocked`,
         expect.stringContaining(`shieldlog ${name}: OR is searched as a text`),
-        `shieldlog ${name}: the comma in url:/a?ids=1,2 separates 2 values; url:"/a?ids=1,2" is one`,
+        `shieldlog ${name}: 192[.]0[.]2[.]1 is searched as it is written; ip:192.0.2.1 is what it stands for`,
+        `shieldlog ${name}: ua:curl finds whole values alone; ua:~curl finds those that contain it`,
         '',
       ],
     ]);
@@ -134,7 +135,7 @@ describe('shieldlog search', () => {
   });
 
   test('on a narrow terminal leaves out the columns at the right that nobody could read, and names them', async () => {
-    const lines = await linesOnTerminal(40, args('search', '--limit', '1', '10.0.0.0'));
+    const lines = await linesOnTerminal(40, args('search', '--limit', '1', 'ip:10.0.0.0'));
     expect(lines[0]?.split(/ +/).slice(0, 2)).toEqual(['time', 'zone']);
     expect(lines[1]?.split(/ +/).length).toBe(4);
     expect(lines[2]).toMatch(
@@ -147,7 +148,7 @@ describe('shieldlog search', () => {
       [{}, true],
       [{ NO_COLOR: '1' }, false],
     ] as const) {
-      const terminal = startOnTerminal(args('search', '--limit', '1', '10.0.0.0'), { columns: 100, env: { ...ENV, ...env } });
+      const terminal = startOnTerminal(args('search', '--limit', '1', 'ip:10.0.0.0'), { columns: 100, env: { ...ENV, ...env } });
       await terminal.ended;
       expect([terminal.shown().includes('\u001b[31mblocked'), terminal.shown().includes('\u001b[')]).toEqual([isColoured, isColoured]);
     }
@@ -155,7 +156,7 @@ describe('shieldlog search', () => {
 
   test('a row that is written to a terminal as JSON does nothing there, and is the same JSON', async () => {
     for (const form of ['--ndjson', '--json']) {
-      const terminal = startOnTerminal(args('search', form, '--limit', '1', '10.0.0.0'), { columns: 100, env: ENV });
+      const terminal = startOnTerminal(args('search', form, '--limit', '1', 'ip:10.0.0.0'), { columns: 100, env: ENV });
       await terminal.ended;
       const [line = ''] = terminal.shown().split('\r\n');
       expect(line).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
@@ -165,7 +166,7 @@ describe('shieldlog search', () => {
   });
 
   test('--table elsewhere is not cut and has no colours', async () => {
-    const { stdout, stderr } = await cli('search', '--table', '--limit', '1', '--columns', 'logId,ua,log', '10.0.0.7');
+    const { stdout, stderr } = await cli('search', '--table', '--limit', '1', '--columns', 'logId,ua,log', 'ip:10.0.0.7');
     expect(stdout).toMatch(/^logId {2}ua +log\ne7 {5}"\\u001b\[2J.*\\u007f" {2}\{"big":123456789012345678901234567890,"tiny":1.10\}\n$/);
     expect(stderr).toMatch(/^shieldlog search: 1 to 1 of 1 events from \S+ to \S+; page 1 of 1\n$/);
   });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DIMENSIONS } from '../../query/event-fields.ts';
-import { parseSearchLine, searchLineOf } from '../../query/search-line.ts';
-import { searchLineNotes } from '../../query/search-line-notes.ts';
-import { matchesFilter } from '../oracle/match-event.ts';
-import type { OracleEvent } from '../oracle/raw-event.ts';
-import { assertProperty } from '../random/assert-property.ts';
+import { DIMENSIONS } from '../../../query/event-fields.ts';
+import { searchLineNotes } from '../../../query/request/search-line-notes.ts';
+import { parseSearchLine, searchLineOf } from '../../../query/search-line.ts';
+import { matchesFilter } from '../../oracle/match-event.ts';
+import type { OracleEvent } from '../../oracle/raw-event.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 const notesOf = (line: string): readonly string[] => searchLineNotes(line).map(({ note }) => note);
 
@@ -76,14 +76,38 @@ describe('a line that says otherwise than it looks is told of, with the spelling
     ['ip:"10.1.0.*" -ip:10.0.0.0/8', 'no event is left by ip:"10.1.0.*" -ip:10.0.0.0/8: what is looked for is excluded'],
     ['ip:"1:2:3:4:*" -ip:"1:2:3:4::*"', 'no event is left by ip:"1:2:3:4:*" -ip:"1:2:3:4::*": what is looked for is excluded'],
     ['ip:10.1.0.0/16 -ip:10.0.0.0/8', 'no event is left by ip:10.1.0.0/16 -ip:10.0.0.0/8: what is looked for is excluded'],
-    ['url:/a?ids=1,2', 'the comma in url:/a?ids=1,2 separates 2 values; url:"/a?ids=1,2" is one'],
-    ['-url:/a?ids=1,2,3', 'the comma in -url:/a?ids=1,2,3 separates 3 values; -url:"/a?ids=1,2,3" is one'],
-    ['url:~ids=1,2', 'the comma in url:~ids=1,2 separates 2 values; url:~"ids=1,2" is one'],
-    ['url:/q,\\a', 'the comma in url:/q,\\a separates 2 values; url:"/q,\\\\a" is one'],
-    ['url:/q,"",a', 'the comma in url:/q,"",a separates 3 values; url:"/q,\\"\\",a" is one'],
-    ['url:/a?x=*,2', 'the comma in url:/a?x=*,2 separates 2 values; url:/a?x=*\\,2 is one'],
-    ['ua:*(KHTML,like*', 'the comma in ua:*(KHTML,like* separates 2 values; ua:*(KHTML\\,like* is one'],
-    ['ua:Mozilla/5.0,X', 'the comma in ua:Mozilla/5.0,X separates 2 values; ua:"Mozilla/5.0,X" is one'],
+    ['url:/q,\\a', 'the \\ in url:/q,\\a is not searched; url:"/q,\\\\a" has it'],
+    ['url:/q,"",a', 'the quotes in url:/q,"",a are not searched; url:"/q,\\"\\",a" has them'],
+    ['fe80::1', 'fe80::1 is searched as a text; ip:fe80::1 finds the address in any spelling'],
+    ['::1', '::1 is searched as a text; ip:::1 finds the address in any spelling'],
+    ['2001:db8::1', '2001:db8::1 is searched as a text; ip:2001:db8::1 finds the address in any spelling'],
+    ['192.0.2.1', '192.0.2.1 is searched as a text; ip:192.0.2.1 finds the address in any spelling'],
+    ['192.0.2.0/24', '192.0.2.0/24 is searched as a text; ip:192.0.2.0/24 finds the addresses of the network'],
+    ['fe80::/10 login', 'fe80::/10 is searched as a text; ip:fe80::/10 finds the addresses of the network'],
+    ['192[.]0[.]2[.]1', '192[.]0[.]2[.]1 is searched as it is written; ip:192.0.2.1 is what it stands for'],
+    ['2001[:]db8[::]1', '2001[:]db8[::]1 is searched as it is written; ip:2001:db8::1 is what it stands for'],
+    ['ip:192[.]0[.]2[.]1', 'ip:192[.]0[.]2[.]1 is searched as it is written; ip:192.0.2.1 is what it stands for'],
+    ['-ip:192(.)0(.)2(.)0/24', '-ip:192(.)0(.)2(.)0/24 is searched as it is written; -ip:192.0.2.0/24 is what it stands for'],
+    ['hxxp://example.net/x', 'hxxp://example.net/x is searched as it is written; http://example.net/x is what it stands for'],
+    ['hXXps[:]//example{.}net', 'hXXps[:]//example{.}net is searched as it is written; https://example.net is what it stands for'],
+    ['example[dot]net', 'example[dot]net is searched as it is written; example.net is what it stands for'],
+    ['url:hxxps://example[.]net', 'url:hxxps://example[.]net is searched as it is written; url:https://example.net is what it stands for'],
+    ['log\u200bin', 'log\u200bin has the invisible character U+200B in it; login has not'],
+    ['"log\u00adin x"', '"log\u00adin x" has the invisible character U+00AD in it; "login x" has not'],
+    ['\u200b', '\u200b has the invisible character U+200B in it'],
+    ['country:DE\u200e', 'country:DE\u200e has the invisible character U+200E in it; country:DE has not'],
+    ['ip:192.0.2.1\u2060', 'ip:192.0.2.1\u2060 has the invisible character U+2060 in it; ip:192.0.2.1 has not'],
+    ['a\ufe0fb', 'a\ufe0fb has the invisible character U+FE0F in it; ab has not'],
+    ['a\u{e0041}', 'a\u{e0041} has the invisible character U+E0041 in it; a has not'],
+    ['x\u0000', 'x\u0000 has the invisible character U+0000 in it; x has not'],
+    ['action=blocked\u3164', 'action=blocked\u3164 has the invisible character U+3164 in it; action=blocked has not'],
+    ['ip:10.0.0.0/8 ip:11.0.0.0/8', 'no event has both of ip:10.0.0.0/8 ip:11.0.0.0/8; ip:10.0.0.0/8,11.0.0.0/8 finds either'],
+    [
+      'ip:10.0.0.0/8 -ip:10.0.0.0/9,10.128.0.0/9',
+      'no event is left by ip:10.0.0.0/8 -ip:10.0.0.0/9,10.128.0.0/9: what is looked for is excluded',
+    ],
+    ['ip:10.0.0.0/8 -ip:*', 'no event is left by ip:10.0.0.0/8 -ip:*: what is looked for is excluded'],
+    ['url:a*b -url:~a -url:x', 'no event is left by url:a*b -url:~a -url:x: what is looked for is excluded'],
     ['C:\\temp', 'the \\ in C:\\temp is not searched; C:\\\\temp has it'],
     ['url:C:\\temp', 'the \\ in url:C:\\temp is not searched; url:C:\\\\temp has it'],
     ['ua:~\\x00', 'the \\ in ua:~\\x00 is not searched; ua:~\\\\x00 has it'],
@@ -119,7 +143,24 @@ describe('a line that says otherwise than it looks is told of, with the spelling
 
 describe('nothing is told of', () => {
   test.each([
-    ...['', 'login "sql injection"', 'rock and roll', 'this or that', "it's o'clock", 'and', '12:30', '::1', '2001:db8::1', '6\\"'],
+    ...['', 'login "sql injection"', 'rock and roll', 'this or that', "it's o'clock", 'and', '12:30', '6\\"'],
+    ...['"192.0.2.1"', '192.0.2.1:443', '1.2.3', '10.0.0.0/99', 'a[.]', '[.]b', 'a[0]b', 'hxxp', 'x.hxxp.y', 'FR', 'NL'],
+    ...[
+      '\u2764\ufe0f',
+      '\u2764\ufe0f\u200d\ud83d\udd25',
+      '\ud83d\udc69\u200d\ud83d\udcbb',
+      '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
+      '"a\tb"',
+      'a\u00a0b',
+    ],
+    ...['ua:curl', 'url:/login', 'blocked', 'WAF', 'AS64510', 'url:/a?ids=1,2', 'ua:Mozilla/5.0,X', 'url:~ids=1,2', 'url:/a?x=*,2'],
+    ...[
+      'ip:10.0.0.0/8 -ip:10.0.0.0/9',
+      'ip:10.0.0.0/8 -ip:10.*',
+      'url:a*b -url:~ab',
+      'url:a*b url:*c*b',
+      'ip:0.0.0.0/0 ip:255.255.255.255',
+    ],
     ...['ip:10.0.0.0/99', 'http://x/?a=country:NL', 'https://www.example.net/', 'a-b', '1-1', '-1', '--', 'x=1', 'a,b', '"AND"', '"OR"'],
     ...['country:DE -country:FR', 'country:DE country:de', 'asn:AS1 asn:1', 'url:~a url:~b', 'url:/a* url:/ab*', '-country:DE -country:FR'],
     ...[
@@ -169,6 +210,54 @@ describe('nothing is told of', () => {
   test('a line with a fault', () => {
     expect(notesOf('AND country:')).toEqual([]);
   });
+});
+
+describe('where nothing is found, a word that may be why is told of', () => {
+  test.each<[line: string, ...notes: string[]]>([
+    ['ua:curl', 'ua:curl finds whole values alone; ua:~curl finds those that contain it'],
+    ['url:/login,"a b"', 'url:/login,"a b" finds whole values alone; url:~/login,"a b" finds those that contain it'],
+    ['blocked', 'blocked is searched as a text, which is not looked for in action; action:blocked is'],
+    ['x Challenged', 'Challenged is searched as a text, which is not looked for in action; action:Challenged is'],
+    ['rate-limit', 'rate-limit is searched as a text, which is not looked for in feature; feature:rate-limit is'],
+    ['AS64510', 'AS64510 is searched as a text, which is not looked for in asn; asn:AS64510 is'],
+    ['as64510 waf', ...['asn:as64510', 'feature:waf'].map(shown)],
+    ['contry:DE', ...notesOf('contry:DE')],
+    ...[
+      '-ua:curl',
+      'ua:curl*',
+      'ua:~curl',
+      'country:DE',
+      'ua:""',
+      '"blocked"',
+      '"AS64510"',
+      '64510',
+      'asset',
+      'FR',
+      'login',
+      '-url:/a',
+      '',
+    ].map((line) => [line] as [string]),
+  ])('%s', (line, ...notes) => {
+    expect(searchLineNotes(line, 0).map(({ note }) => note)).toEqual(notes);
+    for (const total of [undefined, 1, 1_000_000]) expect(searchLineNotes(line, total)).toEqual(searchLineNotes(line));
+  });
+});
+
+function shown(filter: string): string {
+  const [field = '', word = ''] = filter.split(':');
+  return `${word} is searched as a text, which is not looked for in ${field}; ${filter} is`;
+}
+
+test('what an invisible character is told of finds without it, and no other note has one', () => {
+  const units = fc.constantFrom('a', 'B', '.', '\u200b', '\u2060', '\u00ad', '\ufe0f', '\u0001', '\u{e0041}');
+  assertProperty(
+    fc.property(fc.string({ unit: units, minLength: 1, maxLength: 6 }), (word) => {
+      const plain = word.replaceAll(/[^aB.]/gu, '');
+      const [note] = notesOf(word);
+      const told = plain === '' ? ' in it' : ` in it; ${plain} has not`;
+      expect([plain === word, note === undefined || note.endsWith(told)]).toEqual([note === undefined, true]);
+    }),
+  );
 });
 
 test('at most five are told', () => {
@@ -231,8 +320,26 @@ test('where a line is said to find no event, no value of the field fulfils it', 
   );
 });
 
+test('of networks it is said exactly where no address is in two, or is left by those that are excluded', () => {
+  const range = fc.tuple(fc.nat(7), fc.integer({ min: 29, max: 32 })).map(([host, prefix]) => `10.0.0.${host}/${prefix}`);
+  const ranges = fc.array(range, { minLength: 1, maxLength: 3 }).map((texts) => texts.join(','));
+  const addresses = Array.from({ length: 8 }, (_, host) => `10.0.0.${host}`);
+  assertProperty(
+    fc.property(fc.constantFrom('', '-'), ranges, ranges, (sign, one, other) => {
+      const given = `ip:${one} ${sign}ip:${other}`;
+      const read = parseSearchLine(given);
+      if ('fault' in read) throw new Error(read.fault);
+      const isFound = (ip: string): boolean => {
+        const event: OracleEvent = { logId: '', timestamp: 0, zoneId: 1, fields: { ip }, log: null };
+        return read.filters.every((clause) => matchesFilter(event, clause)) && !read.exclude.some((clause) => matchesFilter(event, clause));
+      };
+      expect([given, notesOf(given).some((note) => note.startsWith('no event'))]).toEqual([given, !addresses.some(isFound)]);
+    }),
+  );
+});
+
 test('a pasted value that is not found as it is has a note with a spelling that finds it', () => {
-  const pasted = fc.string({ unit: fc.constantFrom(...'ab/?="\\,<>{}[]:'), minLength: 1, maxLength: 10 });
+  const pasted = fc.string({ unit: fc.constantFrom(...'ab/?="\\<>{}[]:'), minLength: 1, maxLength: 10 });
   assertProperty(
     fc.property(pasted, (value) => {
       const read = parseSearchLine(`url:/${value}`);

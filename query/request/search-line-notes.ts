@@ -1,20 +1,23 @@
-import { type AddressRange, maskedNetwork, parseMasked } from './address.ts';
-import { canonicalAsn, withoutAsPrefix } from './as-number.ts';
-import { readCidr } from './cidr.ts';
-import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension } from './event-fields.ts';
+import { maskedNetwork } from '../address.ts';
+import { readCidr } from '../cidr.ts';
+import { DIMENSIONS, type Dimension, type SearchedField } from '../event-fields.ts';
+import { compileMatcher, type MatchSubject, matchSubject } from '../match/match-event.ts';
+import type { Predicate } from '../plan/search-plan.ts';
 import {
   clauseText,
   escapeLength,
   FIELD_NAMES,
   filterName,
   type LineClause,
+  type LineSearch,
   parseSearchLine,
   quoted,
   textOf,
-  type Unit,
   type Word,
   wordsOf,
-} from './search-line.ts';
+} from '../search-line.ts';
+import { ErrorList } from './request-errors.ts';
+import { filterPredicate } from './request-predicate.ts';
 
 /** What a line says and a person may not have meant. */
 export interface LineNote {
@@ -39,9 +42,10 @@ const MOST_NOTES = 5;
 
 /**
  * What a line without faults says otherwise than it looks to people who know other search languages, or who pasted a text: at most five
- * notes, in the order of the line. The search stays what the line says. A line with a fault has no notes.
+ * notes, in the order of the line. The search stays what the line says. A line with a fault has no notes. `total` is the number of events
+ * that it finds, where that is known: with 0 there are notes of words that may be meant otherwise, too.
  */
-export function searchLineNotes(line: string): readonly LineNote[] {
+export function searchLineNotes(line: string, total?: number): readonly LineNote[] {
   const search = parseSearchLine(line);
   if ('fault' in search) return [];
   const words: PlacedWord[] = [];
@@ -51,18 +55,69 @@ export function searchLineNotes(line: string): readonly LineNote[] {
     words.push({ ...word, raw, isBare, isFilter: filterName(word) !== null, before: words.at(-1) });
   }
   const ofWords = words.flatMap((word, index): LineNote[] => {
-    const note = noteOf(word, words[index + 1]);
+    const note = noteOf(word, words[index + 1]) ?? (total === 0 ? nothingFoundNote(word) : null);
     return note === null ? [] : [{ words: word.raw, note }];
   });
-  return [...ofWords, ...phraseNotes(line), ...contradictions(search.filters, search.exclude)].slice(0, MOST_NOTES);
+  return [...ofWords, ...phraseNotes(line), ...contradictions(search)].slice(0, MOST_NOTES);
 }
 
 function noteOf(word: PlacedWord, next: PlacedWord | undefined): string | null {
-  return (
-    (word.isBare && !word.isFilter ? (operatorNote(word, next) ?? equalsNote(word, next) ?? signNote(word)) : null) ??
-    (word.isFilter ? (commaNote(word) ?? valueNote(word)) : unknownFieldNote(word)) ??
-    vanishedNote(word)
-  );
+  if (word.isFilter) return defangedNote(word) ?? invisibleNote(word) ?? valueNote(word) ?? vanishedNote(word);
+  const ofText = addressNote(word) ?? defangedNote(word) ?? unknownFieldNote(word) ?? invisibleNote(word);
+  return ofText ?? (word.isBare ? (operatorNote(word, next) ?? equalsNote(word, next) ?? signNote(word)) : null) ?? vanishedNote(word);
+}
+
+/** A filter for an address or a network; null where the text is neither. */
+const addressFilter = (text: string): string | null => ('fault' in readCidr(text) ? null : spelled(`ip:${text}`));
+
+function addressNote({ raw }: PlacedWord): string | null {
+  const filter = addressFilter(raw);
+  const means = raw.includes('/') ? 'the addresses of the network' : 'the address in any spelling';
+  return filter === null ? null : `${raw} is searched as a text; ${filter} finds ${means}`;
+}
+
+/** Of addresses and urls as reports write them, so that nobody opens one by accident. */
+function defangedNote({ raw, isFilter }: PlacedWord): string | null {
+  const text = raw
+    .replaceAll(/(?<=[\p{L}\p{N}-])[[({](?:dot|\.)[\])}](?=[\p{L}\p{N}-])/giu, '.')
+    .replaceAll(/(?<=[\p{L}\p{N}])\[(::?|:\/\/)\]/gu, '$1')
+    .replaceAll(/hxxp(?=s?:)/gi, 'http');
+  const meant = text === raw ? null : ((isFilter ? null : addressFilter(text)) ?? spelled(text));
+  return meant === null ? null : `${raw} is searched as it is written; ${meant} is what it stands for`;
+}
+
+const UNSEEN = '\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}';
+/** Joiners, selectors and tags, which emoji and many scripts need behind a character of theirs. */
+const JOINERS = '[\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0020}-\\u{e007f}]';
+const INVISIBLE = new RegExp(`(?<![^\\0-\\u02ff${UNSEEN}]${JOINERS}*)${JOINERS}|(?!\\s|${JOINERS})[${UNSEEN}]`, 'gu');
+
+function invisibleNote({ raw }: PlacedWord): string | null {
+  const [found] = raw.match(INVISIBLE) ?? [];
+  if (found === undefined) return null;
+  const meant = spelled(raw.replaceAll(INVISIBLE, ''));
+  return `${raw} has the invisible character ${codeOf(found)} in it${meant === null || meant === '' ? '' : `; ${meant} has not`}`;
+}
+
+const codeOf = (character: string): string => `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** Values that are usual in fields at which the free text does not look. */
+const USUAL: readonly (readonly [field: Dimension, values: RegExp])[] = [
+  ['action', /^(blocked|challenged|logged|allowed)$/i],
+  ['feature', /^(waf|bot-detection|access-list|rate-limit|ddos|upload-scanning|api-guardian)$/i],
+  ['asn', /^as\d+$/i],
+];
+
+/** Of a word that may be why nothing is found. */
+function nothingFoundNote({ raw, isBare, isFilter }: PlacedWord): string | null {
+  if (isFilter) {
+    const search = parseSearchLine(raw);
+    const filters = 'fault' in search ? [] : search.filters;
+    const [clause] = filters.filter(({ field, op }) => /^(ua|url)$/.test(field) && /^(eq|in)$/.test(op));
+    const meant = clause === undefined ? null : clauseText({ ...clause, op: 'contains' });
+    return meant === null ? null : `${raw} finds whole values alone; ${meant} finds those that contain it`;
+  }
+  const [field] = USUAL.find(([, values]) => isBare && values.test(raw)) ?? [];
+  return field === undefined ? null : `${raw} is searched as a text, which is not looked for in ${field}; ${field}:${raw} is`;
 }
 
 /** `AND`, `OR` and `NOT` of other languages. In lower case they are usual words, unless they stand beside a filter. */
@@ -98,7 +153,8 @@ function signNote({ raw }: PlacedWord): string | null {
   const [, sign = '', rest = ''] = new RegExp(`^([!+(${DASHES}]|-(?=[\\p{L}!(]))(.+)$`, 'su').exec(raw) ?? [];
   if (rest === '') return null;
   const bare = rest.replace(/^[-!(]+|\)+$/g, '');
-  const isFilter = isSearchedFilter(bare);
+  const search = parseSearchLine(bare);
+  const isFilter = !('fault' in search) && search.filters.length + search.exclude.length === 1;
   const all = `${raw} is searched as a text, with its ${sign}`;
   if (sign === '+') return isFilter ? `${all}; every filter has to match: ${bare}` : null;
   if (sign === '(') return isFilter ? `${all}; there are no brackets: ${bare} is the filter` : null;
@@ -106,11 +162,6 @@ function signNote({ raw }: PlacedWord): string | null {
   if (!isFilter && rest.includes(':')) return null;
   if (isFilter) return `${all}; -${bare} excludes`;
   return `${all}; only a filter excludes, such as -url:~${/^[\p{L}\p{N}_./-]+$/u.test(bare) ? bare : quoted(bare)}`;
-}
-
-function isSearchedFilter(word: string): boolean {
-  const search = parseSearchLine(word);
-  return !('fault' in search) && search.filters.length + search.exclude.length === 1;
 }
 
 /** Between field and value stands a `:`, and no blank. */
@@ -145,47 +196,8 @@ function unknownFieldNote({ raw, units }: PlacedWord): string | null {
   if (name === '' || FIELD_NAMES.has(name.toLowerCase())) return null;
   // A letter of another script may look like the one that is meant, and some characters like nothing.
   const [foreign] = /[^\0-\x7f]/u.exec(name) ?? [];
-  const code = foreign === undefined ? '' : `, with U+${foreign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')} in it`;
+  const code = foreign === undefined ? '' : `, with ${codeOf(foreign)} in it`;
   return `${textOf(units)} is searched as a text, because no field is called ${name}${code}; the fields are ${DIMENSIONS.join(', ')}`;
-}
-
-/** Of a comma that may be a part of a value, as in the query of a url. */
-function commaNote(word: PlacedWord): string | null {
-  const name = filterName(word);
-  const units = word.units.slice(name?.length ?? 0);
-  const commas = units.filter(({ text, isLiteral }) => text === ',' && !isLiteral);
-  if (name === null || commas.length === 0) return null;
-  const isContained = units[0]?.text === '~' && !units[0].isLiteral;
-  const split = splitAt(isContained ? units.slice(1) : units);
-  // Each value has quotes of its own.
-  if (split.every(([first]) => first?.isLiteral === true && first.text === '')) return null;
-  const parts = split.map(textOf);
-  if (!looksCut(name.field, isContained, parts)) return null;
-  const before = word.raw.slice(0, word.raw.indexOf(':') + 1 + Number(isContained));
-  const value = word.raw.slice(before.length);
-  const text = hasVanished(value, true) ? value : parts.join(',');
-  const one = text.includes('*') ? word.raw.replaceAll(',', '\\,') : `${before}${quoted(text)}`;
-  return `the comma in ${word.raw} separates ${parts.length} values; ${spelled(one) ?? '\\,'} is one`;
-}
-
-function splitAt(units: readonly Unit[]): readonly Unit[][] {
-  const parts: Unit[][] = [[]];
-  for (const unit of units) {
-    if (unit.text === ',' && !unit.isLiteral) parts.push([]);
-    else parts.at(-1)?.push(unit);
-  }
-  return parts;
-}
-
-/** Whether the parts look like pieces of one value: urls that do not begin as one, or brackets that are closed in another part. */
-function looksCut(field: Dimension, isContained: boolean, parts: readonly string[]): boolean {
-  const opened = (text: string): number =>
-    [...text].reduce((open, letter) => open + Number('([{'.includes(letter)) - Number(')]}'.includes(letter)), 0);
-  if (parts.some((part) => opened(part) !== 0)) return true;
-  // Each user agent has a version, or none of them.
-  if (field === 'ua') return !isContained && parts.some((part) => part.includes('/')) && !parts.every((part) => /[/*]/.test(part));
-  if (field !== 'url') return false;
-  return isContained ? parts.some((part) => /[?&=]/.test(part)) : parts.slice(1).some((part) => !/^([/*?]|[a-z][a-z\d+.-]*:)/i.test(part));
 }
 
 /** Of signs in a value that mean something in other languages, and of addresses that are none. Urls and user agents may have any sign. */
@@ -267,35 +279,31 @@ function phraseNotes(line: string): readonly LineNote[] {
     /[\u201c-\u201f\u00ab\u00bb\u2033\uff02]|(?<=^|[\s:,~])[\u2018-\u201b\uff07']|[\u2018-\u201b\uff07'](?=$|[\s,])/g,
     '"',
   );
-  const meant = straight.length > LONGEST_SPELLING ? null : spelled(straight);
+  // A longer line is not repeated.
+  const meant = straight.length > 200 ? null : spelled(straight);
   const note = `${found} is searched as a text; straight quotes keep a phrase together`;
   return [{ words: found, note: meant === null ? note : `${note}: ${meant}` }];
 }
 
-/** A longer line is not repeated. */
-const LONGEST_SPELLING = 200;
-
 /** Of filters that no event fulfils together. */
-function contradictions(filters: readonly LineClause[], exclude: readonly LineClause[]): readonly LineNote[] {
+function contradictions({ filters, exclude }: LineSearch): readonly LineNote[] {
   return DIMENSIONS.flatMap((field): LineNote[] => {
     const clauses = filters.filter((clause) => clause.field === field);
     const [first] = clauses;
-    const sets = clauses.map(valuesOf);
-    const out = exclude.filter((clause) => clause.field === field).map(valuesOf);
-    const isNone = (values: Values, others: readonly Values[]): boolean =>
-      others.some((other) => values.every((value) => other.every((one) => !overlaps(value, one))));
     if (first === undefined) return [];
-    if (sets.some((set, index) => isNone(set, sets.slice(index + 1)))) {
+    // Of a clause that finds none of its own events nothing is known.
+    const tried = clauses.map(triedClause).filter(({ matches, events }) => events.some(matches));
+    if (tried.some((one, index) => tried.slice(index + 1).some((other) => isNoneOfBoth(field, one, other)))) {
       const words = clauses.map((clause) => clauseText(clause)).join(' ');
       const either = eitherText(field, clauses);
       return [{ words, note: `no event has both of ${words}${either === null ? '' : `; ${either} finds either`}` }];
     }
-    const left = sets.find((set) => set.every((value) => out.some((other) => other.some((one) => covers(one, value)))));
-    const words = `${clauseText(first)} ${exclude
-      .filter((clause) => clause.field === field)
-      .map((clause) => clauseText(clause, '-'))
-      .join(' ')}`;
-    return left === undefined ? [] : [{ words, note: `no event is left by ${words}: what is looked for is excluded` }];
+    const excluding = exclude.filter((clause) => clause.field === field);
+    const out = excluding.map(triedClause);
+    const words = [clauseText(first), ...excluding.map((clause) => clauseText(clause, '-'))].join(' ');
+    const isLeftOut = ({ matches, events }: TriedClause): boolean =>
+      [...events, ...out.flatMap((clause) => clause.events)].filter(matches).every((event) => out.some((clause) => clause.matches(event)));
+    return tried.some(isLeftOut) ? [{ words, note: `no event is left by ${words}: what is looked for is excluded` }] : [];
   });
 }
 
@@ -308,73 +316,66 @@ function eitherText(field: Dimension, clauses: readonly LineClause[]): string | 
   return has('contains') || has('cidr') || hasPlainStar ? null : clauseText({ field, op: 'wildcard', value });
 }
 
-/** The pieces of a wildcard between its stars, in lower case: it finds texts in any. */
-interface Pattern {
-  readonly pieces: readonly string[];
+/** A clause with events by which others are tried: if some event fulfils both, one of these or of two of them joined does. */
+type TriedClause = ReturnType<typeof triedClause>;
+
+function triedClause({ field, op, value }: LineClause) {
+  const alternatives = value.map((text) => ({ path: '', text }));
+  const predicate = filterPredicate({ path: '', field, op, alternatives }, new ErrorList());
+  return { matches: compileMatcher(predicate).matches, events: eventsOf(predicate) };
 }
 
-/** The values that a clause finds: texts as they are compared, wildcards, or ranges of addresses; a masked one is its network. */
-type Values = readonly (string | Pattern | (AddressRange & { readonly isMasked?: true }))[];
-
-function valuesOf({ field, op, value }: LineClause): Values {
-  const pieces = (text: string): readonly string[] => (field === 'asn' ? withoutAsPrefix(text) : text).toLowerCase().split('*');
-  return value.flatMap((text): Values => {
-    // A star in it is a star.
-    if (op === 'contains') return [{ pieces: ['', pieces(text).join('*'), ''] }];
-    if (op === 'wildcard') return [{ pieces: pieces(text) }];
-    if (field === 'ip') return addressesOf(text, op);
-    if (field === 'asn') return [canonicalAsn(text) ?? text];
-    return [CASE_IGNORED_FIELDS.has(field) ? text.toLowerCase() : text];
-  });
-}
-
-function addressesOf(text: string, op: LineClause['op']): Values {
-  const masked = parseMasked(text);
-  if (masked !== null) return [{ ...maskedNetwork(masked), isMasked: true }];
-  const ranges = op === 'cidr' || !text.includes('/') ? readCidr(text) : { fault: text };
-  return 'fault' in ranges ? [text] : ranges;
-}
-
-/** Whether a text is found by a wildcard. */
-function matches({ pieces }: Pattern, whole: string): boolean {
-  const text = whole.toLowerCase();
-  const [first = '', ...others] = pieces;
-  const last = others.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first) || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const piece of others) {
-    const found = text.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
+function eventsOf(predicate: Predicate): readonly MatchSubject[] {
+  switch (predicate.kind) {
+    case 'any':
+    case 'all':
+      return predicate.of.flatMap(eventsOf);
+    case 'equals':
+      return predicate.values.map((text) => eventWith(predicate.column, [text]));
+    case 'contains':
+      return [eventWith(predicate.column, ['', predicate.needle, ''])];
+    case 'wildcard':
+      return [eventWith(predicate.column, predicate.parts)];
+    case 'addressIn':
+      // What several ranges have, and leave, begins where one of them begins, or behind its end.
+      return predicate.ranges.flatMap(({ first, last }) => [first, last + 1n].flatMap(addressed));
+    case 'not':
+    case 'everything':
+      return [];
+    default:
+      return predicate satisfies never;
   }
-  return at <= text.length - last.length;
 }
 
-const isPattern = (value: Values[number]): value is Pattern => typeof value !== 'string' && 'pieces' in value;
+/** What a star stands for in an event. No clause has it, so a wildcard that finds the event finds whatever the star stands for. */
+const ANYTHING = '\uffff';
 
-/** Whether some value may be both. */
-function overlaps(one: Values[number], other: Values[number]): boolean {
-  if (isPattern(one) && isPattern(other)) {
-    const agree = (a = '', b = ''): boolean => a.startsWith(b) || b.startsWith(a);
-    const agreeAtEnd = (a = '', b = ''): boolean => a.endsWith(b) || b.endsWith(a);
-    return agree(one.pieces[0], other.pieces[0]) && agreeAtEnd(one.pieces.at(-1), other.pieces.at(-1));
-  }
-  if (isPattern(one)) return typeof other !== 'string' || matches(one, other);
-  if (isPattern(other)) return overlaps(other, one);
-  if (typeof one === 'string' || typeof other === 'string') return one === other;
-  return one.first <= other.last && other.first <= one.last;
+/** An event with these parts of a text between its stars. Nothing tells how an address is spelled. */
+function eventWith(field: SearchedField, parts: readonly string[], address: bigint | null = null): MatchSubject {
+  const event = matchSubject({ [field]: parts.join(ANYTHING) });
+  return address === null ? event : { ...event, address: () => address };
 }
 
-/** Whether every value that is `inner` is `outer`, as far as that is known. */
-function covers(outer: Values[number], inner: Values[number]): boolean {
-  if (isPattern(outer)) {
-    if (outer.pieces.every((piece) => piece === '')) return true;
-    if (isPattern(inner)) return outer.pieces.join('*') === inner.pieces.join('*');
-    return typeof inner === 'string' && matches(outer, inner);
-  }
-  if (isPattern(inner) || typeof outer === 'string' || typeof inner === 'string') return outer === inner;
-  return (outer.isMasked !== true || inner.isMasked === true) && outer.first <= inner.first && inner.last <= outer.last;
+/** Events with an address: one with any text and, where it is the first of its network, the masked one, which ends with a star. */
+function addressed(address: bigint): readonly MatchSubject[] {
+  const isFirst = maskedNetwork(address).first === address;
+  return (isFirst ? ['', '*'] : ['']).map((end) => eventWith('ip', ['', end], address));
+}
+
+function isNoneOfBoth(field: Dimension, one: TriedClause, other: TriedClause): boolean {
+  const isOfBoth = (event: MatchSubject): boolean => one.matches(event) && other.matches(event);
+  if ([...one.events, ...other.events].some(isOfBoth)) return false;
+  const partsOf = (event: MatchSubject): readonly string[] => event.text(field)?.split(ANYTHING) ?? [];
+  const [ofOne = [], ofOther = []] = [one, other].map(({ events }) => events.filter((event) => partsOf(event).length > 1));
+  const longer = (a = '', b = ''): string => (a.length > b.length ? a : b);
+  const areJoined = (first: MatchSubject, second: MatchSubject): boolean => {
+    // Addresses were tried above.
+    if (first.address() !== null && second.address() !== null) return false;
+    const [a, b] = [partsOf(first), partsOf(second)];
+    const parts = [longer(a[0], b[0]), ...a.slice(1, -1), ...b.slice(1, -1), longer(a.at(-1), b.at(-1))];
+    return isOfBoth(eventWith(field, parts, first.address() ?? second.address()));
+  };
+  return !ofOne.some((first) => ofOther.some((second) => areJoined(first, second)));
 }
 
 /** A spelling of which a line consists; null where it would be refused. */
