@@ -6,9 +6,15 @@ export class ChunkReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #putBack: Uint8Array = new Uint8Array(0);
   #position = 0;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
     this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  /** Why the chunks broke off, where they did. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
   }
 
   /** The number of bytes that were read. */
@@ -21,8 +27,7 @@ export class ChunkReader {
     let chunk: Uint8Array | undefined = this.#putBack;
     this.#putBack = new Uint8Array(0);
     while (chunk !== undefined && chunk.length === 0) {
-      const { value, done } = await this.#chunks.next();
-      chunk = done === true ? undefined : value;
+      chunk = await this.#nextChunk();
     }
     this.#position += chunk?.length ?? 0;
     return chunk;
@@ -79,7 +84,17 @@ export class ChunkReader {
 
   /** All bytes that were not read. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    for (let chunk = await this.next(); chunk !== undefined; chunk = await this.next()) yield chunk;
+    for (let chunk = await this.next(); chunk !== undefined; chunk = await this.#nextChunk()) yield chunk;
+  }
+
+  async #nextChunk(): Promise<Uint8Array | undefined> {
+    try {
+      const { value, done } = await this.#chunks.next();
+      return done === true ? undefined : value;
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

@@ -36,30 +36,23 @@ export async function* decompressed(
   encoding: Encoding | 'detected',
   { memory = UNCOUNTED, maxWindowBytes = MAX_ZSTD_WINDOW_BYTES }: DecompressOptions = {},
 ): AsyncIterable<Uint8Array> {
-  let failure: { readonly error: unknown } | undefined;
-  async function* watched(): AsyncIterable<Uint8Array> {
-    try {
-      yield* chunks;
-    } catch (error) {
-      failure = { error };
-      throw error;
-    }
-  }
+  let refusal: { readonly error: unknown } | undefined;
   const hold = (bytes: number): void => {
     try {
       memory.holdDecoder(bytes);
     } catch (error) {
-      failure = { error };
+      refusal = { error };
       throw error;
     }
   };
-  const input = new ChunkReader(watched());
+  const input = new ChunkReader(chunks);
   let found = encoding;
   try {
     if (found === 'detected') found = detectEncoding(await input.peek(4));
     if (found !== 'identity') hold(DECODER_BYTES);
     yield* DECODERS[found](input, { hold, maxWindowBytes });
   } catch (error) {
+    const failure = input.failure ?? refusal;
     if (failure !== undefined) {
       throw failure.error;
     }

@@ -46,13 +46,15 @@ function values({ readings, outcomes, defects }: Measured): Readonly<Record<Meas
 
 const MEASURES = Object.keys(LIMITS) as Measure[];
 
-/** The measures that are past their limits. */
-export function faults(measured: Measured): readonly string[] {
+/** Those of `measures` that are past their limits. */
+export function faults(measured: Measured, measures: readonly Measure[] = MEASURES): readonly string[] {
   const found = values(measured);
-  return MEASURES.filter((measure) => found[measure].amount > LIMITS[measure]).map((measure) => {
-    const { shown, of } = found[measure];
-    return `${measure}: ${shown}, allowed ${LIMITS[measure]}; ${of}`;
-  });
+  return measures
+    .filter((measure) => found[measure].amount > LIMITS[measure])
+    .map((measure) => {
+      const { shown, of } = found[measure];
+      return `${measure}: ${shown}, allowed ${LIMITS[measure]}; ${of}`;
+    });
 }
 
 /** One line for people. */
