@@ -21,7 +21,7 @@ const KILLS = 20;
 const LONGEST_LIFE_MS = 4_500;
 const LONGEST_READING_MS = 2_500;
 const READS = 'reading from Kafka';
-const CHUNK = 125;
+const CHUNK = 80;
 const MOST_PER_MESSAGE = 5;
 const CHUNK_INTERVAL_MS = 50;
 
