@@ -7,10 +7,11 @@ export interface EventRules {
 
 /**
  * The outcome of one event. An accepted one is `isRepaired` where its texts had bytes that are no UTF-8, or halves of surrogate pairs, or
- * its `ip` had a port or blanks around it; `cutTexts` says how many of its fields are stored by the first bytes of their texts, absent where
- * all are stored whole; `hasUnknownIp` where its `ip` is a text that no search for addresses finds. An expired one is only counted: it is neither stored nor kept as a dead letter. A rejected one becomes a dead letter: `reason` names the
- * member, its value and what is allowed. `isJson` is false where it is no JSON object. `zoneId` is the zone that the event would have; it
- * is null if none could be read, and then no zone can ever get the event.
+ * its `ip` had a port or blanks around it; `cutTexts` says how many of its fields are stored by the first bytes of their texts, absent
+ * where all are stored whole; it has `hasUnknownIp` where its `ip` is a text that no search for addresses finds. An expired one is only
+ * counted: it is neither stored nor kept as a dead letter. A rejected one becomes a dead letter: `reason` names the member, its value and
+ * what is allowed. `isJson` is false where it is no JSON object. `zoneId` is the zone that the event would have; it is null if none could
+ * be read, and then no zone can ever get the event.
  */
 export type EventVerdict =
   | { readonly kind: 'accepted'; readonly isRepaired?: true; readonly cutTexts?: number; readonly hasUnknownIp?: boolean }

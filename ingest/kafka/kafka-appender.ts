@@ -57,7 +57,7 @@ export class KafkaAppender {
     return this.#builder.byteLength + this.#options.store.pendingBytes();
   }
 
-  /** Events in whose texts something became U+FFFD, or whose `ip` lost a port or blanks. Those that come again after a failure count again. */
+  /** Events with U+FFFD in their texts, or whose `ip` lost a port or blanks. Those that come again after a failure count again. */
   get repairedEvents(): number {
     return this.#repairedEvents;
   }

@@ -58,7 +58,7 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
 };
 
 const REPAIRED =
-  'were stored with U+FFFD for bytes that are no UTF-8 or halves of surrogate pairs, or with an ip without its port and the blanks around it';
+  'were stored with U+FFFD for bytes that are no UTF-8 or halves of surrogate pairs, or with an ip that lost a port or blanks around it';
 
 const CUT = `are stored by their first ${STORED_TEXT_BYTES / 1024} KiB`;
 

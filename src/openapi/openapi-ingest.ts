@@ -73,8 +73,8 @@ const INGEST_SCHEMAS = {
     repaired: {
       ...int64Schema,
       description:
-        'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD; or an ip ' +
-        'with a port or blanks around it, which are not stored',
+        'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD; ' +
+        'or an ip with a port or blanks around it, which are not stored',
     },
     rejected: {
       ...listOf(

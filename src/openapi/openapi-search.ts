@@ -96,7 +96,8 @@ const SEARCH_SCHEMAS = {
         maxItems: SEARCH_LIMITS.alternatives,
         description:
           'Alternatives: one must match. For cidr an IPv4 or IPv6 address, with or without the length of a prefix; an IPv6 range ' +
-          `matches no IPv4 address, but for ranges inside ::ffff:0:0/96, and a range that has all of 1.2.3.0/24 matches 1.2.3.*. For ${SEARCHING} at most ` +
+          'matches no IPv4 address, but for ranges inside ::ffff:0:0/96, and a range that has all of 1.2.3.0/24 matches 1.2.3.*. ' +
+          `For ${SEARCHING} at most ` +
           `${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes in UTF-8 each; of longer ones for eq and in, the first ` +
           `${shownCount(STORED_TEXT_BYTES)} count, which are those that events have`,
       },
