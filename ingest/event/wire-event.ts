@@ -1,8 +1,8 @@
 import { parseAddress, parseIp } from '../../query/address.ts';
 import { canonicalAsn } from '../../query/as-number.ts';
 import { EVENT_FIELDS, type EventField, NUMBER_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
-import { exactInteger } from '../../query/exact-json.ts';
 import { INT64 } from '../../query/integer-ranges.ts';
+import { exactInteger } from '../../query/json-value.ts';
 import { LARGEST_ZONE_ID, SMALLEST_ZONE_ID } from '../../query/zone-id.ts';
 import { type AllowedTimes, mistakenUnit } from './event-verdict.ts';
 import { isNumber, type MemberRange } from './json-skipper.ts';

@@ -1,6 +1,6 @@
 import { GROUP_DIMENSIONS, type GroupDimension } from '../event-fields.ts';
-import type { JsonObject, JsonValue } from '../exact-json.ts';
 import { INT64, type IntegerRange } from '../integer-ranges.ts';
+import type { JsonObject, JsonValue } from '../json-value.ts';
 import type { FacetOrder, FacetRequest, HistogramRequest } from '../plan/explore-plan.ts';
 import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
 import { type ClauseList, type RequestConditions, readClauses, readTerms } from './request-conditions.ts';

@@ -1,6 +1,6 @@
 import { DIMENSIONS, type Dimension } from '../event-fields.ts';
-import type { JsonObject, JsonValue } from '../exact-json.ts';
 import { FILTER_OP_NAMES, type FilterOp } from '../filter-ops.ts';
+import type { JsonObject, JsonValue } from '../json-value.ts';
 import { queryTerms } from '../query-terms.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';

@@ -1,4 +1,4 @@
-import { JsonNumber, type JsonValue } from '../exact-json.ts';
+import { JsonNumber, type JsonValue } from '../json-value.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
 
 /** One thing that is wrong with a request. */

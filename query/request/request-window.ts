@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../durations.ts';
-import type { JsonObject } from '../exact-json.ts';
 import { INT64 } from '../integer-ranges.ts';
+import type { JsonObject } from '../json-value.ts';
 import type { TimeWindow } from '../plan/search-plan.ts';
 import { REACH_HOURS, TOLERANCE_SECONDS } from '../search-limits.ts';
 import type { ErrorList } from './request-errors.ts';

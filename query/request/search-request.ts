@@ -1,6 +1,6 @@
 import { DIMENSIONS, type GroupDimension } from '../event-fields.ts';
-import type { JsonObject, JsonValue } from '../exact-json.ts';
 import { INT32, type IntegerRange } from '../integer-ranges.ts';
+import type { JsonObject, JsonValue } from '../json-value.ts';
 import { DEFAULT_PAGE_SIZE } from '../search-limits.ts';
 import { type RequestConditions, readClauses, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, shownValue } from './request-errors.ts';

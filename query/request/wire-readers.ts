@@ -1,13 +1,6 @@
-import {
-  exactInteger,
-  type JsonLimits,
-  JsonNumber,
-  type JsonObject,
-  JsonSyntaxError,
-  type JsonValue,
-  parseExactJson,
-} from '../exact-json.ts';
+import { type JsonLimits, JsonSyntaxError, parseExactJson } from '../exact-json.ts';
 import type { IntegerRange } from '../integer-ranges.ts';
+import { exactInteger, JsonNumber, type JsonObject, type JsonValue } from '../json-value.ts';
 import { BODY, type ErrorList, propertyPath, shownValue } from './request-errors.ts';
 
 /**

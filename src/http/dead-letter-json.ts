@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { JsonLimits, JsonValue } from '../../query/exact-json.ts';
+import type { JsonLimits } from '../../query/exact-json.ts';
+import type { JsonValue } from '../../query/json-value.ts';
 import { BODY, ErrorList, elementPath, shownValue } from '../../query/request/request-errors.ts';
 import { readInteger, readJson, readObject } from '../../query/request/wire-readers.ts';
 import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactInteger, JsonNumber, type JsonValue, parseExactJson } from '../../query/exact-json.ts';
+import { parseExactJson } from '../../query/exact-json.ts';
+import { exactInteger, JsonNumber, type JsonValue } from '../../query/json-value.ts';
 import { assertProperty } from '../random/assert-property.ts';
 
 /** Returns the value as JSON.parse would return it. */
