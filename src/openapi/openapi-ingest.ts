@@ -28,7 +28,7 @@ import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 const LISTED = shownCount(MAX_REJECTED_LISTED);
 
 /** A number is the text of its digits. */
-const NUMBER_OR_TEXT = { type: ['string', 'number', 'null'] };
+const NUMBER_OR_TEXT = { anyOf: [textSchema, { type: 'number' }, { type: 'null' }] };
 
 const INGEST_SCHEMAS = {
   Event: {
@@ -36,9 +36,7 @@ const INGEST_SCHEMAS = {
     required: ['shieldZoneId', 'timestamp'],
     properties: {
       logId: {
-        ...NUMBER_OR_TEXT,
-        minLength: 1,
-        maxLength: LONGEST_LOG_ID_BYTES,
+        anyOf: [{ ...textSchema, minLength: 1, maxLength: LONGEST_LOG_ID_BYTES }, { type: 'number' }, { type: 'null' }],
         description: `Unique; 1 to ${LONGEST_LOG_ID_BYTES} bytes of UTF-8. Without one it is made of the event's own bytes`,
       },
       shieldZoneId: { anyOf: [int32Schema, { type: 'string', pattern: '^0*[0-9]{1,9}$', description: 'The same in digits' }] },

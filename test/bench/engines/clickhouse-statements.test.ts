@@ -5,17 +5,18 @@ import { compileSearch } from '../../../query/request/compile-search.ts';
 
 const NOW_MS = 1_790_000_000_000;
 
-/** The condition on the address in the statement that ClickHouse is given. */
-function addressCondition(value: readonly string[]): string {
+/** The conditions on the address in the statement that ClickHouse is given. */
+function addressConditions(value: readonly string[]): string[] {
   const body = { from: NOW_MS - 1000, to: NOW_MS, filters: [{ field: 'ip', op: 'cidr', value }] };
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId: 1, nowMs: NOW_MS });
-  return /AND \((ipNumber .*)\)$/.exec(countStatement(plan, EXPERT_TABLE))?.[1] ?? '';
+  return countStatement(plan, EXPERT_TABLE).match(/ipNumber (?:=|BETWEEN toIPv6\('[^']*'\) AND) toIPv6\('[^']*'\)/g) ?? [];
 }
 
 /** Addresses in the short form, as people write them. */
 function ranges(value: readonly string[]): string[] {
-  const shortened = addressCondition(value).replaceAll(/toIPv6\('([^']*)'\)/g, (_, address: string) => ipaddr.parse(address).toString());
-  return shortened.split(' OR ');
+  return addressConditions(value).map((condition) =>
+    condition.replaceAll(/toIPv6\('([^']*)'\)/g, (_, address: string) => ipaddr.parse(address).toString()),
+  );
 }
 
 describe('the addresses that ClickHouse is asked for', () => {

@@ -194,7 +194,7 @@ describe('is refused:', () => {
     expect(filesIn(folder)).toMatchObject(before);
   });
 
-  test('while another one is under way, and with a file that is missing, which is named', async () => {
+  test('while another one is under way, and with a file that is missing, which the log of the program names', async () => {
     await take('a');
     const held = await app.store.beginBackup();
     expect(await backUp()).toMatchObject({ status: 1, stderr: expect.stringContaining('answered 409: another backup is under way') });
@@ -202,7 +202,8 @@ describe('is refused:', () => {
     await held[Symbol.asyncDispose]();
     rmSync(file?.path ?? '');
     const { status, stderr } = await backUp();
-    expect([status, stderr]).toEqual([1, expect.stringContaining(`answered 409: ENOENT: no such file or directory, stat '${file?.path}'`)]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('answered 409: The files of the store cannot be copied; the log')]);
+    expect(JSON.stringify(app.log)).toContain(`no such file or directory, stat '${file?.path}'`);
     expect(stderr).toContain(`${folder} is as it was before`);
   });
 });
