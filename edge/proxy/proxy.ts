@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import replyFrom from '@fastify/reply-from';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EdgeError } from '../edge-error.ts';
 import { CALLER_IDLE_MS, cutOffIdle } from '../idle-caller.ts';
 import { requireBodyType } from '../input-validation.ts';
 import { type BodyReader, type ErrorTranslation, operationInput, REQUEST_ID_HEADER } from '../operation-input.ts';
@@ -25,6 +26,8 @@ export interface ProxyOptions {
   readonly maxAnswerBytes?: number;
   /** For all answers on their way together. Beyond it the answer is 503. */
   readonly maxAnswersBytes?: number;
+  /** For all bodies whose callers have not taken the answers. Beyond it a request is 503. */
+  readonly maxBodiesBytes?: number;
   /** A caller that takes nothing of its answer for so long is cut off. */
   readonly callerIdleMs?: number;
   /** Connections to one upstream. Further requests wait until one is free. */
@@ -34,6 +37,9 @@ export interface ProxyOptions {
 export const CONNECT_MS = 5_000;
 export const MAX_UPSTREAM_ANSWER_BYTES = 32 * 1024 * 1024;
 export const MAX_UPSTREAM_ANSWERS_BYTES = 256 * 1024 * 1024;
+export const MAX_UPSTREAM_BODIES_BYTES = 64 * 1024 * 1024;
+/** So much of each body is always given. */
+const FREE_BODY_BYTES = 16 * 1024;
 export const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
@@ -42,6 +48,12 @@ const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
 function jsonTypeOf({ headers }: FastifyRequest, operation: Operation): string {
   const type = requireBodyType(headers, operation);
   return type === 'text/plain' ? 'application/json' : type;
+}
+
+function bodiesSpent(): EdgeError {
+  return new EdgeError(503, 'body.busy', 'Too many large bodies wait for their answers; try again later', {
+    headers: { 'retry-after': '1' },
+  });
 }
 
 /** The headers of an answer that are passed on: how to read its body, and when to come again. */
@@ -116,6 +128,7 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
     maxBytes: options.maxAnswerBytes ?? MAX_UPSTREAM_ANSWER_BYTES,
     callerIdleMs: options.callerIdleMs ?? CALLER_IDLE_MS,
   };
+  const bodies = makeUpstreamBudget(options.maxBodiesBytes ?? MAX_UPSTREAM_BODIES_BYTES, bodiesSpent);
   await app.register(operationInput, {
     operations,
     bodyWorker: BODY_WORKER,
@@ -134,10 +147,19 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
     if (operation !== undefined) authorize(request, operation);
   });
 
+  /** Counts a body until its answer is taken or its caller has gone. Throws EdgeError where too much waits. */
+  function holdBody({ sentBody }: FastifyRequest, { raw }: FastifyReply): void {
+    const bytes = Math.max(0, (sentBody?.length ?? 0) - FREE_BODY_BYTES);
+    if (bytes === 0 || raw.closed) return;
+    bodies.take(bytes);
+    raw.once('close', () => bodies.give(bytes));
+  }
+
   function forward(operation: Operation, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const target = upstreamOf(operation);
     const body = request.sentBody === null ? {} : { body: request.sentBody, contentType: jsonTypeOf(request, operation) };
     const url = upstreamUrl(target, fillPath(operation.path, request.params as Record<string, unknown>));
+    holdBody(request, reply);
     const call = beginCall(reply.raw, operation.deadlines.headersMs);
     const send = (): FastifyReply =>
       reply.from(url, {

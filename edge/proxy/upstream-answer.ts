@@ -1,18 +1,23 @@
 import type { Readable } from 'node:stream';
 import { UpstreamBudgetSpent, UpstreamTooSlow, UpstreamUnusable } from './upstream-failure.ts';
 
-/** The memory that answers may take together, from their first byte until the caller has taken them, in bytes. */
+/**
+ * The memory that answers may take together, from their first byte until the caller has taken them, or bodies while their answers have not
+ * been taken, in bytes.
+ */
 export interface UpstreamBudget {
-  /** Throws UpstreamBudgetSpent where there are not so many bytes left. */
+  /** Throws what the budget was made with where there are not so many bytes left. */
   take(bytes: number): void;
   give(bytes: number): void;
 }
 
-export function makeUpstreamBudget(capacityBytes: number): UpstreamBudget {
+const answersSpent = (): Error => new UpstreamBudgetSpent('Too many large answers are on their way; try again later');
+
+export function makeUpstreamBudget(capacityBytes: number, spent: () => Error = answersSpent): UpstreamBudget {
   let takenBytes = 0;
   return {
     take(bytes) {
-      if (takenBytes + bytes > capacityBytes) throw new UpstreamBudgetSpent('Too many large answers are on their way; try again later');
+      if (takenBytes + bytes > capacityBytes) throw spent();
       takenBytes += bytes;
     },
     give(bytes) {

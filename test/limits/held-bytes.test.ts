@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MAX_UPSTREAM_ANSWERS_BYTES } from '../../edge/proxy/proxy.ts';
+import { MAX_UPSTREAM_ANSWERS_BYTES, MAX_UPSTREAM_BODIES_BYTES } from '../../edge/proxy/proxy.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { EXPORTS_AT_ONCE } from '../../src/export/export-slots.ts';
 import { MEMORY_BESIDE_MB, memoryShares } from '../../store/memory-shares.ts';
@@ -30,6 +30,10 @@ const TESTS: Readonly<Record<keyof typeof HELD_BYTES, LimitTest>> = {
 
 describeLimits('Bytes of callers', import.meta.filename, {
   ...TESTS,
+  'bodies for upstreams and the local control plane whose answers are not taken, each behind its first 16 KiB': {
+    is: bytes(MAX_UPSTREAM_BODIES_BYTES),
+    elsewhere: 'bodies that wait for an upstream have so much memory together, and their callers give it back when they go',
+  },
   'answers of upstreams and of the local control plane that are not read': {
     is: bytes(MAX_UPSTREAM_ANSWERS_BYTES),
     elsewhere: 'answers have so much memory together; beyond it a caller is told to come again, and is served once there is room',

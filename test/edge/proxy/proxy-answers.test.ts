@@ -74,6 +74,32 @@ test('a connection that is kept after an answer is not cut off by that', async (
   socket.destroy();
 });
 
+test('bodies that wait for an upstream have so much memory together, and their callers give it back when they go', async () => {
+  await using upstream = await socketUpstream(() => {});
+  await using proxy = await startProxy({ target: { url: upstream.url }, maxBodiesBytes: 100_000 });
+  const zone = { ...exampleOf(4), body: `{"Domain":"a.example"}${' '.repeat(100_000)}` };
+  const leaving = new AbortController();
+  const post = (signal: AbortSignal, body = zone.body) =>
+    fetch(`${proxy.url}${zone.path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
+  const waiting = post(leaving.signal).catch(String);
+  const busy = async () => {
+    const answer = await post(AbortSignal.timeout(500)).catch(() => null);
+    return answer === null ? null : [answer.status, answer.headers.get('retry-after'), await answer.json()];
+  };
+  const refused = [503, '1', expect.objectContaining({ Message: 'Too many large bodies wait for their answers; try again later' })];
+  let told: unknown = null;
+  await eventually('the first one waits', async () => {
+    told = await busy();
+    return told !== null;
+  });
+  expect(told).toEqual(refused);
+  // Those of a few fields are passed on.
+  await expect(post(AbortSignal.timeout(500), '{"Domain":"a.example"}')).rejects.toThrow('timeout');
+  leaving.abort();
+  await waiting;
+  await eventually('there is room', async () => (await busy()) === null);
+});
+
 const ANSWER = 'HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
 const BROKEN = 'The connection to the upstream broke, or it did not speak HTTP; the call may have been carried out';
 const REDIRECT = 'The upstream answered with a redirect; the call may have been carried out';
