@@ -16,7 +16,7 @@ import { invalidInput, knownQuery, parseJsonBody, requireBodyType, validatorOf, 
 import type { JsonSchema } from './operations/json-schema.ts';
 import type { Operation } from './operations/operation.ts';
 
-/** Logs with all details what is answered with 5xx; `status` is that of the answer, 500 of a defect. */
+/** Logs what is answered with 5xx, with all details where it is a fault; `status` is that of the answer, 500 of a defect. */
 type FaultLog = (error: unknown, request: FastifyRequest, status: number) => void;
 
 /** Makes an EdgeError of an error of the surrounding program; null where callers must not see it. */
@@ -43,7 +43,7 @@ export function requestPath({ url }: FastifyRequest): string {
 }
 
 /**
- * An error handler that answers in the shape of the route's operation. What is answered with 5xx is logged whole. A defect of the program
+ * An error handler that answers in the shape of the route's operation. What is answered with 5xx is logged. A defect of the program
  * is answered with 500 without details.
  */
 function operationErrors(
@@ -54,7 +54,8 @@ function operationErrors(
     const answerable =
       error instanceof EdgeError ? error : (translate(error, request) ?? frameworkRefusal(error as Partial<FastifyError>, request));
     const refusal = answerable ?? new EdgeError(500, 'internal', 'The request failed; the program has logged why');
-    if (refusal.status >= 500) logFault(error, request, refusal.status);
+    const fault = answerable === null || answerable.cause !== undefined ? error : answerable;
+    if (refusal.status >= 500) logFault(fault, request, refusal.status);
     const shape = request.routeOptions.config.operation?.errorShape ?? 'problem';
     const { status, key, message, field, errors, headers } = refusal;
     const { contentType, body } = errorBody(shape, { status, key, message, field, errors, instance: requestPath(request) });
@@ -90,10 +91,14 @@ interface OperationInputOptions {
 /** The header that has the id of a request: in each answer with 5xx, and in what the proxies send to the local control plane. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** What the log tells of a request that is answered with 5xx, beside the id that the answer carries. */
-export function failureFacts(err: unknown, request: FastifyRequest): object {
+/**
+ * What the log tells of a request that is answered with 5xx, beside the id that the answer carries. Callers can make any number of refusals
+ * without a cause, none of which is a fault: no stack is told of these.
+ */
+export function failureFacts(error: unknown, request: FastifyRequest): object {
   const { method, routeOptions } = request;
-  return { err, operation: routeOptions.config.operation?.name, method, path: requestPath(request) };
+  const facts = error instanceof EdgeError && error.cause === undefined ? { errorKey: error.key, detail: error.message } : { err: error };
+  return { ...facts, operation: routeOptions.config.operation?.name, method, path: requestPath(request) };
 }
 
 const toOwnLog: FaultLog = (err, request, status) => {

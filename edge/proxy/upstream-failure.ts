@@ -88,7 +88,7 @@ export function upstreamFailure(error: unknown): EdgeError {
   const codes = errorCodes(error);
   if (codes.includes('CALLER_GONE')) return callerHungUp();
   if (error instanceof UpstreamBudgetSpent) {
-    return new EdgeError(503, 'proxy.busy', `${error.message}${MAY_BE_DONE}`, { headers: { 'retry-after': '1' }, cause: error });
+    return new EdgeError(503, 'proxy.busy', `${error.message}${MAY_BE_DONE}`, { headers: { 'retry-after': '1' } });
   }
   const isUnsent = [...causesOf(error)].some((cause) => cause instanceof UpstreamCallFailed && !cause.wasConnected);
   const ending = isUnsent ? '' : MAY_BE_DONE;

@@ -57,9 +57,11 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     return reply.code(500).removeHeader('content-type').send();
   }
   if (isForOperator(problem)) {
-    const { errorKey, cause = problem } = problem;
+    const { errorKey, cause, message: detail } = problem;
+    // Callers can make any number of refusals without a cause, none of which is a fault: each is one short line.
+    if (cause === undefined) request.log.warn({ errorKey, detail, method, path: cutText(path) }, 'a request was refused');
     // The caller can only try again. The operator has a disk or a memory to look after.
-    if (errorKey === 'store.append_failed') request.log.error({ err: cause, method, path }, 'events could not be stored');
+    else if (errorKey === 'store.append_failed') request.log.error({ err: cause, method, path }, 'events could not be stored');
     else request.log.warn({ err: cause, errorKey, method, path }, 'a request was refused');
     reply.header(REQUEST_ID_HEADER, request.id);
   }

@@ -68,8 +68,8 @@ interface EdgeRoutesOptions {
 function translateError(error: unknown, request: FastifyRequest): EdgeError | null {
   if (isHangUp(error, request.raw)) return callerHungUp(error);
   if (!(error instanceof RequestProblem)) return damagedState(error);
-  const { status, errorKey, message, errors, headers } = error;
-  return new EdgeError(status, errorKey, message, { headers, cause: error, ...(errors === undefined ? {} : { errors }) });
+  const { status, errorKey, message, errors, headers, cause } = error;
+  return new EdgeError(status, errorKey, message, { headers, cause, ...(errors === undefined ? {} : { errors }) });
 }
 
 /** The access of a route: only the database knows its tokens, and some routes are open to everyone. */

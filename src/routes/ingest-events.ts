@@ -61,8 +61,10 @@ function bodyTypeOf(header: string | undefined): string | null {
 function asIntakeProblem(error: unknown): unknown {
   if (!(error instanceof IntakeError)) return error;
   const detail = `${error.message}; sending everything again stores nothing twice`;
-  if (error.cause instanceof RequestProblem)
-    return new RequestProblem(error.cause.errorKey, detail, { headers: error.cause.headers, cause: error, ...notKeptErrors(error) });
+  if (error.cause instanceof RequestProblem) {
+    const { errorKey, headers, cause } = error.cause;
+    return new RequestProblem(errorKey, detail, { headers, cause, ...notKeptErrors(error) });
+  }
   return new RequestProblem('request.malformed', detail, { cause: error, ...notKeptErrors(error) });
 }
 

@@ -93,6 +93,9 @@ test('bodies that wait for an upstream have so much memory together, and their c
     return told !== null;
   });
   expect(told).toEqual(refused);
+  const line = proxy.log.find((text) => text.includes('body.busy')) ?? '';
+  expect(JSON.parse(line)).toMatchObject({ msg: 'a request was refused', operation: 'addDnsZone', path: '/dnszone' });
+  expect(line).not.toContain('stack');
   // Those of a few fields are passed on.
   await expect(post(AbortSignal.timeout(500), '{"Domain":"a.example"}')).rejects.toThrow('timeout');
   leaving.abort();

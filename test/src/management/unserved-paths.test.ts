@@ -63,6 +63,14 @@ test.each(UNSERVED)('%s is told which operations of its part are here', async (p
   expect(detail.includes('/shield/event-logs/:shieldZoneId/search')).toBe(part === 'shield');
 });
 
+test('a path that is not served takes one short line of the log, whatever its length', async () => {
+  const { headers } = await ask(`/mc/${'x'.repeat(10_000)}`);
+  const line = open.log.find(({ reqId }) => reqId === headers.get('x-request-id'));
+  expect(line).toMatchObject({ msg: 'a request was refused', errorKey: 'route.not_implemented', method: 'GET' });
+  expect(JSON.stringify(line)).not.toContain('stack');
+  expect(JSON.stringify(line).length).toBeLessThan(1_000);
+});
+
 test('every operation of the management interface is in a part that is answered so', async () => {
   for (const { path } of OPERATIONS.filter(({ upstream }) => upstream !== 'database')) {
     expect((await ask(`${path.split('/', 2).join('/')}/nothing/here`)).status).toBe(501);
