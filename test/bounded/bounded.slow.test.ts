@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { type BoundedCase, measure } from './bounded-case.ts';
 import { FIXED_CASES } from './cases.ts';
-import { HELD_BYTES, HELD_LIMIT_MIB, memoryWhileHeld } from './held-bytes.ts';
+import { HELD_BYTES, HELD_LIMIT_MIB, type HeldBytes, measureWhileHeld, UNFINISHED_BODIES } from './held-bytes.ts';
 import { faults, summary } from './measures.ts';
-import { measureUnfinished, UNFINISHED_BODIES } from './unfinished-bodies.ts';
 
 test.each(Object.keys(FIXED_CASES) as (keyof typeof FIXED_CASES)[])('%s', async (name) => {
   const one: BoundedCase = FIXED_CASES[name];
@@ -12,20 +11,14 @@ test.each(Object.keys(FIXED_CASES) as (keyof typeof FIXED_CASES)[])('%s', async 
   expect({ intake: faults(intake), requests: faults(requests) }).toEqual({ intake: [], requests: [] });
 });
 
-test.each(Object.keys(UNFINISHED_BODIES) as (keyof typeof UNFINISHED_BODIES)[])('unfinished: %s', async (name) => {
-  const measured = await measureUnfinished(UNFINISHED_BODIES[name]);
-  process.stderr.write(`unfinished ${name}: ${summary(measured)}\n`);
-  // One turn reads from all of thousands of connections that have sent something, so how long it takes hangs on the load alone.
-  expect(faults(measured, ['memory', 'status 500', 'connection', 'interrupt'])).toEqual([]);
-  // Whoever holds less is let through.
-  expect(measured.outcomes.map(({ status }) => status)).toEqual([202, 200]);
-});
-
-test.each(Object.keys(HELD_BYTES) as (keyof typeof HELD_BYTES)[])(
+test.each<readonly [string, HeldBytes]>([...Object.entries(HELD_BYTES), ...Object.entries(UNFINISHED_BODIES)])(
   '%s leave the program within its memory, however many there are',
-  async (name) => {
-    const peak = await memoryWhileHeld(name);
+  async (name, held) => {
+    const { peak, outcomes, defects } = await measureWhileHeld(held);
     process.stderr.write(`${name}: memory ${peak.toFixed(0)} MiB of ${HELD_LIMIT_MIB} MiB\n`);
+    expect(defects).toEqual([]);
     expect(peak).toBeLessThan(HELD_LIMIT_MIB);
+    // Whoever holds less is let through.
+    expect(outcomes.map(({ status }) => status)).toEqual([202, 200]);
   },
 );

@@ -1,8 +1,9 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { residentMemoryMb } from '../../store/memory-shares.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { eventBatches, takeIn } from './clients.ts';
+import { zstdFrame } from '../fixtures/zstd-frame.ts';
+import { askAs, eventBatches, type Outcome, takeIn } from './clients.ts';
 import { keyOf, MeasuredProgram } from './measured-program.ts';
 import { type RequestKind, tailPath, type WireRequest, wireRequest } from './requests.ts';
 
@@ -17,12 +18,12 @@ const LETTERS = 40;
 const LETTER_BYTES = 1_000_000;
 const HEADER_BYTES = 15 * 1024;
 
-interface HeldBytes {
+export interface HeldBytes {
   /** How many are opened. */
   readonly count: number;
   /** What each of them sends, before it reads nothing. */
-  readonly sent: () => string;
-  /** Nothing is answered, because the request has not come whole. */
+  readonly sent: () => Promise<Uint8Array> | Uint8Array | string;
+  /** The request does not come whole, so that nothing is answered while there is room for it. */
   readonly isUnfinished?: true;
 }
 
@@ -55,34 +56,95 @@ export const HELD_BYTES = {
   },
 } as const satisfies Readonly<Record<string, HeldBytes>>;
 
-/** Opens as many as the row says in a program of its own. Resolves with the most memory that it took, in MiB. */
-export async function memoryWhileHeld(name: keyof typeof HELD_BYTES): Promise<number> {
-  const { count, sent, isUnfinished }: HeldBytes = HELD_BYTES[name];
-  const program = await MeasuredProgram.start({ keys: 1, memoryLimitMb: MEMORY_LIMIT_MB });
+/** A body of which these bytes come, and not the rest. */
+function unfinished(headers: Readonly<Record<string, string>>, body: Uint8Array | string, path = '/ingest/events'): Buffer {
+  return Buffer.concat([
+    Buffer.from(head({ method: 'POST', path, headers: { 'Content-Length': String(MIB), ...headers } })),
+    Buffer.from(body),
+  ]);
+}
+
+const MIB = 1024 * 1024;
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const LINES = { 'Content-Type': 'application/x-ndjson', 'Content-Length': String(1_024 * MIB) };
+const line = (rest: object = {}): string => `${JSON.stringify({ shieldZoneId: 1, timestamp: Date.now(), ...rest })}\n`;
+
+/** The ways in which bodies without their ends hold memory, which is one budget. */
+export const UNFINISHED_BODIES = {
+  'search bodies of 1 MiB': {
+    count: 1_500,
+    sent: () => unfinished(JSON_TYPE, ' '.repeat(MIB - 1), '/shield/event-logs/1/search'),
+    isUnfinished: true,
+  },
+  'lines of 1 MiB': { count: 1_000, sent: () => unfinished(LINES, line({ ua: 'x'.repeat(MIB - 100) }).slice(0, -2)), isUnfinished: true },
+  'objects of 1 MiB over lines': {
+    count: 300,
+    sent: () => unfinished({ ...LINES, ...JSON_TYPE }, `{\n"log":"${'x'.repeat(MIB)}\n`),
+    isUnfinished: true,
+  },
+  'decoders of gzip': {
+    count: 2_000,
+    sent: () => unfinished({ ...LINES, 'Content-Encoding': 'gzip' }, gzipSync(line()).subarray(0, -8)),
+    isUnfinished: true,
+  },
+  'windows of zstd of 8 MiB': {
+    count: 60,
+    sent: async () =>
+      unfinished(
+        { ...LINES, 'Content-Encoding': 'zstd' },
+        (await zstdFrame(line({ ua: 'x'.repeat(900) }).repeat(10_000), 23)).subarray(0, -4),
+      ),
+    isUnfinished: true,
+  },
+  'rejected events': { count: 200, sent: () => unfinished(LINES, 'x\n'.repeat(9_000)), isUnfinished: true },
+} as const satisfies Readonly<Record<string, HeldBytes>>;
+
+/** What a program of its own took, and what another caller was answered beside the others. */
+interface WhileHeld {
+  /** MiB. */
+  readonly peak: number;
+  readonly outcomes: readonly Outcome[];
+  readonly defects: readonly string[];
+}
+
+/** Opens as many as the row says at once, has another caller send events, which also go to tails, and search. */
+export async function measureWhileHeld({ count, sent, isUnfinished }: HeldBytes): Promise<WhileHeld> {
+  const bytes = await sent();
+  const program = await MeasuredProgram.start({ keys: 2, memoryLimitMb: MEMORY_LIMIT_MB });
   const sockets: Socket[] = [];
   try {
-    for (const lines of eventBatches(VALUES, EVENTS, 1_000)) await takeIn(program, lines);
-    await sendLetters(program);
-    await program.flush();
-    const answered: Promise<unknown>[] = [];
-    const { port, hostname } = new URL(program.address);
-    for (let opened = 0; opened < count; opened += 1) {
-      const socket = connect(Number(port), hostname);
-      socket.on('error', () => undefined);
-      sockets.push(socket);
-      const closed = once(socket, 'close');
-      // No byte is read: what the kernel does not take stays with the program.
-      if (isUnfinished !== true) answered.push(Promise.race([once(socket, 'readable'), closed]));
-      await Promise.race([new Promise((resolve) => socket.write(sent(), resolve)), closed]);
-    }
-    await Promise.all(answered);
-    // What comes in meanwhile goes to tails.
-    for (const lines of eventBatches(VALUES, EVENTS, 1_000, 1)) await takeIn(program, lines);
-    return await peakAtRest(program);
+    if (isUnfinished !== true) await fill(program);
+    await Promise.all(Array.from({ length: count }, () => open(program, bytes, isUnfinished === true, sockets)));
+    const beside = { program, caller: 1, number: 0, fault: 'none', values: VALUES, othersDone: Promise.resolve() } as const;
+    const outcomes = [await askAs(beside, 'intake'), await askAs(beside, 'light search')];
+    return { peak: await peakAtRest(program), outcomes, defects: program.defects() };
   } finally {
     for (const socket of sockets) socket.destroy();
     await program.stop();
   }
+}
+
+/** Resolves when the program has begun to answer, has closed the connection, or has taken all of an unfinished request. */
+async function open(program: MeasuredProgram, bytes: Uint8Array | string, isUnfinished: boolean, sockets: Socket[]): Promise<void> {
+  const { port, hostname } = new URL(program.address);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // No byte is read: what the kernel does not take stays with the program. A refused connection may be reset.
+  socket
+    .once('readable', resolve)
+    .once('close', resolve)
+    .on('error', () => undefined);
+  socket.write(bytes, () => {
+    if (isUnfinished) resolve();
+  });
+  await promise;
+}
+
+async function fill(program: MeasuredProgram): Promise<void> {
+  for (const lines of eventBatches(VALUES, EVENTS, 1_000)) await takeIn(program, lines);
+  await sendLetters(program);
+  await program.flush();
 }
 
 async function sendLetters(program: MeasuredProgram): Promise<void> {
