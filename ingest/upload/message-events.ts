@@ -10,6 +10,11 @@ import { JsonTextSplitter } from './json-text-splitter.ts';
 
 /** A message of which more events are rejected leaves one dead letter, that of the whole message. */
 export const MAX_ITEM_LETTERS = 1_000;
+/** An array without elements and a blank line take as long as an event, and 64 MiB of them would hold the program for a minute. */
+const MAX_EMPTY = 100_000;
+/** A splitter counts newlines at most so often for an event. */
+const COUNTS_PER_EVENT = 3;
+const NOT_READ_ON = ', and what follows them was not read';
 
 type Rejection = Extract<EventVerdict, { kind: 'rejected' }>;
 
@@ -41,7 +46,8 @@ export function addKafkaMessage(
 
 /**
  * Adds the events of a message that was rejected as one event, where it may hold several. Returns those that break a rule, or the message
- * itself, without an index: where it holds one at most, or where more than {@link MAX_ITEM_LETTERS} of its events break a rule.
+ * itself, without an index: where it holds one at most, where more than {@link MAX_ITEM_LETTERS} of its events break a rule, or where it is
+ * not read on.
  */
 export function splitMessage(
   builder: BatchBuilder,
@@ -57,15 +63,15 @@ export function splitMessage(
   }
   const items = new MessageItems(builder, place, onVerdict);
   const splitter = new JsonTextSplitter(NO_LINES);
-  let isRead = false;
+  let endedBy: UnreadableInput | null = null;
   try {
     for (let at = 0; at < value.length; at += PART_BYTES) {
       splitter.push(Buffer.from(value.buffer, value.byteOffset + at, Math.min(PART_BYTES, value.length - at)), items);
     }
     splitter.end(items);
-    isRead = true;
   } catch (error) {
     if (!(error instanceof UnreadableInput)) throw error;
+    endedBy = error;
   }
   const { count, rejectedCount, rejected } = items;
   const isClosedArray = firstByteOf(value) === OPEN_BRACKET && !items.isUnclosed;
@@ -74,10 +80,10 @@ export function splitMessage(
   }
   if (rejectedCount > MAX_ITEM_LETTERS) {
     const few = `at most ${MAX_ITEM_LETTERS} become dead letters of their own`;
-    const read = isRead ? '' : ', and what follows them was not read';
+    const read = endedBy === null ? '' : NOT_READ_ON;
     return [{ ...whole, reason: `${rejectedCount} of ${count} events of the message break a rule, and ${few}${read}; ${items.first}` }];
   }
-  return rejected;
+  return endedBy === null ? rejected : [{ ...whole, reason: `${endedBy.message}${NOT_READ_ON}` }];
 }
 
 /** Takes the events of one message from a splitter, and keeps the first that break a rule. */
@@ -90,6 +96,7 @@ class MessageItems implements EventReceiver {
   rejectedCount = 0;
   /** The first of these. */
   readonly rejected: RejectedMessage[] = [];
+  #newlineCounts = 0;
   /** The message is an array without its end. */
   isUnclosed = false;
 
@@ -131,7 +138,13 @@ class MessageItems implements EventReceiver {
 
   converted(): void {}
 
-  newlines(): void {}
+  /** Throws `UnreadableInput` behind very many that no event is on. */
+  newlines(): void {
+    this.#newlineCounts++;
+    if (this.#newlineCounts > COUNTS_PER_EVENT * this.count + MAX_EMPTY) {
+      throw new UnreadableInput('too_many_rejected', `more than ${MAX_EMPTY} lines and arrays of the message are empty`);
+    }
+  }
 
   #take(bytes: Uint8Array, verdict: EventVerdict): void {
     if (verdict.kind === 'rejected') {

@@ -138,6 +138,16 @@ describe('of a message in which many events break a rule', () => {
   });
 });
 
+test.each([
+  ['empty arrays', `[${own}]${'[]'.repeat(200_000)}[${other}]`],
+  ['blank lines', `${own}\n${'\n'.repeat(200_000)}${other}`],
+])('a message is not read on behind very many %s, which cost as much as events', (_what, message) => {
+  const { ids, letters } = madeOf(message);
+  expect([ids, letters]).toEqual([['own'], [`null ${message}`]]);
+  const { reason } = batchOf(Buffer.from(message)).deadLetters[0] as DeadLetter;
+  expect(reason).toMatch(/^more than 100000 lines and arrays of the message are empty, and what follows them was not read/);
+});
+
 test('the bytes of a message may change afterwards', () => {
   const builder = new BatchBuilder(RULES);
   const message = Buffer.from(`[${own},{"a":1}]`);
