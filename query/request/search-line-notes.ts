@@ -16,8 +16,10 @@ import {
   type Word,
   wordsOf,
 } from '../search-line.ts';
+import type { FilterClause } from './request-conditions.ts';
 import { ErrorList } from './request-errors.ts';
 import { filterPredicate } from './request-predicate.ts';
+import { refuseCostly } from './shared-limits.ts';
 
 /** What a line says and a person may not have meant. */
 export interface LineNote {
@@ -285,8 +287,11 @@ function phraseNotes(line: string): readonly LineNote[] {
   return [{ words: found, note: meant === null ? note : `${note}: ${meant}` }];
 }
 
-/** Of filters that no event fulfils together. */
+/** Of filters that no event fulfils together. A search that is refused has none: to try all that it may have would take minutes. */
 function contradictions({ filters, exclude }: LineSearch): readonly LineNote[] {
+  const costly = new ErrorList();
+  refuseCostly([], [{ path: '', clauses: [...filters, ...exclude].map(asClause) }], costly);
+  if (!costly.isEmpty) return [];
   return DIMENSIONS.flatMap((field): LineNote[] => {
     const clauses = filters.filter((clause) => clause.field === field);
     const [first] = clauses;
@@ -319,10 +324,13 @@ function eitherText(field: Dimension, clauses: readonly LineClause[]): string | 
 /** A clause with events by which others are tried: if some event fulfils both, one of these or of two of them joined does. */
 type TriedClause = ReturnType<typeof triedClause>;
 
-function triedClause({ field, op, value }: LineClause) {
-  const alternatives = value.map((text) => ({ path: '', text }));
-  const predicate = filterPredicate({ path: '', field, op, alternatives }, new ErrorList());
+function triedClause(clause: LineClause) {
+  const predicate = filterPredicate(asClause(clause), new ErrorList());
   return { matches: compileMatcher(predicate).matches, events: eventsOf(predicate) };
+}
+
+function asClause({ field, op, value }: LineClause): FilterClause {
+  return { path: '', field, op, alternatives: value.map((text) => ({ path: '', text })) };
 }
 
 function eventsOf(predicate: Predicate): readonly MatchSubject[] {

@@ -264,6 +264,13 @@ test('at most five are told', () => {
   expect(notesOf(Array.from({ length: 40 }, (_, index) => `!x${index}`).join(' '))).toHaveLength(5);
 });
 
+test('what is too much for a search is not tried against itself', () => {
+  const values = (letter: string, count: number) => `url:${Array.from({ length: count }, (_, index) => `${letter}${index}*`).join()}`;
+  const told = [64, 65].map((count) => notesOf(`${values('a', count)} ${values('b', count)}`));
+  expect(told).toEqual([[expect.stringMatching(/^no event has both of url:/)], []]);
+  expect(notesOf(`${values('a', 3_000)} ${values('b', 3_000)}`)).toEqual([]);
+});
+
 const PIECES = [
   ...'"\\,*:~-/ \t!=()+&|\'',
   '\u201c',
