@@ -56,9 +56,6 @@ function equalityPredicate(column: Dimension, wanted: readonly string[]): Predic
   const rule = ruleOf(column);
   const written = rule === 'asNumber' ? wanted.map((text) => canonicalAsn(text) ?? text) : wanted;
   const texts = [...new Set(written.map(storedText))];
-  if (rule === 'asNumber') {
-    return equals(column, texts);
-  }
   if (rule !== 'address') {
     return equals(column, texts);
   }
