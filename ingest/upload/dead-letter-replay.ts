@@ -42,14 +42,13 @@ export async function replayDeadLetters(store: EventStore, { ids, zones, signal,
   /** Of these the ones that leave letters of their events. */
   let divided = new Set<number>();
   const storeTaken = async (): Promise<void> => {
-    if (!builder.isEmpty) {
-      const { deadLettersNotKept } = await store.append(builder.take());
-      // Where there is no room for those letters, the one that has all bytes stays.
-      const ids = deadLettersNotKept.length === 0 ? taken : taken.filter((id) => !divided.has(id));
-      if (ids.length > 0) await store.removeDeadLetters({ zones, ids, limit: ids.length });
-      replayed += ids.length;
-      [taken, divided] = [[], new Set()];
-    }
+    // A letter of an array without events leaves nothing to store.
+    const notKept = builder.isEmpty ? [] : (await store.append(builder.take())).deadLettersNotKept;
+    // Where there is no room for those letters, the one that has all bytes stays.
+    const ids = notKept.length === 0 ? taken : taken.filter((id) => !divided.has(id));
+    if (ids.length > 0) await store.removeDeadLetters({ zones, ids, limit: ids.length });
+    replayed += ids.length;
+    [taken, divided] = [[], new Set()];
   };
   for await (const letter of deadLettersOf(store, zones, ids)) {
     signal?.throwIfAborted();

@@ -90,6 +90,12 @@ describe('dead letters of messages with several events', () => {
     expect(await lettersIn(store)).toEqual(['null ']);
   });
 
+  test('are gone where the message is an array of none', async () => {
+    const store = await storeWith(wholeLetter(' [] '));
+    expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 1, stillRejected: 0, notReplayable: 0 });
+    expect(await lettersIn(store)).toEqual([]);
+  });
+
   test('leave letters of those that still break a rule, and a second replay of the message stores none twice', async () => {
     const message = wholeLetter(`[${late()},{},${rawEvent({ logId: 'own' })},[1]]`);
     const store = await storeWith(message);
