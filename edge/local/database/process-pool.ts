@@ -102,11 +102,12 @@ export async function startDatabaseProcess({
     execPath: process.execPath,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
   });
-  const lockAnswers = child.stdio[LOCK_FD] as Writable;
+  // Node gives none to a process for which no file could be opened; its 'error' comes later.
+  const lockAnswers = (child.stdio as ChildProcess['stdio'] | undefined)?.[LOCK_FD] as Writable | undefined;
   // A process that has ended needs no answer; its end is told by 'exit'.
-  lockAnswers.on('error', () => {});
+  lockAnswers?.on('error', () => {});
   const writer = (mayTry: boolean): void => {
-    lockAnswers.write(Uint8Array.of(mayTry ? LOCK_ANSWERS.tryAgain : LOCK_ANSWERS.fail));
+    lockAnswers?.write(Uint8Array.of(mayTry ? LOCK_ANSWERS.tryAgain : LOCK_ANSWERS.fail));
   };
   let gone: ProcessGone | null = null;
   let pending: Pending | null = null;
@@ -128,7 +129,11 @@ export async function startDatabaseProcess({
   });
   child.on('message', (answer: ProcessAnswer) => {
     if (answer.kind === 'statement') return pending?.onStatement?.();
-    if (answer.kind === 'locked') return writers.locked(writer);
+    if (answer.kind === 'locked') {
+      // What a process wrote may be read after its end is told. In the queue it would keep its place for ever.
+      if (gone === null) writers.locked(writer);
+      return;
+    }
     writers.ended(writer);
     if (answer.kind === 'unlocked') return;
     const asked = pending;
