@@ -8,9 +8,9 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { connectionFault } from './connections.ts';
 import { DeliveryError } from './sink.ts';
 
@@ -68,11 +68,29 @@ export interface HttpClient {
   close(): void;
 }
 
-function decompressed(response: IncomingMessage): Readable {
-  const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+/** What servers compress with, though they are not asked to. */
+const DECODERS: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** Throws DeliveryError where the body of a success is in an encoding that is not known: what it says would go unread. */
+function decompressed(response: IncomingMessage, { origin, pathname }: URL): Readable {
+  const { statusCode = 0, headers } = response;
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  // Some servers name an encoding where nothing follows.
+  const isEmpty = statusCode === 204 || headers['content-length'] === '0';
+  if (isEmpty || encoding === 'identity') return response;
+  const decoder = DECODERS[encoding];
+  if (decoder === undefined) {
+    if (statusCode >= 300) return response;
+    throw new DeliveryError('refused', `the answer of ${origin}${pathname} is in Content-Encoding ${encoding}, which is not read`);
+  }
+  const through = decoder();
   // `pipe` does not pass on that the response breaks off.
-  const through = encoding === 'gzip' ? createGunzip() : encoding === 'zstd' ? createZstdDecompress() : null;
-  if (through === null) return response;
   response.once('error', (error) => through.destroy(error));
   return response.pipe(through);
 }
@@ -80,7 +98,7 @@ function decompressed(response: IncomingMessage): Readable {
 /** Appends the body to `chunks`, which keep their bytes when the response breaks off. */
 async function readBody(response: IncomingMessage, { url, maxAnswerBytes }: HttpRequest, chunks: Buffer[]): Promise<void> {
   let size = 0;
-  for await (const chunk of decompressed(response)) {
+  for await (const chunk of decompressed(response, url)) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
     if (size > maxAnswerBytes)
@@ -202,9 +220,10 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
 
   async function* bodyOf({ request, response, faultOf }: BegunAnswer, { url, signal }: Pick<HttpRequest, 'url' | 'signal'>) {
     try {
-      for await (const chunk of decompressed(response)) yield chunk as Buffer;
+      for await (const chunk of decompressed(response, url)) yield chunk as Buffer;
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof DeliveryError) throw error;
       throw new DeliveryError('unavailable', connectionFault(url.origin, faultOf(error as Error)), { cause: error });
     } finally {
       request.destroy();

@@ -88,11 +88,14 @@ function amountOf(value: unknown): number {
   return typeof value === 'string' || typeof value === 'number' ? Number(value) : 0;
 }
 
+/** Members that count or list what was not taken; the last is that of Quickwit. */
+const REFUSED = ['failed', 'rejected', 'dropped', 'num_rejected_docs'];
+
 /** The member by which an answer, or a part of it, says that something failed. */
 function failedMember(members: Members): string | undefined {
   if (members['success'] === false) return '"success":false';
   const told = ['error', 'errors'].find((name) => !isEmpty(members[name]));
-  const member = told ?? ['failed', 'rejected', 'dropped'].find((name) => amountOf(members[name]) > 0);
+  const member = told ?? REFUSED.find((name) => amountOf(members[name]) > 0);
   return member === undefined ? undefined : `"${member}"`;
 }
 
@@ -109,7 +112,8 @@ function isPage({ headers, body }: HttpAnswer): boolean {
 /** Of an answer that says that something failed, and not which events. */
 function otherRefusal(answer: HttpAnswer, json: unknown): Refusal | null {
   const members = membersOf(json);
-  const parts = Array.isArray(members['status']) ? members['status'] : [];
+  // Some answer with a list that has a part for each event, and no object around it.
+  const parts = [json, members['status']].find((list) => Array.isArray(list)) ?? [];
   const [failed] = [members, ...parts.map(membersOf)].map(failedMember).filter((member) => member !== undefined);
   const isCut = json === undefined && /^[\s\ufeff]*\{/.test(answer.body.toString('utf8', 0, LOOKED_AT_BYTES));
   const sign =

@@ -1,4 +1,4 @@
-import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
@@ -78,6 +78,12 @@ describe('an answer that means delivered:', () => {
     ['an empty object', json({})],
     ['another object', json({ status: 'ok', took: 3, code: 200, message: 'error-free' })],
     ['an empty body that is called gzip', packed('gzip', gzipSync(''))],
+    ['no body, though it is called gzip', packed('gzip', Buffer.alloc(0))],
+    ['no content, though it is called gzip', { status: 204, headers: { 'content-encoding': 'gzip' } }],
+    ['no body, though it is called br', packed('br', Buffer.alloc(0))],
+    ['a word, compressed with br', packed('br', brotliCompressSync('ok'))],
+    ['documents of Quickwit', json({ num_docs_for_processing: 4, num_ingested_docs: 4, num_rejected_docs: 0 })],
+    ['a list of parts without errors', json([{ status: 202 }, { status: 202 }])],
     ['success', json({ success: true, error: '', errors: [], failed: 0, rejected: 0, dropped: 0 })],
     ['errors that are none', json({ error: null, errors: {}, failed: '0', rejected: [], dropped: null })],
     ['errors that are counted as none', json({ errors: 0, error: false, failed: -1 })],
@@ -204,6 +210,17 @@ describe('an answer that means refused, and does not name each event:', () => {
     ],
     ['a part with an error', json({ status: [{ error: 'no stream' }] }), '"error"'],
     ['a dropping part, compressed', packed('gzip', gzipSync('{"status":[{"dropped":1}]}')), '"dropped"'],
+    [
+      'rejected documents of Quickwit',
+      json({ num_docs_for_processing: 4, num_ingested_docs: 1, num_rejected_docs: 3 }),
+      'num_rejected_docs',
+    ],
+    ['a list of parts, one with an error', json([{ status: 202 }, { status: 400, error: 'too long' }]), '"error", [{"status":202}'],
+    ['failed, compressed with br', packed('br', brotliCompressSync('{"failed":1}')), '"failed"'],
+    ['failed, compressed with deflate', packed('deflate', deflateSync('{"failed":1}')), '"failed"'],
+    ['failed, compressed with x-gzip', packed('X-GZip', gzipSync('{"failed":1}')), '"failed"'],
+    ['an encoding that is not known', packed('dcb', Buffer.from('x')), 'is in Content-Encoding dcb, which is not read'],
+    ['several encodings', packed('gzip, br', Buffer.from('x')), 'is in Content-Encoding gzip, br, which is not read'],
     ['JSON that is cut', text('{"accepted":0,"rejectedCou', 'application/json', 202), 'JSON that is cut or broken, {"accepted":0'],
     ['failed, with a byte order mark', text('\ufeff{"failed":1}'), '"failed"'],
     [
@@ -263,11 +280,12 @@ describe('an answer that means again:', () => {
 });
 
 test('where the status alone counts, an answer that never ends, is too long or cannot be unpacked is enough', async () => {
-  for (const reaction of ['endless', text('x'.repeat(17 * 1024 * 1024)), packed('br', brotliCompressSync('ok'))] as const) {
+  for (const reaction of ['endless', text('x'.repeat(17 * 1024 * 1024)), packed('br', Buffer.from('ok'))] as const) {
     expect(await deliveredTo(reaction, { acceptAny: true })).toEqual(DELIVERED);
   }
   expect(await deliveredTo({ status: 400, body: 'no' }, { acceptAny: true })).toMatchObject({ code: 'refused' });
   expect(await deliveredTo({ status: 503 }, { acceptAny: true })).toMatchObject({ code: 'unavailable' });
+  expect(await deliveredTo({ status: 503, headers: { 'content-encoding': 'dcb' }, body: 'x' })).toMatchObject({ code: 'unavailable' });
 });
 
 test('any answer is read to one of four meanings, and names events of the request alone', () => {
