@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { MINUTE_MS } from '../../../query/durations.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../feed/feed-request.ts';
 import { MIN_LINE_BYTES } from '../../feed/line-limit.ts';
@@ -137,12 +138,39 @@ function sinkTokenOf(env: CommandIo['env'], target: FeedTarget): string | null {
   return token.text;
 }
 
+/** The file that a path leads to by links, also where it is not there yet. */
+function placeOf(path: string): string {
+  for (const [folder, name] of [
+    [path, ''],
+    [dirname(path), basename(path)],
+  ] as const) {
+    try {
+      return join(realpathSync(folder), name);
+    } catch {
+      // It is not there, or cannot be looked at. Whoever opens it says so.
+    }
+  }
+  return resolve(path);
+}
+
+/** Refuses one file for the state and for events: a state replaces its file. */
+function refuseSharedFile({ state, rejected }: Flags, target: FeedTarget): void {
+  if (state === undefined) return;
+  const taken = ['', '.tmp', '.lock'].map((ending) => placeOf(`${state}${ending}`));
+  for (const [flag, path] of Object.entries({ rejected, to: target.kind === 'file' ? target.path : undefined })) {
+    if (path !== undefined && taken.includes(placeOf(path))) {
+      throw new UsageError(`--state "${state}" and --${flag} "${path}" are one file, or one beside the state; give each its own`);
+    }
+  }
+}
+
 /** Parses the command line of `feed`. Throws UsageError. */
 export function parseFeedOptions(args: readonly string[], env: CommandIo['env']): FeedOptions {
   const { flags, switches, positionals } = parseCommandLine(args, VALUE_FLAGS, ['from-now', 'once', 'gzip', 'accept-any']);
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; feed takes only flags`);
   const target = parseFeedTarget(required(flags, 'to', 'FILE, -, or the URL of a receiver'));
   requireFitting([...Object.keys(flags), ...switches], target);
+  refuseSharedFile(flags, target);
   const format = choice('format', flags['format'] ?? DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES);
   const giveUpAfterMs =
     optional(flags, 'give-up-after', (text) => duration('give-up-after', text, MAX_PATIENCE_DAYS)) ??
@@ -168,7 +196,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     caFile: flags['ca'] ?? null,
     gzip: switches.has('gzip'),
     acceptAny: switches.has('accept-any'),
-    rejectedFile: flags['rejected'] === undefined ? null : resolve(flags['rejected']),
+    rejectedFile: optional(flags, 'rejected', (file) => resolve(file)),
     sinkToken: sinkTokenOf(env, target),
     syslog: {
       facility: choice('syslog-facility', flags['syslog-facility'] ?? 'local0', FACILITIES),

@@ -1,9 +1,11 @@
-import { resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../../../src/cli/command.ts';
 import { parseFeedOptions } from '../../../../src/cli/feed/feed-options.ts';
 import { defaultStateFile } from '../../../../src/cli/feed/feed-state.ts';
 import { targetText } from '../../../../src/cli/feed/feed-target.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
 const BASE = ['--zone', '7', '--to', 'out.ndjson'];
 const parse = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => parseFeedOptions(args, env);
@@ -123,6 +125,38 @@ describe('the command line of feed', () => {
   ])('%j is wrong', (args, words) => {
     expect(() => parse(args)).toThrow(UsageError);
     expect(() => parse(args)).toThrow(words);
+  });
+
+  describe('refuses one file for the state and', () => {
+    let folder: string;
+
+    beforeEach(() => {
+      folder = temporaryFolder();
+      mkdirSync(join(folder, 'there'));
+      symlinkSync(join(folder, 'there'), join(folder, 'link'));
+      writeFileSync(join(folder, 'there', 'old'), '');
+      symlinkSync(join(folder, 'there', 'old'), join(folder, 'old-link'));
+    });
+
+    test.each([
+      ['there/new', 'there/new'],
+      ['there/old', 'there/old'],
+      ['there/new', './link/../link/new'],
+      ['there/old', 'old-link'],
+      ['old-link', 'link/old'],
+      ['there/new', 'there/new.tmp'],
+      ['there/new', 'link/new.lock'],
+    ])('events, named %s and %s', (state, events) => {
+      const [stateFile, file] = [join(folder, state), `${folder}/${events}`];
+      expect(() => parse(to(file, '--state', stateFile))).toThrow(UsageError);
+      expect(() => parse(to(file, '--state', stateFile))).toThrow(/^--state ".*" and --to ".*" are one file/);
+      const toUrl = to('https://collector.example/in', '--state', stateFile, '--rejected', file);
+      expect(() => parse(toUrl)).toThrow(/^--state ".*" and --rejected ".*" are one file/);
+    });
+
+    test('not two', () => {
+      expect(parse(to(join(folder, 'a'), '--state', join(folder, 'b'))).stateFile).toBe(join(folder, 'b'));
+    });
   });
 
   test.each([['https://me:hidden@collector.example/'], ['syslog+tls://me:hidden@siem:6514']])(
