@@ -17,22 +17,27 @@ function writtenNumber(value: number): string {
   return Number.isFinite(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER ? `about ${value}` : String(value);
 }
 
+/** The text of an object that stands for a value; null for all others. */
+type TextOf = (value: object) => string | null;
+
 /** JSON of up to about `room` characters. */
-function written(value: unknown, room: number, depth: number): string {
+function written(value: unknown, room: number, depth: number, textOf: TextOf): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
   if (typeof value === 'number') return writtenNumber(value);
   if (typeof value !== 'object' || value === null) return String(value ?? (value === null ? 'null' : 'nothing'));
+  const own = textOf(value);
+  if (own !== null) return own;
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   if (depth === SHOWN_DEPTH) return `${open}…${close}`;
   let text = open;
   for (const [name, item] of members(value)) {
     if (text.length > room) return text;
-    text += `${text === open ? '' : ','}${name}${written(item, room - text.length, depth + 1)}`;
+    text += `${text === open ? '' : ','}${name}${written(item, room - text.length, depth + 1, textOf)}`;
   }
   return `${text}${close}`;
 }
 
-/** Any value as JSON for a message, cut where it is long or deep. */
-export function shown(value: unknown, length = SHOWN_LENGTH): string {
-  return cut(written(value, length, 0), length);
+/** Any value as JSON for a message, cut where it is long or deep. `textOf` may write objects in its own way. */
+export function shown(value: unknown, length = SHOWN_LENGTH, textOf: TextOf = () => null): string {
+  return cut(written(value, length, 0, textOf), length);
 }

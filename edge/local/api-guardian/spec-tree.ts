@@ -68,7 +68,7 @@ export function isJsonObject(value: JsonTree | undefined): value is SpecObject {
 
 /** A value for a message: a number has its digits. */
 export function shownTree(value: JsonTree | undefined): string {
-  return value instanceof SpecNumber ? cut(value.source) : shown(value);
+  return shown(value, undefined, (object) => (object instanceof SpecNumber ? object.source : null));
 }
 
 /** The member of that name. Names that all objects inherit are no members. */

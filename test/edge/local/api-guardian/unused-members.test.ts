@@ -90,6 +90,14 @@ describe('examples of a schema', () => {
     expect(notes).toEqual([expect.stringMatching(/^content#\/paths\/.*\/schema\/examples: .* is not an array$/)]);
   });
 
+  test('are shown as they stand, with the digits of their numbers', async () => {
+    const text = JSON.stringify(specification('3.1.0', { ...TEXT, examples: 'here' })).replace(
+      '"here"',
+      '{"a":[1.50,{"b":9007199254740993}]}',
+    );
+    expect((await readSpec(text)).notes).toEqual([`${PLACE}/examples: {"a":[1.50,{"b":9007199254740993}]} is not an array`]);
+  });
+
   test.each([[], ['a', { $ref: '#/nothing', pattern: '((' }]])('as an array are what they have to be', async (...examples) => {
     expect(await read(specification('3.1.0', { ...TEXT, examples }))).toEqual({ schema: TEXT, notes: [] });
   });
