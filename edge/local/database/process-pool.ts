@@ -212,6 +212,9 @@ export interface ProcessPool {
 /** Idle processes that are kept, so that the next stream need not wait for a start. */
 const KEPT_IDLE = 2;
 
+/** How long more of them are kept: callers that come together come again, and a start takes longer than most statements. */
+const OTHERS_KEPT_MS = 5_000;
+
 interface Waiter {
   serve(process: Promise<DatabaseProcess>): void;
 }
@@ -223,6 +226,7 @@ export function makeProcessPool({ maxProcesses, queueMs, start, reclaim }: PoolO
   const waiters: Waiter[] = [];
   let started = 0;
   let stopped = false;
+  let ending: NodeJS.Timeout | null = null;
 
   async function startOne(): Promise<DatabaseProcess> {
     started += 1;
@@ -247,6 +251,15 @@ export function makeProcessPool({ maxProcesses, queueMs, start, reclaim }: PoolO
 
   function forget(process: DatabaseProcess): void {
     if (running.delete(process)) started -= 1;
+  }
+
+  /** Ends the processes that have been idle for longest. */
+  function endOthers(): void {
+    ending = null;
+    for (const process of idle.splice(0, Math.max(0, idle.length - KEPT_IDLE))) {
+      forget(process);
+      void process.kill('stopped', 'not needed');
+    }
   }
 
   function serveNext(): void {
@@ -282,15 +295,13 @@ export function makeProcessPool({ maxProcesses, queueMs, start, reclaim }: PoolO
     isAwaited: () => waiters.length > 0,
     release(process) {
       if (!process.isAlive()) forget(process);
-      else if (waiters.length > 0 || idle.length < KEPT_IDLE) idle.push(process);
-      else {
-        forget(process);
-        void process.kill('stopped', 'not needed');
-      }
+      else idle.push(process);
+      if (idle.length > KEPT_IDLE) ending ??= setTimeout(endOthers, OTHERS_KEPT_MS).unref();
       serveNext();
     },
     async stop() {
       stopped = true;
+      if (ending !== null) clearTimeout(ending);
       await Promise.all([...running].map((process) => process.kill('stopped', 'the program is stopping')));
     },
   };
