@@ -52,7 +52,8 @@ describe('a feed with maxLine', () => {
 
   test('has whole lines where they are within it, and counts nothing', async () => {
     const [limited, whole] = [await feed('maxLine=65536'), await feed('')];
-    expect(limited).toEqual(whole);
+    // At its end the cursor of a store on ClickHouse is the time up to which it was read.
+    expect(limited).toEqual({ ...whole, last: { ...whole.last, cursor: limited.last.cursor } });
     expect(Object.keys(limited.last)).toEqual(['cursor', 'more', 'count']);
   });
 
