@@ -3,11 +3,10 @@ import { NEWLINE } from '../../query/json-bytes.ts';
 import type { FeedLine } from '../../store/event-store.ts';
 import { type EventWriter, FEED_FORMAT_NAMES, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
 import { memoizeByText } from '../formats/memoize.ts';
-import { LineLimit, type LongLines } from './line-limit.ts';
+import { LineLimit, type LongLines, MAX_BYTES_PER_UNIT } from './line-limit.ts';
 
 /** The size of one chunk of an answer. A longer event makes a larger chunk. */
 const CHUNK_BYTES = 256 * 1024;
-const MAX_BYTES_PER_UNIT = 3;
 
 /** Groups events into pieces of about one chunk each. */
 export function* pieces(lines: readonly FeedLine[]): Iterable<readonly FeedLine[]> {

@@ -5,6 +5,9 @@ import type { EventWriter } from '../formats/feed-formats.ts';
 /** The least that a reader may allow a line, in bytes. */
 export const MIN_LINE_BYTES = 1024;
 
+/** A UTF-16 unit takes at most so many bytes in UTF-8. */
+export const MAX_BYTES_PER_UNIT = 3;
+
 /** How many events of an answer had lines longer than its reader allows. */
 export interface LongLines {
   /** Events that were sent without their log. */
@@ -47,7 +50,8 @@ export class LineLimit {
   /** The text of an event in a format, within the limit. */
   written(line: FeedLine, writeEvent: EventWriter): string {
     const text = writeEvent(readEvent(line));
-    if (text.length <= this.#maxBytes && Buffer.byteLength(text) <= this.#maxBytes) return text;
+    // Counting the bytes of a text reads all of it, so this is done only where it may be too long.
+    if (text.length * MAX_BYTES_PER_UNIT <= this.#maxBytes || Buffer.byteLength(text) <= this.#maxBytes) return text;
     const shortened = writeEvent(readEvent(withShortenedLog(line)));
     this.#count(Buffer.byteLength(shortened));
     return shortened;
