@@ -2,7 +2,8 @@ import type { FeedPosition } from '../../store/event-store.ts';
 import type { AnswerPart } from '../http/answer-writer.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { type FeedReading, type HeldPage, readPage } from './feed-reading.ts';
-import type { FormatThreads, LineForm, WrittenPiece } from './format-threads.ts';
+import type { LineForm } from './format-lines.ts';
+import type { FormatThreads, WrittenPiece } from './format-threads.ts';
 import { addLongLines, NO_LONG_LINES } from './line-limit.ts';
 
 interface FeedAnswerOptions extends LineForm {

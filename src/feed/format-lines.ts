@@ -61,11 +61,15 @@ export function writersByFormat(): (format: FeedFormatName) => EventWriter {
   return memoizeByText(FEED_FORMAT_NAMES.length, (format: FeedFormatName) => FEED_FORMATS[format].createWriter());
 }
 
-/** Events for a thread that writes them in a format, as arrays that can be transferred. */
-export interface FormatTask {
+/** How an answer has its lines. */
+export interface LineForm {
   readonly format: FeedFormatName;
-  /** The most that a line may take; null: any length. */
+  /** The most that a line may take, in bytes without its end (`LineLimit`); null: any length. */
   readonly maxLine: number | null;
+}
+
+/** Events for a thread that writes them in a format, as arrays that can be transferred. */
+export interface FormatTask extends LineForm {
   /** The JSON of all events, back to back. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The offset in `bytes` at which each event ends. */
@@ -74,7 +78,7 @@ export interface FormatTask {
   readonly ingestedAtMs: Float64Array<ArrayBuffer>;
 }
 
-export function formatTask(format: FeedFormatName, maxLine: number | null, lines: readonly FeedLine[]): FormatTask {
+export function formatTask({ format, maxLine }: LineForm, lines: readonly FeedLine[]): FormatTask {
   const bytes = Buffer.allocUnsafeSlow(lines.reduce((sum, { start, end }) => sum + end - start, 0));
   const ends = new Uint32Array(lines.length);
   const sequences = new BigInt64Array(lines.length);

@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { FeedLine } from '../../store/event-store.ts';
 import { WorkerPool } from '../../work/worker-pool.ts';
-import { FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
+import { FEED_FORMATS } from '../formats/feed-formats.ts';
 import {
   copiedChunk,
   type FormatResult,
   type FormatTask,
   formatTask,
+  type LineForm,
   pieces,
   transferListOf,
   writersByFormat,
@@ -39,13 +40,6 @@ interface Ahead {
 
 async function whole({ lines, written }: Ahead): Promise<WrittenPiece> {
   return { ...lines, ...(await written) };
-}
-
-/** How an answer has its lines. */
-export interface LineForm {
-  readonly format: FeedFormatName;
-  /** The most that a line may take, in bytes without its end (`LineLimit`); null: any length. */
-  readonly maxLine: number | null;
 }
 
 /**
@@ -98,8 +92,8 @@ export class FormatThreads {
     return written;
   }
 
-  async #writeOnThread(piece: readonly FeedLine[], { format, maxLine }: LineForm): Promise<WrittenLines> {
-    const task = formatTask(format, maxLine, piece);
+  async #writeOnThread(piece: readonly FeedLine[], form: LineForm): Promise<WrittenLines> {
+    const task = formatTask(form, piece);
     const { bytes, longLines } = await this.#pool.run(task, transferListOf(task));
     return { chunk: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), longLines };
   }
