@@ -10,7 +10,7 @@ class AnswerTooLarge extends Error {
  * What ClickHouse's numbers of errors mean to this program: https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp.
  * Their names stand at the end of a message, but words of the message may look like one.
  */
-type Meaning = 'signedOut' | 'denied' | 'gone' | 'tooLarge' | 'busy' | 'unwritable' | 'cutOff';
+type Meaning = 'signedOut' | 'denied' | 'gone' | 'tooLarge' | 'busy' | 'unwritable' | 'cutOff' | 'defect';
 
 const MEANINGS: Readonly<Record<Meaning, readonly number[]>> = {
   // UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, AUTHENTICATION_FAILED
@@ -29,6 +29,9 @@ const MEANINGS: Readonly<Record<Meaning, readonly number[]>> = {
   // SOCKET_TIMEOUT, NETWORK_ERROR, NO_ZOOKEEPER, ABORTED, ALL_CONNECTION_TRIES_FAILED, TOO_FEW_LIVE_REPLICAS,
   // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, UNKNOWN_STATUS_OF_INSERT, ALL_REPLICAS_ARE_STALE, KEEPER_EXCEPTION
   cutOff: [209, 210, 225, 236, 279, 285, 286, 319, 369, 999],
+  // BAD_ARGUMENTS, NUMBER_OF_ARGUMENTS_DOESNT_MATCH, ILLEGAL_TYPE_OF_ARGUMENT, TYPE_MISMATCH, SYNTAX_ERROR, UNKNOWN_QUERY_PARAMETER: only
+  // the text of a statement decides on these. Any other number may come of the server, of its tables or of the way to it.
+  defect: [36, 42, 43, 53, 62, 456],
 };
 
 function meaningOf({ code }: ClickHouseError): Meaning | undefined {
@@ -63,8 +66,8 @@ export function isSignedOut(error: ClickHouseError): boolean {
 }
 
 /**
- * The store's error for one of the server: `unavailable` where somebody has to look at ClickHouse, `overloaded` where it may go on by
- * itself, {@link AnswerTooLarge}, or an error that is a defect of this program.
+ * The store's error for one of the server: `unavailable` where somebody has to look at ClickHouse, which an unknown number counts as,
+ * `overloaded` where it may go on by itself, {@link AnswerTooLarge}, or an error that is a defect of this program.
  */
 export function storeErrorOf(error: ClickHouseError, { user, database }: { readonly user: string; readonly database: string }): Error {
   const message = error.message.trim();
@@ -84,8 +87,10 @@ export function storeErrorOf(error: ClickHouseError, { user, database }: { reado
       return new StoreError('overloaded', `ClickHouse cannot write: ${message}`, cause);
     case 'cutOff':
       return new StoreError('unavailable', `ClickHouse cannot reach its other parts: ${message}`, cause);
+    case 'defect':
+      return new Error(`ClickHouse cannot run a statement of this program: ${message}`, cause);
     case undefined:
-      return new Error(`ClickHouse cannot run a statement: ${message} (${error.code})`, cause);
+      return new StoreError('unavailable', `ClickHouse cannot run a statement: ${message}`, cause);
   }
 }
 
