@@ -5,6 +5,7 @@
 //   --sizes 1000000,5000000       --events-per-file 20000000 (larger sizes take several files, of which one exists at a time)
 //   --modes intake,hot,cold,explore,mixed,concurrency     --engines shieldlog,clickhouse
 //   --only 05,14 (beginnings of names of workloads; `explore` of the questions of the explorer)
+//   node bench/main.ts compare COMMIT    another commit of this project instead of ClickHouse (compare.ts)
 //   --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --turns N  --memory-limit-mb N
 
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -13,6 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
+import { compareWith } from './compare.ts';
 import { ENGINE_NAMES } from './engines/engine.ts';
 import { engineVersions } from './engines/engine-client.ts';
 import { QUESTIONS } from './modes/questions.ts';
@@ -59,6 +61,15 @@ function startProgress(steps: number): Progress {
     step: (what) => bar.increment(1, { what }),
     stop: () => bar.stop(),
   };
+}
+
+const [mode, commit, ...compareArgs] = process.argv.slice(2);
+if (mode === 'compare') {
+  if (commit === undefined || commit.startsWith('-')) {
+    process.stderr.write('compare needs a commit: npm run bench -- compare COMMIT\n');
+    process.exit(2);
+  }
+  process.exit(await compareWith(commit, compareArgs));
 }
 
 const { values } = parseArgs({

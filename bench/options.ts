@@ -28,9 +28,11 @@ export function listOption<Name extends string>(option: string, text: string, na
  */
 export function givenOptions<Defaults extends Readonly<Record<string, number | string>>>(
   defaults: Defaults,
+  args: readonly string[] = process.argv.slice(2),
 ): { readonly [Name in keyof Defaults]: Defaults[Name] extends number ? number : string } {
   const usual = Object.entries(defaults);
   const { values } = parseArgs({
+    args: [...args],
     options: Object.fromEntries(usual.map(([name, value]) => [name, { type: 'string', default: String(value) } as const])),
   });
   const read = ([name, value]: (typeof usual)[number]) => {

@@ -52,9 +52,9 @@ export class EngineClient {
   readonly #ended: Promise<void>;
   #lastId = 0;
 
-  private constructor(name: EngineName, options: EngineOptions) {
+  private constructor(name: EngineName, options: EngineOptions, host: string) {
     this.name = name;
-    this.#child = fork(HOST, [JSON.stringify({ name, ...options })], { env: HOST_ENV });
+    this.#child = fork(host, [JSON.stringify({ name, ...options })], { env: HOST_ENV });
     this.#child.on('message', (message) => this.#settle(message as HostReply));
     this.#ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -66,10 +66,15 @@ export class EngineClient {
     });
   }
 
-  static async open(name: EngineName, options: EngineOptions): Promise<EngineClient> {
-    const client = new EngineClient(name, options);
+  /** @param host the file of the host's program, of this checkout or of another one */
+  static async open(name: EngineName, options: EngineOptions, host = HOST): Promise<EngineClient> {
+    const client = new EngineClient(name, options, host);
     await new Promise((resolve, reject) => client.#pending.set(0, { resolve, reject }));
     return client;
+  }
+
+  get pid(): number {
+    return this.#child.pid as number;
   }
 
   version(): Promise<string> {
