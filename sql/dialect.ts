@@ -1,6 +1,7 @@
 import type { AddressRange } from '../query/address.ts';
 import { foldText } from '../query/match/match-event.ts';
 import { anyOfRanges, manyRanges } from './address-sql.ts';
+import { foldTextFunction } from './fold-text.ts';
 import {
   int32,
   joinSql,
@@ -92,14 +93,14 @@ const CLICKHOUSE_TYPES: Readonly<Record<SqlType, string>> = {
   UBIGINT: 'UInt64',
 };
 
-/** The function that folds texts on a ClickHouse server; `sql/clickhouse/fold-text.ts` makes it. */
-export const FOLD_TEXT = 'foldText';
-
-/** Folds what is bound before it is sent: a call of {@link FOLD_TEXT} is written out wherever it stands, with all letters that it knows. */
+/**
+ * Folds what is bound before it is sent: a call of the function of {@link foldTextFunction} is written out wherever it stands, with all
+ * letters that it knows.
+ */
 export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
   placeholder: ({ type }, index) => `{p${index}:${CLICKHOUSE_TYPES[type]}}`,
-  fold: (value) => sql`${trusted(FOLD_TEXT)}(${value})`,
+  fold: (value) => sql`${trusted(foldTextFunction().name)}(${value})`,
   folded: (value) => sql`${text(foldText(value))}`,
   isOneOf: (value, alternatives, areFolded) => {
     const [only = '', ...others] = areFolded ? alternatives.map(foldText) : alternatives;

@@ -1,3 +1,4 @@
+import { foldTextFunction } from '../fold-text.ts';
 import { type Cluster, onCluster, tableEngine } from './cluster.ts';
 
 /** What is acknowledged survives a loss of power. Source offsets need not: messages that are read again are the same events. */
@@ -56,4 +57,10 @@ export const IDENTITY_TABLE = 'store_identity';
 
 export function createIdentityTable(storeId: number, cluster: Cluster | null): string {
   return `CREATE TABLE IF NOT EXISTS ${IDENTITY_TABLE}${onCluster(cluster)} (nothing UInt8) ENGINE = Null COMMENT '${storeId}'`;
+}
+
+/** The statement that makes the function of {@link foldTextFunction}. One that is there has the same definition, and stays. */
+export function createFoldText(cluster: Cluster | null = null): string {
+  const { name, definition } = foldTextFunction();
+  return `CREATE FUNCTION IF NOT EXISTS ${name}${onCluster(cluster)} AS ${definition}`;
 }

@@ -36,7 +36,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 
 function reportOf({ from, to, statements }: Awaited<ReturnType<typeof migrateStore>>, isDryRun: boolean): string {
   if (statements.length === 0) return `nothing to do: the tables have version ${to}`;
-  if (from === to) return `the tables of version ${to} ${isDryRun ? 'would be' : 'were'} made on the nodes that lack some`;
+  if (from === to) return `what the tables of version ${to} lacked ${isDryRun ? 'would be' : 'was'} made`;
   return isDryRun ? `the tables would go from version ${from} to ${to}` : `the tables went from version ${from} to ${to}`;
 }
 

@@ -1,6 +1,7 @@
 import { type Cluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { IDENTITY_TABLE, STORE_TABLE_NAMES, VERSIONS_TABLE } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
+import { foldTextFunction } from '../../sql/fold-text.ts';
 import { sql, text, textList, trusted } from '../../sql/statement.ts';
 import { StoreError } from '../event-store.ts';
 import type { ClickhouseClient } from './server/client.ts';
@@ -79,6 +80,16 @@ export async function tablesOnNodes(client: ClickhouseClient, cluster: Cluster):
     areThere: rows.length > 0 && rows.every(([tables]) => Number(tables) === NODE_TABLES.length),
     storeId: number === undefined ? undefined : Number(number),
   };
+}
+
+/** Whether each node that can be asked, or the one server, has the function that folds texts as this program does. */
+export async function hasFoldText(client: ClickhouseClient, cluster: Cluster | null): Promise<boolean> {
+  // A parameter is not sent to other nodes.
+  const ofNode = sql`SELECT count() AS functions FROM system.functions WHERE name = ${trusted(`'${foldTextFunction().name}'`)}`;
+  const nodes = cluster === null ? sql`(${ofNode})` : sql`clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`;
+  const settings = { skip_unavailable_shards: 1 };
+  const { rows } = await client.read(clickhouseStatement(sql`SELECT functions FROM ${nodes}`), { settings });
+  return rows.length > 0 && rows.every(([functions]) => Number(functions) === 1);
 }
 
 async function shardsOf(client: ClickhouseClient, { name }: Cluster): Promise<string> {

@@ -1,8 +1,8 @@
 import { type Cluster, onCluster } from '../../sql/clickhouse/cluster.ts';
-import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
 import { createEventsTable, createShardedEvents } from '../../sql/clickhouse/schema.ts';
 import {
   addLetterIndex,
+  createFoldText,
   createIdentityTable,
   createStoreTables,
   createVersionsTable,
@@ -11,7 +11,7 @@ import {
 } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
-import { EVENTS_TABLE, IncompatibleServer, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
+import { EVENTS_TABLE, hasFoldText, IncompatibleServer, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
 import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 
 /** The oldest server that the store was tried on. */
@@ -38,7 +38,6 @@ const MIGRATIONS: readonly Migration[] = [
       // It is the first table, because it tells those of a cluster from those of one server.
       ...(cluster === null ? [] : [createShardedEvents(cluster, EVENTS_TABLE, shards)]),
       createIdentityTable(storeId, cluster),
-      foldTextFunction(cluster),
       createEventsTable({ table: EVENTS_TABLE, cluster }),
       ...createStoreTables(cluster),
     ],
@@ -74,15 +73,17 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
   const database = `CREATE DATABASE IF NOT EXISTS ${identifier(address.database)}${onCluster(cluster)}`;
   const server = new ClickhouseClient({ ...address, database: 'default' });
   let found: TablesOnNodes = { areThere: false, storeId: undefined, shards: '' };
+  let functions: readonly string[];
   try {
     await refuseOldServer(server);
     await refuseOtherTables(server, address.database, cluster);
     if (cluster !== null) {
       found = await tablesOnNodes(server, cluster);
     }
+    functions = (await hasFoldText(server, cluster)) ? [] : [createFoldText(cluster)];
     const isThere = await hasDatabase(server, address.database);
     if (!isThere && isDryRun) {
-      const statements = [database, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found))];
+      const statements = [database, ...functions, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found))];
       return { from: 0, to: KNOWN_VERSION, statements };
     }
     // Whoever may not make databases can use one that somebody else has made.
@@ -94,7 +95,7 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
   }
   const client = new ClickhouseClient(address);
   try {
-    return await migrateTables(client, cluster, found, isDryRun);
+    return await migrateTables(client, cluster, { found, functions, isDryRun });
   } finally {
     await client.close();
   }
@@ -108,8 +109,7 @@ function placeOf(cluster: Cluster | null, { shards, storeId = Math.floor(Math.ra
 async function migrateTables(
   client: ClickhouseClient,
   cluster: Cluster | null,
-  found: TablesOnNodes,
-  isDryRun: boolean,
+  { found, functions, isDryRun }: { readonly found: TablesOnNodes; readonly functions: readonly string[]; readonly isDryRun: boolean },
 ): Promise<MigrationReport> {
   const run = (statement: string) => client.run(clickhouseStatement(trusted(statement)));
   const from = await versionOf(client);
@@ -119,7 +119,8 @@ async function migrateTables(
   }
   const place = placeOf(cluster, found);
   const isLacking = from === 0 || (cluster !== null && !found.areThere);
-  const statements = isLacking ? [createVersionsTable(cluster), ...statementsAfter(0, place)] : statementsAfter(from, place);
+  const tables = isLacking ? [createVersionsTable(cluster), ...statementsAfter(0, place)] : statementsAfter(from, place);
+  const statements = [...functions, ...tables];
   if (!isDryRun) {
     for (const statement of statements) {
       await run(statement);

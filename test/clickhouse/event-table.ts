@@ -1,7 +1,7 @@
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
-import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
 import { insertEventsStatement } from '../../sql/clickhouse/insert-statement.ts';
 import { createEventsTable, createShardedEvents, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
+import { createFoldText } from '../../sql/clickhouse/store-tables.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
 import { Groupings } from '../../store/clickhouse/search/groupings.ts';
 import { CLUSTER_SETTINGS } from '../../store/clickhouse/server/settings.ts';
@@ -43,7 +43,7 @@ export class EventTable {
 
   static async open(place: Place = 'one server'): Promise<EventTable> {
     const reader = await (place === 'a cluster' ? DatabaseReader.open(frontUrl(), CLUSTER_SETTINGS) : DatabaseReader.open());
-    await reader.run(foldTextFunction());
+    await reader.run(createFoldText());
     await reader.run(createEventsTable({ table: TABLE }));
     await reader.run(`SYSTEM STOP MERGES "${TABLE}"`);
     if (place === 'a cluster') {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { foldText } from '../../query/match/match-event.ts';
-import { foldTextFunction } from '../../sql/clickhouse/fold-text.ts';
+import { createFoldText } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseDialect, clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, textList, trusted } from '../../sql/statement.ts';
 import { DatabaseReader } from './database-reader.ts';
@@ -8,7 +8,7 @@ import { DatabaseReader } from './database-reader.ts';
 const reader = await DatabaseReader.open();
 
 beforeAll(async () => {
-  await reader.run(foldTextFunction());
+  await reader.run(createFoldText());
 });
 
 afterAll(() => reader.close());

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { foldTextFunction } from '../../sql/fold-text.ts';
 import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts';
 import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
 import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
@@ -78,6 +79,26 @@ test('a dry run of a database that is not there makes none', async () => {
   const address = { urls: [url], user: 'default', password: '', database: name };
   expect((await migrateSchema(address, { isDryRun: true })).statements[0]).toBe(`CREATE DATABASE IF NOT EXISTS \`${name}\``);
   expect((await migrateSchema(address, { isDryRun: true })).from).toBe(0);
+});
+
+test('a store whose function was dropped says so, and the next program makes it again', async () => {
+  // Functions belong to the whole server, so that only an answer may say that this one is gone.
+  const server = await breakableServer();
+  const address = await addressOf(server.url);
+  await migrateSchema(address);
+  const fault = await server.break({ kind: 'answer', text: '{"data":[["0"]]}', matching: 'system\\.functions' });
+  const { name } = foldTextFunction();
+  expect(await migrateSchema(address)).toEqual({
+    from: 2,
+    to: 2,
+    statements: [expect.stringMatching(`^CREATE FUNCTION IF NOT EXISTS ${name} AS `)],
+  });
+  await server.mend(fault);
+  expect(await migrateSchema(address)).toEqual({ from: 2, to: 2, statements: [] });
+  await expect(clientOf(address).read(plain("SELECT foldText_of_another('A')"))).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining(`the tables in CLICKHOUSE_DATABASE=${address.database}, or their function, are not there: `),
+  });
 });
 
 test('several migrations at once make one store', async () => {

@@ -17,8 +17,8 @@ const MEANINGS: Readonly<Record<Meaning, readonly number[]>> = {
   signedOut: [192, 193, 194, 516],
   // READONLY, DATABASE_ACCESS_DENIED, ACCESS_DENIED
   denied: [164, 291, 497],
-  // UNKNOWN_TABLE, UNKNOWN_DATABASE
-  gone: [60, 81],
+  // UNKNOWN_FUNCTION, UNKNOWN_TABLE, UNKNOWN_DATABASE
+  gone: [46, 60, 81],
   // TOO_MANY_ROWS, which is also said of groups, TOO_MANY_ROWS_OR_BYTES
   tooLarge: [158, 396],
   // TIMEOUT_EXCEEDED, TOO_SLOW, CANNOT_ALLOCATE_MEMORY, QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED,
@@ -78,7 +78,11 @@ export function storeErrorOf(error: ClickHouseError, { user, database }: { reado
     case 'denied':
       return new StoreError('unavailable', `ClickHouse user ${user} may not do this in ${database}: ${message}`, cause);
     case 'gone':
-      return new StoreError('unavailable', `the tables in CLICKHOUSE_DATABASE=${database} are not there: ${message}`, cause);
+      return new StoreError(
+        'unavailable',
+        `the tables in CLICKHOUSE_DATABASE=${database}, or their function, are not there: ${message}`,
+        cause,
+      );
     case 'tooLarge':
       return new AnswerTooLarge(message, cause);
     case 'busy':
