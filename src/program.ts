@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
@@ -74,11 +73,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
   const clickhouse = clickhouseAddress(config);
   const settings = { retentionMs, ...deadLetters, now, logger };
-  if (clickhouse !== null) mkdirSync(dataDir, { recursive: true });
   const store = await openStore(
     clickhouse === null
       ? { kind: 'embedded', dataDir, memoryLimitMb, ...settings, onFatal }
-      : { kind: 'clickhouse', address: clickhouse, memoryLimitMb, ...clusterOf(config), ...settings },
+      : { kind: 'clickhouse', address: clickhouse, dataDir, memoryLimitMb, ...clusterOf(config), ...settings },
   );
   // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];

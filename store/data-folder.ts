@@ -1,6 +1,7 @@
 import { closeSync, type Dirent, fsyncSync, mkdirSync, openSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from './event-store.ts';
 
 export const JOURNAL_FOLDER = 'journal';
@@ -38,19 +39,51 @@ export function dataFolderAt(dataDir: string): DataFolder {
 /** Creates the missing folders. Throws `StoreError` (`folder_unusable`) where that fails. */
 export function prepareDataFolder(dataDir: string): DataFolder {
   const folder = dataFolderAt(dataDir);
-  const { root } = folder;
+  makeFolders(folder, [folder.journal, folder.segments, folder.links, folder.spill]);
+  return folder;
+}
+
+/**
+ * Makes DATA_DIR for a program whose events are elsewhere, and keeps others from it until it is disposed. It locks the file that an
+ * embedded store locks, so that no two programs of either kind have a folder; that file stays as it is, or empty. The lock goes with the
+ * process, however it ends. Throws `StoreError`: `folder_in_use`, `folder_unusable`.
+ */
+export function lockDataFolder(dataDir: string): Disposable {
+  const folder = dataFolderAt(dataDir);
+  makeFolders(folder, [folder.root]);
+  let database: DatabaseSync | undefined;
   try {
-    refuseLinks(root);
-    for (const path of [folder.journal, folder.segments, folder.links, folder.spill]) {
+    database = new DatabaseSync(folder.catalogFile);
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    return database;
+  } catch (error) {
+    database?.close();
+    throw inUseError(folder.catalogFile, error) ?? unusable(folder, error);
+  }
+}
+
+/** The error of an opening whose file another process has locked; undefined where it failed for another reason. */
+export function inUseError(file: string, error: unknown): StoreError | undefined {
+  if (!/locked|busy/i.test((error as Error).message)) {
+    return undefined;
+  }
+  const what = `another shieldlog process is using ${JSON.stringify(file)}; stop it or choose another folder`;
+  return new StoreError('folder_in_use', `DATA_DIR: ${what}`, { cause: error });
+}
+
+function makeFolders(folder: DataFolder, paths: readonly string[]): void {
+  try {
+    refuseLinks(folder.root);
+    for (const path of paths) {
       makeFolder(path);
     }
   } catch (error) {
-    if (error instanceof StoreError) throw error;
-    throw new StoreError('folder_unusable', `DATA_DIR: ${JSON.stringify(root)} cannot be used: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw error instanceof StoreError ? error : unusable(folder, error);
   }
-  return folder;
+}
+
+function unusable({ root }: DataFolder, cause: unknown): StoreError {
+  return new StoreError('folder_unusable', `DATA_DIR: ${JSON.stringify(root)} cannot be used: ${(cause as Error).message}`, { cause });
 }
 
 /**

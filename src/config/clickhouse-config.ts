@@ -20,7 +20,7 @@ type ClickhouseVariable = {
   [K in keyof ClickhouseConfigValues]: ConfigVariable<K, NonNullable<ClickhouseConfigValues[K]>>;
 }[keyof ClickhouseConfigValues];
 
-const URLS_FORM = 'http: or https: URLs without credentials, query and fragment, separated by commas';
+const URLS_FORM = 'http: or https: URLs without credentials, path, query and fragment, separated by commas';
 
 /** Parses CLICKHOUSE_URL. */
 function parseUrls(text: string): ParsedValue<readonly string[]> {
@@ -28,7 +28,9 @@ function parseUrls(text: string): ParsedValue<readonly string[]> {
   for (const item of text.split(',').map((part) => part.trim())) {
     const parsed = parseUrlSetting(item, ['http', 'https']);
     if (parsed.kind === 'refused') return parsed;
-    urls.push(parsed.value.href.replace(/\/+$/, ''));
+    const { origin, pathname } = parsed.value;
+    if (pathname !== '/') return refuse('it has a path, which would be taken for the database: CLICKHOUSE_DATABASE names that');
+    urls.push(origin);
   }
   return accept(urls);
 }

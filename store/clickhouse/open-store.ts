@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
+import { lockDataFolder } from '../data-folder.ts';
 import { isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
 import { clickhouseExcerptBytes } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
@@ -40,6 +41,8 @@ export interface ClickhouseStoreOptions {
   readonly cluster?: string | null;
   /** How many replicas have an insert before it is acknowledged. Default: what ClickHouse does by itself. */
   readonly insertQuorum?: number | 'auto';
+  /** The program's DATA_DIR, which is made and locked as long as the store is open. Default: the program has none. */
+  readonly dataDir?: string;
   readonly retentionMs: number;
   /** Memory for excerpts of the feed is a part of it. Default: 1,024. */
   readonly memoryLimitMb?: number;
@@ -72,10 +75,10 @@ export interface ClickhouseTuning {
 
 /**
  * Opens a store in a database of ClickHouse, whose schema is brought up to date. Where the server is away, calls reject with `StoreError`
- * (`unavailable`) until it is there. Throws `IncompatibleServer`.
+ * (`unavailable`) until it is there. Throws `IncompatibleServer`, and `StoreError` (`folder_in_use`, `folder_unusable`).
  */
 export async function openClickhouseStore(options: ClickhouseStoreOptions, tuning: ClickhouseTuning = {}): Promise<ClickhouseStore> {
-  const { address, cluster: name = null, insertQuorum, retentionMs, now, logger = silentLogger } = options;
+  const { address, dataDir, cluster: name = null, insertQuorum, retentionMs, now, logger = silentLogger } = options;
   const {
     memoryLimitMb = MEMORY_LIMIT_MB,
     deadLetterQuotaBytes = DEAD_LETTER_QUOTA_BYTES,
@@ -83,6 +86,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   } = options;
   const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
   const { idleMs, failureHoldMs = FAILURE_HOLD_MS, closeGraceMs = CLOSE_GRACE_MS, setupWaitMs = SETUP_WAIT_MS } = tuning;
+  const folder = dataDir === undefined ? undefined : lockDataFolder(dataDir);
   const { database } = address;
   const cluster = name === null ? null : { name, database };
   const local = EVENTS_TABLE;
@@ -140,6 +144,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     await Promise.race([underWay, delay(closeGraceMs, undefined, { ref: false })]);
     await client.close();
     await pipeline.close();
+    folder?.[Symbol.dispose]();
   };
   try {
     await setup.begin(setupWaitMs);

@@ -1,6 +1,33 @@
-import { expect, test } from 'vitest';
-import { networkFileSystemOf, sharedCheck } from '../../store/data-folder.ts';
+import { existsSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { lockDataFolder, networkFileSystemOf, sharedCheck } from '../../store/data-folder.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
+import { embeddedStoreIn } from './embedded/embedded-store-in.ts';
+
+const IN_USE = { code: 'folder_in_use', message: expect.stringContaining('another shieldlog process is using ') };
+
+test('a folder is made and has one program at a time, whether its events are in it or not', async () => {
+  const folder = join(temporaryFolder(), 'one', 'two');
+  const lock = lockDataFolder(folder);
+  onTestFinished(() => lock[Symbol.dispose]());
+  expect(existsSync(folder)).toBe(true);
+  expect(() => lockDataFolder(folder)).toThrow(expect.objectContaining(IN_USE));
+  await expect(embeddedStoreIn(folder)).rejects.toMatchObject(IN_USE);
+  lock[Symbol.dispose]();
+  const store = await embeddedStoreIn(folder);
+  expect(() => lockDataFolder(folder)).toThrow(expect.objectContaining(IN_USE));
+  await store.close();
+  lockDataFolder(folder)[Symbol.dispose]();
+  await (await embeddedStoreIn(folder)).close();
+});
+
+test('a folder with a link in it, or that is a file, is not locked', () => {
+  const folder = temporaryFolder();
+  symlinkSync(temporaryFolder(), join(folder, 'control-plane.sqlite'));
+  expect(() => lockDataFolder(folder)).toThrow(/^DATA_DIR: ".*control-plane\.sqlite" is a symbolic link, which is not allowed there/);
+  expect(() => lockDataFolder(import.meta.filename)).toThrow(expect.objectContaining({ code: 'folder_unusable' }));
+});
 
 test('those who ask whether a folder is there share one check, and are told when it does not answer', async () => {
   const answers: ((problem: string | undefined) => void)[] = [];

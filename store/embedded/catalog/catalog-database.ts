@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
+import { inUseError } from '../../data-folder.ts';
 import { StoreError } from '../../event-store.ts';
 import { hasEmptyJournals } from '../journal/empty-journal-table.ts';
 import { damageIn, inTransaction, isDamage, isSqliteError } from '../runtime/sqlite-transaction.ts';
@@ -204,9 +205,5 @@ function asOpenError(file: string, error: unknown): StoreError {
   if (isDamage(error)) {
     return damagedCatalog(file, message, error);
   }
-  if (/locked|busy/i.test(message)) {
-    const what = `another shieldlog process is using ${JSON.stringify(file)}; stop it or choose another folder`;
-    return new StoreError('folder_in_use', `DATA_DIR: ${what}`, { cause: error });
-  }
-  return new StoreError('folder_unusable', `${file}: the catalog cannot be opened: ${message}`, { cause: error });
+  return inUseError(file, error) ?? new StoreError('folder_unusable', `${file}: the catalog cannot be opened: ${message}`, { cause: error });
 }
