@@ -55,7 +55,8 @@ export function memoryOfLetter({ bytes, reason }: Pick<DeadLetter, 'bytes' | 're
 }
 
 export interface StoredDeadLetter extends Omit<DeadLetter, 'cut' | 'isBatch' | 'index'> {
-  readonly id: number;
+  /** It orders the letters of a store. Nothing else may be read from it. */
+  readonly id: string;
   readonly index: number | null;
   readonly receivedAtMs: number;
   /** The length of the whole message. */
@@ -71,10 +72,18 @@ export interface DeadLetterSelection {
   /** Letters of these zones; `all` also selects letters without a zone. */
   readonly zones: readonly number[] | 'all';
   /** Only letters with these ids; absent: with any. */
-  readonly ids?: readonly number[];
+  readonly ids?: readonly string[];
   /** Only letters with a higher id. */
-  readonly afterId?: number;
+  readonly afterId?: string;
   readonly limit: number;
+}
+
+/** What the ids of a store's dead letters look like. */
+export interface DeadLetterIds {
+  /** Says for people which ids there may be. */
+  readonly allowed: string;
+  /** The id that a caller names by a text or by a whole number; null where no letter can have it. */
+  parse(named: string | bigint): string | null;
 }
 
 /**
@@ -247,6 +256,7 @@ export interface EventStore {
   sourceOffset(topic: string, partition: number): Promise<bigint | undefined>;
   /** The id of the topic that the stored source offset of a partition is of; undefined where it is not known. */
   sourceTopicId(topic: string, partition: number): Promise<string | undefined>;
+  readonly deadLetterIds: DeadLetterIds;
   /** Lists letters by ascending id: fewer than the limit where they are long, none where there are no more. */
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]>;
   /** Removes dead letters for good; resolves with their number. */

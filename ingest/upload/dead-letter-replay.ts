@@ -14,7 +14,7 @@ export interface ReplayOptions {
   /** Only dead letters of these zones. Dead letters without a zone belong to `all` alone. */
   readonly zones: DeadLetterSelection['zones'];
   /** Only these dead letters; absent: all. */
-  readonly ids?: readonly number[];
+  readonly ids?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -38,9 +38,9 @@ export interface ReplayReport {
 export async function replayDeadLetters(store: EventStore, { ids, zones, signal, ...rules }: ReplayOptions): Promise<ReplayReport> {
   const builder = new BatchBuilder(rules);
   let [replayed, stillRejected, notReplayable] = [0, 0, 0];
-  let taken: number[] = [];
+  let taken: string[] = [];
   /** Of these the ones that leave letters of their events. */
-  let divided = new Set<number>();
+  let divided = new Set<string>();
   const storeTaken = async (): Promise<void> => {
     // A letter of an array without events leaves nothing to store.
     const notKept = builder.isEmpty ? [] : (await store.append(builder.take())).deadLettersNotKept;
@@ -91,7 +91,7 @@ function addAgain(builder: BatchBuilder, letter: StoredDeadLetter): { readonly r
 }
 
 /** Removes the dead letters with these ids, or all, for good. Resolves with their number. */
-export async function discardDeadLetters(store: EventStore, zones: ReplayOptions['zones'], ids?: readonly number[]): Promise<number> {
+export async function discardDeadLetters(store: EventStore, zones: ReplayOptions['zones'], ids?: readonly string[]): Promise<number> {
   if (ids === undefined) {
     return await store.removeDeadLetters({ zones, limit: Number.MAX_SAFE_INTEGER });
   }
@@ -102,7 +102,7 @@ export async function discardDeadLetters(store: EventStore, zones: ReplayOptions
   return discarded;
 }
 
-async function* deadLettersOf(store: EventStore, zones: ReplayOptions['zones'], ids?: readonly number[]): AsyncGenerator<StoredDeadLetter> {
+async function* deadLettersOf(store: EventStore, zones: ReplayOptions['zones'], ids?: readonly string[]): AsyncGenerator<StoredDeadLetter> {
   for (const some of ids === undefined ? [undefined] : idGroups(ids)) {
     const named = some === undefined ? {} : { ids: some };
     yield* lettersOf(store, { ...named, zones, limit: MAX_BATCH_LETTERS });
@@ -111,16 +111,16 @@ async function* deadLettersOf(store: EventStore, zones: ReplayOptions['zones'], 
 
 /** All selected dead letters, by ascending id. They are read from the store up to `limit` at a time. */
 async function* lettersOf(store: EventStore, selection: DeadLetterSelection): AsyncGenerator<StoredDeadLetter> {
-  for (let { afterId = 0 } = selection; ; ) {
-    const letters = await store.listDeadLetters({ ...selection, afterId });
+  for (let after: Pick<DeadLetterSelection, 'afterId'> = {}; ; ) {
+    const letters = await store.listDeadLetters({ ...selection, ...after });
     yield* letters;
     const last = letters.at(-1);
     if (last === undefined) return;
-    afterId = last.id;
+    after = { afterId: last.id };
   }
 }
 
-function* idGroups(ids: readonly number[]): Generator<readonly number[]> {
+function* idGroups(ids: readonly string[]): Generator<readonly string[]> {
   const distinct = [...new Set(ids)];
   for (let start = 0; start < distinct.length; start += MAX_IDS) {
     yield distinct.slice(start, start + MAX_IDS);

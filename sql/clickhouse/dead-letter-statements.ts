@@ -36,15 +36,15 @@ export function knownLettersStatement(identities: readonly string[]): SqlStateme
 
 export interface ChosenLetters {
   readonly zones: ZoneSelection;
-  readonly ids?: readonly number[] | undefined;
-  readonly afterId: number;
+  readonly ids?: readonly string[] | undefined;
+  readonly afterId: string;
   readonly limit: number;
 }
 
 function matching({ zones, ids, afterId, limit }: ChosenLetters): SqlFragment {
-  const ofIds = ids === undefined ? NO_SQL : sql` AND id IN (${joinSql(ids.map((id) => sql`${int64(id)}`))})`;
+  const ofIds = ids === undefined ? NO_SQL : sql` AND id IN (${joinSql(ids.map((id) => sql`${int64(BigInt(id))}`))})`;
   const ofZones = zones === 'all' ? NO_SQL : sql` AND ${inZones(zones, clickhouseDialect)}`;
-  return sql`FROM ${KEPT} WHERE id > ${int64(afterId)}${ofIds}${ofZones} ORDER BY id LIMIT ${int64(limit)}`;
+  return sql`FROM ${KEPT} WHERE id > ${int64(BigInt(afterId))}${ofIds}${ofZones} ORDER BY id LIMIT ${int64(limit)}`;
 }
 
 /** The ids of letters and the bytes of their messages, by id. */
@@ -58,8 +58,8 @@ export function lettersStatement(chosen: ChosenLetters): SqlStatement {
 }
 
 /** Removes letters with all others of their identities. */
-export function removeLettersStatement(ids: readonly number[]): SqlStatement {
-  const wanted = joinSql(ids.map((id) => sql`${int64(id)}`));
+export function removeLettersStatement(ids: readonly string[]): SqlStatement {
+  const wanted = joinSql(ids.map((id) => sql`${int64(BigInt(id))}`));
   return clickhouseStatement(
     sql`INSERT INTO removed_dead_letters (id, receivedAt) SELECT id, receivedAt FROM dead_letters
       WHERE identity IN (SELECT identity FROM dead_letters WHERE id IN (${wanted})) AND id NOT IN (SELECT id FROM removed_dead_letters)`,

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonLimits } from '../../query/exact-json.ts';
-import type { JsonValue } from '../../query/json-value.ts';
+import { exactInteger, JsonNumber, type JsonValue } from '../../query/json-value.ts';
 import { BODY, ErrorList, elementPath, shownValue } from '../../query/request/request-errors.ts';
-import { readInteger, readJson, readObject } from '../../query/request/wire-readers.ts';
-import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
+import { readJson, readObject } from '../../query/request/wire-readers.ts';
+import type { DeadLetterIds, DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
 import { type HeldPart, type Hold, uncounted } from './answer-memory.ts';
 import { invalidRequest } from './problem.ts';
 
@@ -50,15 +50,15 @@ type ListedLetters = Pick<DeadLetterSelection, 'zones' | 'afterId' | 'limit'>;
 interface LetterPage extends HeldPart {
   readonly letters: readonly StoredDeadLetter[];
   /** Where the list goes on behind these; null where there are no more, or the limit is not reached. */
-  readonly nextAfterId: number | null;
+  readonly nextAfterId: string | null;
 }
 
 /** Up to `limit` letters, page by page. The last page may be empty. */
-async function* letterPages(store: EventStore, { zones, afterId = 0, limit }: ListedLetters): AsyncGenerator<LetterPage, void, void> {
+async function* letterPages(store: EventStore, { zones, afterId, limit }: ListedLetters): AsyncGenerator<LetterPage, void, void> {
   for (let [left, after] = [limit, afterId]; ; ) {
     // One more than are left tells whether there are more.
     const asked = Math.min(READ_AT_ONCE, left + 1);
-    const found = await store.listDeadLetters({ zones, afterId: after, limit: asked });
+    const found = await store.listDeadLetters({ zones, ...(after === undefined ? {} : { afterId: after }), limit: asked });
     const letters = found.slice(0, left);
     const bytes = found.reduce((sum, letter) => sum + letter.bytes.length, 0);
     left -= letters.length;
@@ -68,7 +68,7 @@ async function* letterPages(store: EventStore, { zones, afterId = 0, limit }: Li
       letters,
       bytes,
       isLast: isOver || (found.length < asked && bytes < SHORT_LIST_BYTES),
-      nextAfterId: found.length > letters.length ? after : null,
+      nextAfterId: found.length > letters.length ? (after ?? null) : null,
     };
     if (isOver) return;
   }
@@ -90,36 +90,39 @@ export async function* deadLetterList(
   hold: Hold = uncounted,
 ): AsyncGenerator<Iterable<string>, void, void> {
   let before = '{"deadLetters":[';
-  let next: number | null = null;
+  let next: string | null = null;
   for await (const { letters, nextAfterId } of hold(letterPages(store, listed))) {
     yield listParts(letters, before);
     if (letters.length > 0) before = ',';
     next = nextAfterId;
   }
-  yield [`${before === ',' ? '' : before}],"nextAfterId":${next}}`];
+  yield [`${before === ',' ? '' : before}],"nextAfterId":${JSON.stringify(next)}}`];
 }
 
 /** An object with a list has depth 2; a little more gives better messages. Reading so many ids takes some 50 ms. */
 export const DEAD_LETTER_BODY_LIMITS: JsonLimits = { depth: 8, values: 100_000 };
-/** Ids are SQLite's row ids. JavaScript holds these exactly. */
-const DEAD_LETTER_ID = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
 
-function readIds(value: JsonValue, whole: string, errors: ErrorList): readonly number[] | undefined {
+function readIds(value: JsonValue, idForm: DeadLetterIds, whole: string, errors: ErrorList): readonly string[] | undefined {
   if (!Array.isArray(value)) {
     // null is refused, too: it stands for no list in some languages, and must not select all letters.
     errors.add('ids', `must be an array of ids of dead letters, or be left out ${whole}, not ${shownValue(value)}`);
     return undefined;
   }
-  return (value as readonly JsonValue[]).map((id, index) => Number(readInteger(id, elementPath('ids', index), DEAD_LETTER_ID, errors)));
+  return (value as readonly JsonValue[]).flatMap((named, index) => {
+    const written = named instanceof JsonNumber ? exactInteger(named.source) : named;
+    const id = typeof written === 'string' || typeof written === 'bigint' ? idForm.parse(written) : null;
+    if (id === null) errors.add(elementPath('ids', index), `must be the id of a dead letter, ${idForm.allowed}, not ${shownValue(named)}`);
+    return id ?? [];
+  });
 }
 
 /** Returns the ids that a replay names, or undefined for all: no body, an empty one, or `{}`. Throws RequestProblem `request.invalid`. */
-export function readReplayRequest(body: Uint8Array): readonly number[] | undefined {
+export function readReplayRequest(body: Uint8Array, idForm: DeadLetterIds): readonly string[] | undefined {
   if (body.length === 0) return undefined;
   const errors = new ErrorList();
   const parsed = readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
   const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids'], errors);
-  const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, 'for all of them', errors) : undefined;
+  const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, idForm, 'for all of them', errors) : undefined;
   if (!errors.isEmpty) throw invalidRequest(errors.toArray());
   return ids;
 }
@@ -127,11 +130,11 @@ export function readReplayRequest(body: Uint8Array): readonly number[] | undefin
 /**
  * Returns the ids to discard, or undefined for `{"all":true}`. A missing body discards nothing. Throws RequestProblem `request.invalid`.
  */
-export function readDiscardRequest(body: Uint8Array): readonly number[] | undefined {
+export function readDiscardRequest(body: Uint8Array, idForm: DeadLetterIds): readonly string[] | undefined {
   const errors = new ErrorList();
   const parsed = body.length === 0 ? new Map<string, JsonValue>() : readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
   const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids', 'all'], errors);
-  const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, 'where all is true', errors) : undefined;
+  const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, idForm, 'where all is true', errors) : undefined;
   const all = object?.get('all');
   if (errors.isEmpty && all !== undefined && all !== true) errors.add('all', `must be true, or be left out, not ${shownValue(all)}`);
   if (errors.isEmpty && (all === true) === object?.has('ids'))

@@ -11,7 +11,7 @@ export type RawQuery = Readonly<Record<string, unknown>>;
 export type Reader<Value> = (value: unknown, name: string, errors: ErrorList) => Value | undefined;
 
 /** The value as it was written, quoted and cut. */
-function shown(value: unknown): string {
+export function shownParameter(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : JSON.stringify(cutText(String(value)));
 }
 
@@ -21,7 +21,7 @@ export function wholeNumberParameter(min: number, max: number): Reader<number> {
     if (value === undefined) return undefined;
     const number = typeof value === 'string' ? wholeNumberIn(value, min, max) : null;
     if (number !== null) return Number(number);
-    errors.add(name, `must be a whole number ${min}..${max}, not ${shown(value)}`);
+    errors.add(name, `must be a whole number ${min}..${max}, not ${shownParameter(value)}`);
     return undefined;
   };
 }
@@ -31,7 +31,7 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Wo
   return (value, name, errors) => {
     if (value === undefined) return undefined;
     const word = words.find((candidate) => candidate === value);
-    if (word === undefined) errors.add(name, `must be one of ${words.join(', ')}, not ${shown(value)}`);
+    if (word === undefined) errors.add(name, `must be one of ${words.join(', ')}, not ${shownParameter(value)}`);
     return word;
   };
 }

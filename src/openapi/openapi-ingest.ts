@@ -30,6 +30,10 @@ const LISTED = shownCount(MAX_REJECTED_LISTED);
 /** A number is the text of its digits. */
 const NUMBER_OR_TEXT = { anyOf: [textSchema, { type: 'number' }, { type: 'null' }] };
 
+/** Of an embedded store, whose ids requests may also have as whole numbers, or of one on ClickHouse. */
+const letterId = { type: 'string', pattern: '^([0-9]{1,19}|[0-9a-f]{32})$' };
+const namedLetter = { anyOf: [letterId, { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }] };
+
 const INGEST_SCHEMAS = {
   Event: {
     type: 'object',
@@ -99,7 +103,7 @@ const INGEST_SCHEMAS = {
     deadLetters: listOf(
       exactly(
         {
-          id: int64Schema,
+          id: { ...letterId, description: 'It orders the letters; nothing else may be read from it' },
           receivedAtMs: time('When it arrived'),
           source: textSchema,
           topic: nullableText,
@@ -128,13 +132,13 @@ const INGEST_SCHEMAS = {
         ['text', 'base64'],
       ),
     ),
-    nextAfterId: { type: ['integer', 'null'], description: 'The afterId of the next page' },
+    nextAfterId: { ...nullableText, description: 'The afterId of the next page' },
   }),
   ReplayRequest: {
     type: 'object',
     additionalProperties: false,
     properties: {
-      ids: { ...listOf({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), description: 'Left out: all dead letters' },
+      ids: { ...listOf(namedLetter), description: 'Left out: all dead letters' },
     },
   },
   ReplayReport: exactly({
@@ -151,7 +155,7 @@ const INGEST_SCHEMAS = {
     minProperties: 1,
     maxProperties: 1,
     properties: {
-      ids: listOf({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      ids: listOf(namedLetter),
       all: { type: 'boolean', enum: [true] },
     },
   },
@@ -203,7 +207,7 @@ const LETTERS: Examples = {
     value: {
       deadLetters: [
         {
-          id: 1,
+          id: '1',
           receivedAtMs: 1_767_228_000_123,
           source: 'http',
           topic: null,
@@ -218,7 +222,7 @@ const LETTERS: Examples = {
           text: '{"shieldZoneId":7}',
         },
         {
-          id: 2,
+          id: '2',
           receivedAtMs: 1_767_228_000_456,
           source: 'kafka',
           topic: 'events',
@@ -305,7 +309,7 @@ export const INGEST_GROUP = {
         summary: 'List the messages that could not become events',
         description: 'Those of the zones that the key opens; those whose zone cannot be read are for keys of every zone.',
         parameters: [
-          integerIn('query', 'afterId', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 'Only those after it: the nextAfterId of a page'),
+          { name: 'afterId', in: 'query', schema: letterId, description: 'Only those after it: the nextAfterId of a page' },
           integerIn('query', 'limit', { minimum: 1, maximum: MAX_LISTED_LETTERS, default: DEFAULT_LISTED_LETTERS }, 'At most so many'),
         ],
         responses: {
@@ -331,7 +335,7 @@ export const INGEST_GROUP = {
         requestBody: {
           description: 'None, or an empty one: all',
           content: content(JSON_TYPES, ref('ReplayRequest'), {
-            some: { summary: 'Two of them', value: { ids: [1, 2] } },
+            some: { summary: 'Two of them', value: { ids: ['1', '2'] } },
             all: { summary: 'All of them', value: {} },
           }),
         },
@@ -365,7 +369,7 @@ export const INGEST_GROUP = {
         requestBody: {
           required: true,
           content: content(JSON_TYPES, ref('DiscardRequest'), {
-            some: { summary: 'Two of them', value: { ids: [1, 2] } },
+            some: { summary: 'Two of them', value: { ids: ['1', '2'] } },
             all: { summary: 'All of them', value: { all: true } },
           }),
         },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
-import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
+import type { DeadLetterIds, DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody, requirePlainBody } from '../http/content-negotiation.ts';
@@ -13,7 +13,7 @@ import {
 } from '../http/dead-letter-json.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
-import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
+import { type Reader, readQuery, shownParameter, wholeNumberParameter } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 
 export interface DeadLetterRoutesOptions {
@@ -30,9 +30,18 @@ function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
   return zones === 'all' ? zones : [...zones];
 }
 
-function listQuery(query: unknown): { readonly afterId?: number; readonly limit?: number } {
-  return readQuery<{ afterId: number; limit: number }>(query, {
-    afterId: wholeNumberParameter(0, Number.MAX_SAFE_INTEGER),
+function letterId(ids: DeadLetterIds): Reader<string> {
+  return (value, name, errors) => {
+    if (value === undefined) return undefined;
+    const id = typeof value === 'string' ? ids.parse(value) : null;
+    if (id === null) errors.add(name, `must be the id of a dead letter, ${ids.allowed}, not ${shownParameter(value)}`);
+    return id ?? undefined;
+  };
+}
+
+function listQuery(query: unknown, ids: DeadLetterIds): { readonly afterId?: string; readonly limit?: number } {
+  return readQuery<{ afterId: string; limit: number }>(query, {
+    afterId: letterId(ids),
     limit: wholeNumberParameter(1, MAX_LISTED_LETTERS),
   });
 }
@@ -54,21 +63,21 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
   takeWholeBodies(app, bodies);
 
   app.get('/ingest/dead-letters', async (request, reply) => {
-    const { afterId, limit = DEFAULT_LISTED_LETTERS } = listQuery(request.query);
+    const { afterId, limit = DEFAULT_LISTED_LETTERS } = listQuery(request.query, store.deadLetterIds);
     const selection = { zones: zonesOf(request), ...(afterId === undefined ? {} : { afterId }), limit };
     return searches.send(request, reply, (hold) => deadLetterList(store, selection, hold), 'application/json');
   });
 
   const changes = { config: { needsScope: 'ingest' }, onRequest: validateBody } as const;
   app.post('/ingest/dead-letters/replay', changes, async (request, reply) => {
-    const ids = readReplayRequest(wholeBody(request));
+    const ids = readReplayRequest(wholeBody(request), store.deadLetterIds);
     const zones = zonesOf(request);
     const options = { now, retentionMs, zones, signal: hangUpSignal(reply.raw), ...(ids === undefined ? {} : { ids }) };
     return await replayDeadLetters(store, options);
   });
 
   app.post('/ingest/dead-letters/discard', changes, async (request) => {
-    const ids = readDiscardRequest(wholeBody(request));
+    const ids = readDiscardRequest(wholeBody(request), store.deadLetterIds);
     return { discarded: await discardDeadLetters(store, zonesOf(request), ids) };
   });
 }

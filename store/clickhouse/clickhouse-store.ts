@@ -5,6 +5,7 @@ import {
   type ActiveZone,
   type AppendReceipt,
   type CheckLine,
+  type DeadLetterIds,
   type DeadLetterSelection,
   type EventBatch,
   type EventStore,
@@ -22,7 +23,7 @@ import type { Reading, Readings } from '../readings.ts';
 import type { RetentionHold } from '../retention-hold.ts';
 import type { ArrivalWatch } from './feed/arrival-watch.ts';
 import type { Feed } from './feed/feed.ts';
-import type { SharedDeadLetters } from './intake/dead-letters.ts';
+import { type SharedDeadLetters, sharedLetterIds } from './intake/dead-letters.ts';
 import type { InsertPipeline } from './intake/insert-pipeline.ts';
 import type { SourceOffsets } from './intake/source-offsets.ts';
 import type { Retention } from './retention.ts';
@@ -126,6 +127,10 @@ export class ClickhouseStore implements EventStore {
   async sourceTopicId(topic: string, partition: number): Promise<string | undefined> {
     await this.#parts.setup.done();
     return (await this.#parts.sourceOffsets.get(topic, partition))?.topicId;
+  }
+
+  get deadLetterIds(): DeadLetterIds {
+    return sharedLetterIds;
   }
 
   async listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {

@@ -5,6 +5,7 @@ import type { FolderCheck } from '../data-folder.ts';
 import {
   type ActiveZone,
   type CheckLine,
+  type DeadLetterIds,
   type DeadLetterSelection,
   type EventBatch,
   type EventStore,
@@ -17,6 +18,7 @@ import {
   type StoreStats,
   storeClosed,
 } from '../event-store.ts';
+import { embeddedLetterIds } from './catalog/dead-letter-table.ts';
 import type { EpochTable } from './catalog/epoch-table.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { exportRows } from './export/export-reader.ts';
@@ -106,6 +108,10 @@ export class EmbeddedStore implements EventStore {
 
   async sourceTopicId(topic: string, partition: number): Promise<string | undefined> {
     return this.#parts.sourceOffsets.get(topic, partition)?.topicId;
+  }
+
+  get deadLetterIds(): DeadLetterIds {
+    return embeddedLetterIds;
   }
 
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {

@@ -34,7 +34,7 @@ test('a letter comes back as it was, whatever its bytes and texts are', async ()
   const { cut: _, ...rest } = given;
   expect(stored).toMatchObject({ ...rest, bytes, receivedAtMs: NOW, sizeBytes: 256, isWhole: true });
   expect(stored?.sha256).toMatch(/^[0-9a-f]{64}$/);
-  expect(Number.isSafeInteger(stored?.id)).toBe(true);
+  expect(stored?.id).toMatch(/^\d{16,}$/);
 });
 
 test('a message is kept once, by how many processes ever it is stored', async () => {
@@ -71,12 +71,12 @@ test('letters are listed by id, zone and number', async () => {
     NOW,
   );
   const ids = (await letters.list(ALL)).map(({ id }) => id);
-  expect(ids).toEqual([...ids].sort((one, other) => one - other));
+  expect(ids).toEqual([...ids].sort());
   const listed = async (selection: Parameters<SharedDeadLetters['list']>[0]) =>
     (await letters.list(selection)).map(({ id }) => ids.indexOf(id));
   expect(await listed({ zones: [1], limit: 10 })).toEqual([0, 2]);
   expect(await listed({ zones: [1, 2], limit: 2 })).toEqual([0, 1]);
-  expect(await listed({ zones: 'all', limit: 2, afterId: ids[1] as number })).toEqual([2, 3]);
+  expect(await listed({ zones: 'all', limit: 2, afterId: ids[1] as string })).toEqual([2, 3]);
   expect(await listed({ zones: [2], ids: ids.slice(0, 2), limit: 10 })).toEqual([1]);
   expect(await listed({ zones: [], limit: 10 })).toEqual([]);
   expect(await listed({ zones: 'all', ids: [], limit: 10 })).toEqual([]);
@@ -91,15 +91,15 @@ test('a list ends where its letters are long, and goes on after the last', async
   );
   const first = await letters.list(ALL);
   expect(first.map((one) => one.bytes[0])).toEqual([1, 2]);
-  expect((await letters.list({ ...ALL, afterId: first[1]?.id as number })).map((one) => one.bytes[0])).toEqual([3, 4]);
+  expect((await letters.list({ ...ALL, afterId: first[1]?.id as string })).map((one) => one.bytes[0])).toEqual([3, 4]);
 });
 
 test('a removed letter is gone, and comes again with its message', async () => {
   const letters = await emptyLetters();
   await letters.add([letter(), letter({ bytes: Buffer.from('other') })], NOW);
   const [first] = await letters.list(ALL);
-  expect(await letters.remove({ zones: 'all', ids: [first?.id as number], limit: 10 })).toBe(1);
-  expect(await letters.remove({ zones: 'all', ids: [first?.id as number], limit: 10 })).toBe(0);
+  expect(await letters.remove({ zones: 'all', ids: [first?.id as string], limit: 10 })).toBe(1);
+  expect(await letters.remove({ zones: 'all', ids: [first?.id as string], limit: 10 })).toBe(0);
   expect((await letters.list(ALL)).map(({ bytes }) => bytes.toString())).toEqual(['other']);
   await letters.add([letter()], NOW);
   expect((await letters.list(ALL)).map(({ bytes }) => bytes.toString())).toEqual(['other', '{"x":']);

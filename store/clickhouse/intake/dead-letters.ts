@@ -1,3 +1,4 @@
+import { wholeNumberIn } from '../../../query/integer-ranges.ts';
 import {
   type ChosenLetters,
   chosenLettersStatement,
@@ -8,13 +9,18 @@ import {
   removeLettersStatement,
 } from '../../../sql/clickhouse/dead-letter-statements.ts';
 import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
-import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../event-store.ts';
+import type { DeadLetter, DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../../event-store.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 
 /** Bytes that a letter takes beside its message and texts. */
 const ROW_BYTES = 400;
 /** A list ends once its letters have so many bytes. */
 const LIST_BYTES = 4 * 1024 * 1024;
+
+export const sharedLetterIds: DeadLetterIds = {
+  allowed: 'a whole number 0..9223372036854775807',
+  parse: (named) => wholeNumberIn(String(named), 0, 2n ** 63n - 1n)?.toString() ?? null,
+};
 
 interface SharedDeadLettersOptions {
   readonly client: ClickhouseClient;
@@ -75,7 +81,7 @@ export class SharedDeadLetters {
     if (ids.length === 0) {
       return [];
     }
-    const chosen: ChosenLetters = { zones: 'all', ids, afterId: 0, limit: ids.length };
+    const chosen: ChosenLetters = { zones: 'all', ids, afterId: '0', limit: ids.length };
     const { rows } = await this.#options.client.read(lettersStatement(chosen));
     return rows.map((row) => letterOf(row as LetterRow));
   }
@@ -102,7 +108,7 @@ export class SharedDeadLetters {
     return new Map(rows.map(([identity, isRecordOnly]) => [String(identity), isRecordOnly !== true && isRecordOnly !== 1]));
   }
 
-  async #idsOf({ zones, ids, afterId = 0, limit }: DeadLetterSelection, maxBytes: number): Promise<readonly number[]> {
+  async #idsOf({ zones, ids, afterId = '0', limit }: DeadLetterSelection, maxBytes: number): Promise<readonly string[]> {
     if (ids?.length === 0 || zones.length === 0) {
       return [];
     }
@@ -112,7 +118,7 @@ export class SharedDeadLetters {
       listed += Number(bytes) + ROW_BYTES;
       return listed >= maxBytes;
     });
-    return rows.slice(0, over === -1 ? rows.length : over + 1).map(([id]) => Number(id));
+    return rows.slice(0, over === -1 ? rows.length : over + 1).map(([id]) => String(id));
   }
 }
 
@@ -162,7 +168,7 @@ function letterOf(row: LetterRow): StoredDeadLetter {
   const bytes = Buffer.from(content, 'base64');
   const sizeBytes = Number(size);
   return {
-    id: Number(id),
+    id,
     receivedAtMs: Number(receivedAt),
     source,
     topic,

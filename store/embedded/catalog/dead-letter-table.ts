@@ -1,8 +1,9 @@
 import { existsSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { wholeNumberIn } from '../../../query/integer-ranges.ts';
 import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
-import { type DeadLetter, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
+import { type DeadLetter, type DeadLetterIds, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
 import { DeadLetterShares } from './dead-letter-quota.ts';
 
@@ -15,6 +16,17 @@ const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 const BUSY_TIMEOUT_MS = 5_000;
 
 const NO_BYTES = new Uint8Array(0);
+
+/** Lets the letters of the zones through that a parameter lists as JSON; all where it is null. */
+const OF_ZONES = '(:zones IS NULL OR zone_id IN (SELECT value FROM json_each(:zones)))';
+
+const zonesParameter = (zones: DeadLetterSelection['zones']): string | null => (zones === 'all' ? null : JSON.stringify(zones));
+
+/** The ids of the table are row ids, which JavaScript holds exactly. */
+export const embeddedLetterIds: DeadLetterIds = {
+  allowed: `a whole number 0..${Number.MAX_SAFE_INTEGER}`,
+  parse: (named) => wholeNumberIn(String(named), 0, Number.MAX_SAFE_INTEGER)?.toString() ?? null,
+};
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS dead_letters (
@@ -120,7 +132,7 @@ export class DeadLetterTable {
         reason, size_bytes, sha256, bytes
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.#remove = this.#database.prepare('DELETE FROM dead_letters WHERE id = ? RETURNING record_only, cost');
+    this.#remove = this.#database.prepare(`DELETE FROM dead_letters WHERE id = :id AND ${OF_ZONES} RETURNING record_only, cost`);
     this.#reduce = this.#database.prepare("UPDATE dead_letters SET record_only = 1, cost = ?, bytes = x'' WHERE id = ?");
     this.#total = this.#readTotals();
   }
@@ -140,19 +152,20 @@ export class DeadLetterTable {
 
   /** Lists letters by ascending id: at least one where there is one, and no more once they have `maxBytes`. */
   list(selection: DeadLetterSelection, maxBytes: number): StoredDeadLetter[] {
-    const statement = this.#database.prepare('SELECT * FROM dead_letters WHERE id = ?');
+    const statement = this.#database.prepare(`SELECT * FROM dead_letters WHERE id = :id AND ${OF_ZONES}`);
     statement.setReadBigInts(true);
+    const zones = zonesParameter(selection.zones);
     const letters: StoredDeadLetter[] = [];
     let listedBytes = 0;
-    for (const id of this.#idsOf(selection)) {
-      const row = statement.get(id);
+    for (const id of this.#candidates(selection)) {
+      const row = statement.get({ id, zones });
       if (row === undefined) {
         continue;
       }
       const letter = letterOf(row);
       letters.push(letter);
       listedBytes += letter.bytes.length + ROW_BYTES;
-      if (listedBytes >= maxBytes) {
+      if (listedBytes >= maxBytes || letters.length === selection.limit) {
         break;
       }
     }
@@ -161,7 +174,7 @@ export class DeadLetterTable {
 
   /** Removes the selected letters for good; returns how many there were. */
   remove(selection: DeadLetterSelection): number {
-    return this.#delete(this.#idsOf(selection));
+    return this.#delete(this.#candidates(selection), selection);
   }
 
   /** Removes up to `limit` letters that arrived before a time, Unix milliseconds; returns how many. */
@@ -169,7 +182,10 @@ export class DeadLetterTable {
     const rows = this.#database
       .prepare('SELECT id FROM dead_letters WHERE received_at < ? ORDER BY received_at LIMIT ?')
       .all(thanMs, limit);
-    return this.#delete(rows.map(({ id }) => Number(id)));
+    return this.#delete(
+      rows.map(({ id }) => Number(id)),
+      { zones: 'all', limit },
+    );
   }
 
   /** The number of letters that arrived before a time, Unix milliseconds. */
@@ -185,34 +201,37 @@ export class DeadLetterTable {
     this.#database.close();
   }
 
-  #idsOf({ ids, zones, afterId = 0, limit }: DeadLetterSelection): number[] {
+  /** Ids that a selection may select, ascending. Named ones may be of any zone, or of no letter: the statement that acts decides. */
+  #candidates({ ids, zones, afterId, limit }: DeadLetterSelection): number[] {
+    const after = Number(afterId ?? 0);
     if (ids !== undefined) {
-      const zoneOf = this.#database.prepare('SELECT zone_id FROM dead_letters WHERE id = ?');
-      const opened = (zone: unknown) => zones === 'all' || (zone !== null && zones.includes(Number(zone)));
-      const isThere = (id: number) => {
-        const row = zoneOf.get(id);
-        return row !== undefined && opened(row['zone_id']);
-      };
-      return [...new Set(ids)]
-        .sort((one, other) => one - other)
-        .filter((id) => id > afterId && isThere(id))
-        .slice(0, limit);
+      const named = [...new Set(ids.map(Number))].filter((id) => id > after);
+      return limit === 0 ? [] : named.sort((one, other) => one - other);
     }
     if (zones === 'all') {
-      const rows = this.#database.prepare('SELECT id FROM dead_letters WHERE id > ? ORDER BY id LIMIT ?').all(afterId, limit);
+      const rows = this.#database.prepare('SELECT id FROM dead_letters WHERE id > ? ORDER BY id LIMIT ?').all(after, limit);
       return rows.map(({ id }) => Number(id));
     }
     // A statement for each zone reads no more of its index than is asked for, however many letters other zones have.
     const ofZone = this.#database.prepare('SELECT id FROM dead_letters WHERE zone_id = ? AND id > ? ORDER BY id LIMIT ?');
-    const found = zones.flatMap((zone) => ofZone.all(zone, afterId, limit).map(({ id }) => Number(id)));
+    const found = zones.flatMap((zone) => ofZone.all(zone, after, limit).map(({ id }) => Number(id)));
     return found.sort((one, other) => one - other).slice(0, limit);
   }
 
-  #delete(ids: readonly number[]): number {
+  /** Removes up to `limit` of the letters with these ids that are of the zones. */
+  #delete(ids: readonly number[], { zones: opened, limit }: Pick<DeadLetterSelection, 'zones' | 'limit'>): number {
     if (ids.length === 0) {
       return 0;
     }
-    const removed = inTransaction(this.#database, () => ids.map((id) => this.#remove.get(id)).filter((row) => row !== undefined));
+    const zones = zonesParameter(opened);
+    const removed = inTransaction(this.#database, () => {
+      const rows: Record<string, unknown>[] = [];
+      for (const id of ids) {
+        const row = rows.length === limit ? undefined : this.#remove.get({ id, zones });
+        if (row !== undefined) rows.push(row);
+      }
+      return rows;
+    });
     for (const row of removed) {
       this.#subtract(row);
     }
@@ -308,7 +327,7 @@ export class DeadLetterTable {
   }
 
   #removeRow(id: number): void {
-    const row = this.#remove.get(id);
+    const row = this.#remove.get({ id, zones: null });
     if (row !== undefined) {
       this.#subtract(row);
     }
@@ -345,7 +364,7 @@ function letterOf(row: Record<string, unknown>): StoredDeadLetter {
   const bytes = row['bytes'] as Uint8Array;
   const sizeBytes = Number(row['size_bytes']);
   return {
-    id: Number(row['id']),
+    id: String(row['id']),
     receivedAtMs: Number(row['received_at']),
     source: String(row['source']),
     topic: row['topic'] as string | null,

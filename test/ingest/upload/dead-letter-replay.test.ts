@@ -43,7 +43,7 @@ test('dead letters that keep the rules by now become events under the ids they w
 test('only the dead letters that were asked for are tried', async () => {
   const store = await storeWithDeadLetters();
   const [first, , third] = await store.listDeadLetters({ zones: 'all', limit: 10 });
-  expect(await replayDeadLetters(store, { ...LATER, ids: [third?.id ?? 0, 999] })).toEqual({
+  expect(await replayDeadLetters(store, { ...LATER, ids: [third?.id ?? '', '999'] })).toEqual({
     replayed: 1,
     stillRejected: 0,
     notReplayable: 0,

@@ -62,7 +62,7 @@ async function change(key: keyof typeof KEYS, what: 'replay' | 'discard', body: 
   return answer.body;
 }
 
-async function everyId(): Promise<number[]> {
+async function everyId(): Promise<string[]> {
   const { body } = await ask(app, '/ingest/dead-letters', { headers: { accesskey: KEYS.all } });
   return body.deadLetters.map(({ id }: { id: number }) => id);
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { derived } from '../../fixtures/derived.ts';
 import { type Answer, ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
 
 let app: RunningApp;
@@ -20,7 +21,7 @@ describe('dead letters', () => {
   test('are listed with their bytes, reason and source, page by page', async () => {
     const bad = Array.from({ length: 45 }, (_, index) => `bad ${index}\n`).join('');
     await ingest(app, Buffer.concat([Buffer.from(bad), Buffer.from([0xff, 0xfe, 0x0a])]));
-    const seen: { id: number; text?: string; base64?: string; reason: string; source: string }[] = [];
+    const seen: { id: string; text?: string; base64?: string; reason: string; source: string }[] = [];
     let query = '?limit=21';
     for (;;) {
       const { status, headers, body } = await ask(app, `/ingest/dead-letters${query}`);
@@ -113,7 +114,7 @@ describe('dead letters', () => {
     expect([status, body.errors]).toEqual([
       400,
       [
-        { field: 'afterId', message: 'must be a whole number 0..9007199254740991, not "-1"' },
+        { field: 'afterId', message: `must be the id of a dead letter, ${app.store.deadLetterIds.allowed}, not "-1"` },
         { field: 'limit', message: 'must be a whole number 1..10000, not "x"' },
         { field: 'after', message: 'is not a query parameter of this path; allowed are afterId, limit' },
         { field: '["odd name"]', message: 'is not a query parameter of this path; allowed are afterId, limit' },
@@ -128,9 +129,10 @@ describe('dead letters', () => {
     ['{"id":[1]}', 'id', 'is not a property of this object; allowed are ids'],
     ['{"ids":1}', 'ids', 'must be an array of ids of dead letters, or be left out for all of them, not 1'],
     ['{"ids":null}', 'ids', 'not null'],
-    ['{"ids":[1,"2"]}', 'ids[1]', 'must be an integer from 0 to 9007199254740991, not "2"'],
+    ['{"ids":["x"]}', 'ids[0]', 'not "x"'],
     ['{"ids":[-1]}', 'ids[0]', 'not -1'],
     ['{"ids":[1.5]}', 'ids[0]', 'not 1.5'],
+    ['{"ids":[null]}', 'ids[0]', 'not null'],
     ['{"ids":[1,}', '$', 'must be JSON: expected a value at line 1, column 11 (offset 10), where there is "}"'],
     [' ', '$', 'must be JSON: expected a value'],
   ])('are not replayed for %s', async (text, field, message) => {
@@ -201,7 +203,9 @@ describe('dead letters', () => {
       expect([wrong, (await discard(wrong)).status]).toEqual([wrong, 400]);
     }
     expect((await discard('{"ids":[]}')).body).toEqual({ discarded: 0 });
-    expect((await discard(JSON.stringify({ ids: [first.id, second.id, second.id, 99_999] }))).body).toEqual({ discarded: 2 });
+    expect((await discard(JSON.stringify({ ids: [first.id, second.id, second.id, derived.letterIds.unknown] }))).body).toEqual({
+      discarded: 2,
+    });
     expect((await discard('{"all":true}')).body).toEqual({ discarded: 448 });
     expect((await app.store.stats()).deadLetters).toBe(0);
   });

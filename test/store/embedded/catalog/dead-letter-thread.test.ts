@@ -53,7 +53,7 @@ test('past the quota an upload is told which letters are not kept, a Kafka messa
   expect((await again.stats()).deadLetters).toBe(2);
   expect((await again.append(batchOf(second))).deadLettersNotKept).toEqual([0]);
   expect((await again.append(batchOf(first))).deadLettersNotKept).toEqual([]);
-  expect(await again.removeDeadLetters({ ...ALL, ids: [letters[0]?.id ?? 0] })).toBe(1);
+  expect(await again.removeDeadLetters({ ...ALL, ids: [letters[0]?.id ?? ''] })).toBe(1);
   expect((await again.append(batchOf(second))).deadLettersNotKept).toEqual([]);
 });
 
@@ -207,7 +207,7 @@ test('what is kept is counted as it is after letters and records have come and g
   const ofNumber = (number: number) => fromKafka(`${number}${'x'.repeat(4_000)}`, number);
   await store.append(batchOf(...Array.from({ length: 20 }, (_, number) => ofNumber(number))));
   const ids = (await store.listDeadLetters(ALL)).map(({ id }) => id);
-  await store.removeDeadLetters({ zones: 'all', ids: [ids[0] ?? 0, ids[1] ?? 0, ids.at(-1) ?? 0], limit: 3 });
+  await store.removeDeadLetters({ zones: 'all', ids: [ids[0] ?? '', ids[1] ?? '', ids.at(-1) ?? ''], limit: 3 });
   const { deadLettersNotKept } = await store.append(batchOf(...[30, 31, 32, 33].map(ofNumber)));
   expect(deadLettersNotKept).toEqual([2, 3]);
   const { length } = await store.listDeadLetters(ALL);
@@ -234,7 +234,7 @@ test('the letters of some zones are found among those of others, by ascending id
     (await store.listDeadLetters(selection)).map(({ bytes }) => Number(Buffer.from(bytes).toString()));
   const ids = (await store.listDeadLetters(ALL)).map(({ id }) => id);
   expect(await textsOf({ zones: [9, 7], limit: 5 })).toEqual([0, 2, 4, 6, 8]);
-  expect(await textsOf({ zones: [9, 7], afterId: ids[8] ?? 0, limit: 3 })).toEqual([10, 12, 14]);
+  expect(await textsOf({ zones: [9, 7], afterId: ids[8] ?? '', limit: 3 })).toEqual([10, 12, 14]);
   expect(await textsOf({ zones: [], limit: 5 })).toEqual([]);
   expect(await textsOf({ zones: [8], ids: ids.slice(0, 8), limit: 9 })).toEqual([1, 5]);
   expect(await store.removeDeadLetters({ zones: [8], ids, limit: 40 })).toBe(10);
@@ -270,8 +270,8 @@ test('letters that an earlier version kept in the catalog move under their ids, 
   const moved = await embeddedStoreIn(folder, { deadLetterQuotaBytes: 1_000 });
   expect(await moved.listDeadLetters({ zones: [7], limit: 9 })).toEqual([]);
   expect(await moved.listDeadLetters(ALL)).toMatchObject([
-    { id: 4, reason: 'timestamp is missing', source: 'http', zoneId: null, isWhole: true },
-    { id: 9, topic: 'shield', partition: 1, offset: 2n ** 60n, sizeBytes: 2_000_000, isWhole: true },
+    { id: '4', reason: 'timestamp is missing', source: 'http', zoneId: null, isWhole: true },
+    { id: '9', topic: 'shield', partition: 1, offset: 2n ** 60n, sizeBytes: 2_000_000, isWhole: true },
   ]);
   await moved.close();
   const again = await embeddedStoreIn(folder);
@@ -291,10 +291,10 @@ test('letters that an earlier version kept after this one did are moved under ne
   const again = await embeddedStoreIn(folder);
   const letters = await again.listDeadLetters(ALL);
   expect(letters.map(({ id, bytes }) => [id, Buffer.from(bytes).toString()])).toEqual([
-    [1, 'first'],
-    [2, 'second'],
-    [3, 'third'],
-    [7, 'fourth'],
+    ['1', 'first'],
+    ['2', 'second'],
+    ['3', 'third'],
+    ['7', 'fourth'],
   ]);
 });
 
@@ -307,8 +307,8 @@ test('many letters that an earlier version kept are all moved, some at a time', 
   );
   const store = await embeddedStoreIn(folder);
   expect((await store.stats()).deadLetters).toBe(1_201);
-  const ids = (await store.listDeadLetters({ zones: 'all', afterId: 1_100, limit: 200 })).map(({ id }) => id);
-  expect(ids).toEqual(Array.from({ length: 101 }, (_, index) => 1_101 + index));
+  const ids = (await store.listDeadLetters({ zones: 'all', afterId: '1100', limit: 200 })).map(({ id }) => id);
+  expect(ids).toEqual(Array.from({ length: 101 }, (_, index) => `${1_101 + index}`));
   await store.close();
   const catalog = new DatabaseSync(join(folder, 'catalog.sqlite'), { readOnly: true });
   expect(catalog.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'dead_letters'").get()).toBeUndefined();
@@ -339,13 +339,13 @@ test('while removals are held letters come in and none goes, and afterwards thos
   const letters = await DeadLetters.open({ file, quotaBytes: 1_000_000, retentionMs: DAY, logger: silentLogger });
   await letters.add([uploaded('1'), uploaded('2')], NOW);
   const held = await letters.holdRemovals();
-  const removing = letters.remove({ ...ALL, ids: [1] });
+  const removing = letters.remove({ ...ALL, ids: ['1'] });
   const expiring = letters.removeExpired(NOW + 2 * DAY, () => false);
   await letters.add([uploaded('3')], NOW + 2 * DAY);
-  expect((await letters.list(ALL)).map(({ id }) => id)).toEqual([1, 2, 3]);
+  expect((await letters.list(ALL)).map(({ id }) => id)).toEqual(['1', '2', '3']);
   held[Symbol.dispose]();
   expect(await removing).toBe(1);
   await expiring;
-  expect((await letters.list(ALL)).map(({ id }) => id)).toEqual([3]);
+  expect((await letters.list(ALL)).map(({ id }) => id)).toEqual(['3']);
   await letters.close();
 });

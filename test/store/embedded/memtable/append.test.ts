@@ -122,7 +122,7 @@ test('a dead letter is kept once with its bytes, however often it is delivered',
   expect([...(first?.bytes ?? [])]).toEqual([0, 255, 10]);
   expect(second?.offset).toBe(13n);
   expect(rest).toEqual([]);
-  expect(await store.removeDeadLetters({ zones: 'all', ids: [first?.id ?? 0, 999], limit: 2 })).toBe(1);
+  expect(await store.removeDeadLetters({ zones: 'all', ids: [first?.id ?? '', '999'], limit: 2 })).toBe(1);
   expect((await store.listDeadLetters({ zones: 'all', limit: 10 })).map(({ offset }) => offset)).toEqual([13n]);
 });
 
