@@ -34,7 +34,7 @@ const ON_CLICKHOUSE = [
   'test/fixtures/test-store.test.ts',
   'test/golden/golden.test.ts',
   'test/limits/{explore,export,feed,ingest,search,tail}.test.ts',
-  'test/property/{search,explore,matcher,address}-property.test.ts',
+  'test/property/{search,explore,matcher,address,feed-parts}-property.test.ts',
   'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
   'test/src/feed/{feed-comes-in-again,feed-several-zones,feed-wait}.slow.test.ts',
   'test/src/routes/{dead-letters-route,ingest-route,interruption}.slow.test.ts',

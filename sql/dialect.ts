@@ -37,6 +37,8 @@ export interface Dialect {
   wildcard(value: SqlFragment, parts: readonly string[]): SqlFragment;
   /** Integer division of two non-negative integers, rounded down. */
   divide(dividend: SqlFragment, divisor: SqlFragment): SqlFragment;
+  /** The remainder of the division of any integer by a positive one, which is never negative. */
+  positiveModulo(dividend: SqlFragment, divisor: SqlFragment): SqlFragment;
   /** True if the address of the event is in one of the ranges, at least one. */
   addressIn(ranges: readonly AddressRange[]): SqlFragment;
 }
@@ -53,6 +55,7 @@ export const duckdbDialect: Dialect = {
   endsWith: (haystack, needle) => sql`ends_with(${haystack}, ${needle})`,
   wildcard,
   divide: (dividend, divisor) => sql`${dividend} // ${divisor}`,
+  positiveModulo: (dividend, divisor) => sql`((${dividend} % ${divisor}) + ${divisor}) % ${divisor}`,
   addressIn: anyOfRanges,
 };
 
@@ -112,6 +115,7 @@ export const clickhouseDialect: Dialect = {
   endsWith: (haystack, needle) => sql`endsWith(${haystack}, ${needle})`,
   wildcard: (folded, parts) => sql`${folded} LIKE ${text(parts.map((part) => likeText(foldText(part))).join('%'))}`,
   divide: (dividend, divisor) => sql`intDiv(${dividend}, ${divisor})`,
+  positiveModulo: (dividend, divisor) => sql`positiveModulo(${dividend}, ${divisor})`,
   addressIn: (ranges) => (ranges.length <= FEW_RANGES ? anyOfRanges(ranges) : manyRanges(ranges)),
 };
 

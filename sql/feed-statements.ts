@@ -1,5 +1,5 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
-import type { ZoneSelection } from '../query/plan/search-plan.ts';
+import type { FeedZones } from '../query/plan/feed-zones.ts';
 import { column, rowsOfFiles } from './columns.ts';
 import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { inZones } from './predicate-sql.ts';
@@ -7,7 +7,7 @@ import { int64, joinSql, type SqlFragment, type SqlStatement, sql, trusted } fro
 
 /** A range of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
 export interface FeedRange {
-  readonly zones: ZoneSelection;
+  readonly zones: FeedZones;
   readonly after: bigint;
   /** Inclusive. */
   readonly upTo: bigint;

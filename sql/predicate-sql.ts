@@ -1,4 +1,5 @@
 import { lookCost, type SearchedField } from '../query/event-fields.ts';
+import type { FeedZones } from '../query/plan/feed-zones.ts';
 import type { Predicate, SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
 import { column } from './columns.ts';
 import type { Dialect } from './dialect.ts';
@@ -11,12 +12,16 @@ export function matchSql(plan: SearchPlan, window: TimeWindow, dialect: Dialect)
   return plan.where.kind === 'everything' ? inZonesAndWindow : sql`${inZonesAndWindow} AND ${predicateSql(plan.where, dialect)}`;
 }
 
-/** The condition that an event is of one of these zones, at least one. */
-export function inZones(zones: readonly number[], dialect: Dialect): SqlFragment {
-  const [only] = zones;
-  return zones.length === 1 && only !== undefined
-    ? sql`${column('shieldZoneId')} = ${int32(only)}`
-    : dialect.isOneOfNumbers(column('shieldZoneId'), zones);
+/** The condition that an event is of one of these zones. */
+export function inZones(zones: Exclude<FeedZones, 'all'>, dialect: Dialect): SqlFragment {
+  if ('modulo' in zones) {
+    return sql`${dialect.positiveModulo(column('shieldZoneId'), sql`${int32(zones.modulo)}`)} = ${int32(zones.remainder)}`;
+  }
+  const [only, ...others] = zones;
+  if (only === undefined) {
+    return trusted('false');
+  }
+  return others.length === 0 ? sql`${column('shieldZoneId')} = ${int32(only)}` : dialect.isOneOfNumbers(column('shieldZoneId'), zones);
 }
 
 /** The predicate as a boolean expression. It may be NULL, which is no match, if the event lacks a column. */

@@ -1,5 +1,6 @@
 import type { FieldColumns } from '../query/batch-columns.ts';
 import type { ExplorePlan } from '../query/plan/explore-plan.ts';
+import type { FeedZones } from '../query/plan/feed-zones.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../query/plan/search-result.ts';
 
@@ -162,7 +163,7 @@ export interface FeedPositions {
 }
 
 export interface FeedRequest {
-  readonly zones: ZoneSelection;
+  readonly zones: FeedZones;
   /** Only events behind it are read. */
   readonly after: FeedPosition;
   /** At least 1. */

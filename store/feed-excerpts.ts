@@ -1,4 +1,4 @@
-import type { ZoneSelection } from '../query/plan/search-plan.ts';
+import { areNamed, type FeedZones } from '../query/plan/feed-zones.ts';
 import { SerialQueue } from '../work/serial-queue.ts';
 import { BudgetedCache } from './budgeted-cache.ts';
 import type { FeedLine } from './event-store.ts';
@@ -23,12 +23,12 @@ interface ExcerptBounds {
 
 /** The events that an excerpt is made of, or the first of them where these are too many. */
 interface ExcerptRange extends ExcerptBounds {
-  readonly zones: ZoneSelection;
+  readonly zones: FeedZones;
 }
 
 /** The zones in the one order by which excerpts of the same zones are found again. */
-export function distinctZones(zones: ZoneSelection): ZoneSelection {
-  return zones === 'all' ? zones : [...new Set(zones)].sort((one, other) => one - other);
+export function distinctZones(zones: FeedZones): FeedZones {
+  return areNamed(zones) ? [...new Set(zones)].sort((one, other) => one - other) : zones;
 }
 
 /** Returns true once a reader at `after` has read a quarter of the excerpt: the next excerpt is then made before it is needed. */
@@ -69,7 +69,7 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
   }
 
   /** The excerpt with the events behind `after`, if there is one. It may turn out to end before. */
-  find(zones: ZoneSelection, after: bigint): Promise<Excerpt> | undefined {
+  find(zones: FeedZones, after: bigint): Promise<Excerpt> | undefined {
     const entry = this.#entryOf(zones, after);
     if (entry === undefined) {
       return undefined;
@@ -86,7 +86,7 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
     }
     const { zones, after, upTo } = range;
     const excerpt = this.#making.run(() => this.#make(range));
-    const entry: Entry<Excerpt> = { zones: String(zones), excerpt, after, upTo, isMade: false, idleTicks: 0 };
+    const entry: Entry<Excerpt> = { zones: JSON.stringify(zones), excerpt, after, upTo, isMade: false, idleTicks: 0 };
     this.#entries.add(entry, entry);
     excerpt.then(
       (made) => {
@@ -108,7 +108,7 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
   }
 
   /** Has to be called where a reader has read the excerpt with the events behind `after` to its end. */
-  done(zones: ZoneSelection, after: bigint): void {
+  done(zones: FeedZones, after: bigint): void {
     const entry = this.#entryOf(zones, after);
     if (entry !== undefined) {
       this.#entries.evict(entry);
@@ -122,8 +122,8 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
     this.#entries.evictAll();
   }
 
-  #entryOf(zones: ZoneSelection, sequence: bigint): Entry<Excerpt> | undefined {
-    const key = String(zones);
+  #entryOf(zones: FeedZones, sequence: bigint): Entry<Excerpt> | undefined {
+    const key = JSON.stringify(zones);
     return this.#entries.values.find((entry) => entry.zones === key && entry.after <= sequence && sequence < entry.upTo);
   }
 

@@ -1,5 +1,5 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
-import type { ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { FeedZones } from '../../query/plan/feed-zones.ts';
 import { column } from '../columns.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
 import { inZones } from '../predicate-sql.ts';
@@ -11,7 +11,7 @@ const slotOf = trusted(`intDiv(seq, ${MINUTE_OF_SEQUENCES})`);
 
 /** A part of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
 export interface ArrivalRange {
-  readonly zones: ZoneSelection;
+  readonly zones: FeedZones;
   readonly after: bigint;
   /** Inclusive. */
   readonly upTo: bigint;

@@ -1,7 +1,8 @@
+import { ZONE_PART_FORM, type ZonePart, zonePartIn } from '../../query/plan/feed-zones.ts';
 import { cutText } from '../../query/request/request-errors.ts';
 import { CursorAhead, type EventStore, type FeedPosition, type FeedPositions } from '../../store/event-store.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../formats/feed-formats.ts';
-import { oneOf, type RawQuery, type Reader, readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
+import { oneOf, type RawQuery, type Reader, readQuery, shownParameter, wholeNumberParameter } from '../http/request-parameters.ts';
 import { cursorAhead } from './feed-reading.ts';
 import { MIN_LINE_BYTES } from './line-limit.ts';
 
@@ -17,6 +18,8 @@ export interface FeedQuery {
   readonly waitMs: number;
   /** The most that a line may take, in bytes; null: any length. */
   readonly maxLine: number | null;
+  /** The part of the zones that is asked for; null: all of them. */
+  readonly part: ZonePart | null;
 }
 
 /**
@@ -24,18 +27,20 @@ export interface FeedQuery {
  * none.
  */
 export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 'positions'>): Promise<FeedQuery> {
-  const { cursor, limit, format, wait, maxLine } = readQuery<{
+  const { cursor, limit, format, wait, maxLine, part } = readQuery<{
     cursor: FeedPosition | CursorAhead;
     limit: number;
     format: FeedFormatName;
     wait: number;
     maxLine: number;
+    part: ZonePart;
   }>(query, {
     cursor: await cursorReader((query as RawQuery | undefined)?.['cursor'], positions),
     limit: wholeNumberParameter(1, MAX_EVENTS),
     format: oneOf(...FEED_FORMAT_NAMES),
     wait: wholeNumberParameter(0, MAX_WAIT_SECONDS),
     maxLine: wholeNumberParameter(MIN_LINE_BYTES, Number.MAX_SAFE_INTEGER),
+    part: readPart,
   });
   if (cursor instanceof CursorAhead) throw cursorAhead(cursor, { positions });
   return {
@@ -44,8 +49,17 @@ export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 
     format: format ?? DEFAULT_FEED_FORMAT,
     waitMs: (wait ?? 0) * 1_000,
     maxLine: maxLine ?? null,
+    part: part ?? null,
   };
 }
+
+const readPart: Reader<ZonePart> = (value, name, errors) => {
+  if (value === undefined) return undefined;
+  const part = typeof value === 'string' ? zonePartIn(value) : null;
+  if (part !== null) return part;
+  errors.add(name, `must be ${ZONE_PART_FORM}, not ${shownParameter(value)}`);
+  return undefined;
+};
 
 /** Makes the reader of `cursor`. The store has to decode the cursor first, because that is asynchronous. */
 async function cursorReader(given: unknown, positions: FeedPositions): Promise<Reader<FeedPosition | CursorAhead>> {

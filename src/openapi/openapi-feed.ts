@@ -1,5 +1,6 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import { MAX_ZONE_PARTS } from '../../query/plan/feed-zones.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../feed/feed-request.ts';
 import { MAX_READERS, MAX_WAITING_READERS } from '../feed/feed-slots.ts';
 import { MIN_LINE_BYTES } from '../feed/line-limit.ts';
@@ -165,6 +166,15 @@ export const FEED_GROUP = {
             'Bytes of a line. An event with a longer one has {"shortenedBytes": N} in place of its log of N bytes, in every format; ' +
               'where its line is longer all the same, it is sent so. Left out: lines of any length',
           ),
+          {
+            name: 'part',
+            in: 'query',
+            description:
+              `K/N, 1 <= K <= N <= ${MAX_ZONE_PARTS}: of the zones asked for, those whose number modulo N, which is never negative, is ` +
+              'K - 1. So N readers share the zones, also those that are new. A cursor means the same for every part',
+            schema: { type: 'string', pattern: '^[0-9]{1,4}/[0-9]{1,4}$' },
+            example: '2/4',
+          },
         ],
         responses: {
           200: answer('A line for each event, and one with the cursor', 'FeedLine', LINES, FEED_MEDIA_TYPES),

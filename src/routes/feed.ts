@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { zonesOfPart } from '../../query/plan/feed-zones.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { requestedZones } from '../auth/requested-zones.ts';
@@ -67,8 +68,9 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
     '/shield/event-logs/:shieldZoneId/feed',
     { onRequest: validateHeaders, exposeHeadRoute: false },
     async (request, reply) => {
-      const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
-      const { position, limit, format, waitMs, maxLine } = await feedQuery(request.query, store);
+      const asked = requestedZones(request.params.shieldZoneId, callerOf(request));
+      const { position, limit, format, waitMs, maxLine, part } = await feedQuery(request.query, store);
+      const zones = part === null ? asked : zonesOfPart(asked, part);
       const slot = takeSlot(slots, reply);
       const hungUp = hangUpSignal(reply.raw);
       const reading: FeedReading = { store, reads: reads.of(flowOf(request)), zones, deadlineMs: queryDeadlineMs, hungUp, memory };
@@ -94,7 +96,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const type = negotiateAnswer(request.headers.accept, FEED_MEDIA_TYPES);
       // The zones of `all` change with the key. A reader sees by this header that zones were added whose earlier events it has missed.
-      if (request.params.shieldZoneId === 'all') reply.header('shield-zones', zones === 'all' ? zones : zones.join(','));
+      if (request.params.shieldZoneId === 'all') reply.header('shield-zones', asked === 'all' ? asked : asked.join(','));
       if (encoding !== 'identity') reply.header('content-encoding', encoding);
       // A connection that is kept alive would keep the program.
       if (stopping.signal.aborted) reply.header('connection', 'close');

@@ -1,5 +1,6 @@
 import { type MatchSubject, matchSubject } from '../../query/match/match-event.ts';
-import type { FeedPage, FeedPositions, FeedRequest } from '../../store/event-store.ts';
+import type { ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { FeedPage, FeedPositions } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { droppedFrame, eventData, eventFrame } from './tail-frames.ts';
 import { TAIL_WORK } from './tail-limits.ts';
@@ -93,7 +94,7 @@ function eventFrames(event: FeedEvent): EventFrames {
 }
 
 /** Returns the zones of all these watchers together. */
-export function zonesOf(watchers: readonly TailWatcher[]): FeedRequest['zones'] {
+export function zonesOf(watchers: readonly TailWatcher[]): ZoneSelection {
   const zones = new Set<number>();
   for (const watcher of watchers) {
     if (watcher.zones === 'all') return 'all';

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { CostedMatcher } from '../../query/match/match-event.ts';
-import type { FeedPosition, FeedRequest } from '../../store/event-store.ts';
+import type { ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { FeedPosition } from '../../store/event-store.ts';
 import { droppedFrame } from './tail-frames.ts';
 import { MAX_UNREAD_HEARTBEATS } from './tail-limits.ts';
 import { WorkAllowance } from './tail-work.ts';
 
 export interface TailWatcherOptions {
-  readonly zones: FeedRequest['zones'];
+  readonly zones: ZoneSelection;
   readonly matcher: CostedMatcher;
   /** The client has every event up to here. */
   readonly position: FeedPosition;
@@ -19,7 +20,7 @@ export interface TailWatcherOptions {
 
 /** A client of the live tail: its conditions, its position, and the writing of its messages. */
 export class TailWatcher {
-  readonly zones: FeedRequest['zones'];
+  readonly zones: ZoneSelection;
   readonly matcher: CostedMatcher;
   readonly work = new WorkAllowance();
   /** Every matching event up to here was written, or left out and counted. */

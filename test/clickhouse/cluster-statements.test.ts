@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { FeedZones } from '../../query/plan/feed-zones.ts';
 import type { SearchPlan, ZoneSelection } from '../../query/plan/search-plan.ts';
 import { eventsOf } from '../../sql/clickhouse/events.ts';
 import { facetValuesStatement, totalsStatement } from '../../sql/clickhouse/explore-statements.ts';
@@ -44,7 +45,13 @@ function plan(zones: ZoneSelection): SearchPlan {
   return { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 3 }, output: { kind: 'rows' } };
 }
 
-const range = (zones: ZoneSelection): ArrivalRange => ({ zones, after: 0n, upTo: 1n << 61n });
+const range = (zones: FeedZones): ArrivalRange => ({ zones, after: 0n, upTo: 1n << 61n });
+
+const FEED_STATEMENTS: Readonly<Record<string, (zones: FeedZones) => SqlStatement>> = {
+  'first minute of the feed': (zones) => firstSlotStatement(EVENTS, range(zones)),
+  'end of a page of the feed': (zones) => pageEndStatement(EVENTS, range(zones), 3),
+  'lines of the feed': (zones) => feedLinesStatement(EVENTS, range(zones)),
+};
 
 /** Every kind of statement about events of some zones. */
 const STATEMENTS: Readonly<Record<string, (zones: ZoneSelection) => SqlStatement>> = {
@@ -62,12 +69,10 @@ const STATEMENTS: Readonly<Record<string, (zones: ZoneSelection) => SqlStatement
   slots: (zones) =>
     slotCountStatement(plan(zones), eventsOf(EVENTS, MOMENT), { window: plan(zones).window, slotMs: 1e9 }, clickhouseDialect),
   zones: (zones) => activeZonesStatement(plan(zones), eventsOf(EVENTS), clickhouseDialect),
-  'first minute of the feed': (zones) => firstSlotStatement(EVENTS, range(zones)),
-  'end of a page of the feed': (zones) => pageEndStatement(EVENTS, range(zones), 3),
-  'lines of the feed': (zones) => feedLinesStatement(EVENTS, range(zones)),
+  ...FEED_STATEMENTS,
 };
 
-async function explain({ text, params }: SqlStatement, zones: ZoneSelection): Promise<readonly string[]> {
+async function explain({ text, params }: SqlStatement, zones: FeedZones): Promise<readonly string[]> {
   const statement = { text: `EXPLAIN ${text.replace(' FORMAT TSVRaw', '')}`, params };
   const { rows } = await table.reader.read(statement, { settings: settingsOfZones(EVENTS, zones) });
   return rows.map(([line]) => String(line));
@@ -76,7 +81,7 @@ async function explain({ text, params }: SqlStatement, zones: ZoneSelection): Pr
 const READING = /ReadFrom(MergeTree|PreparedSource)/;
 
 /** How many shards a statement reads from, given that each reads the same. */
-async function shardsOf(make: (zones: ZoneSelection) => SqlStatement, zones: ZoneSelection): Promise<number> {
+async function shardsOf<Zones extends FeedZones>(make: (zones: Zones | 'all') => SqlStatement, zones: Zones): Promise<number> {
   const [some, all] = await Promise.all([explain(make(zones), zones), explain(make('all'), 'all')]);
   const reads = (lines: readonly string[]) => lines.filter((line) => READING.test(line)).length;
   return reads(some) / (reads(all) / 2);
@@ -94,6 +99,10 @@ describe.each(Object.entries(STATEMENTS))('a statement of %s', (_, make) => {
   ])('about %s asks their shards alone', async (_kind, zones, shards) => {
     expect(await shardsOf(make, zones)).toBe(shards);
   });
+});
+
+test.each(Object.entries(FEED_STATEMENTS))('a statement of %s about a part of the zones asks all shards', async (_, make) => {
+  expect(await shardsOf(make, { modulo: 2, remainder: 1 })).toBe(2);
 });
 
 test('a shard works its own part out: it sends groups, values of fields and the first rows, and no more', async () => {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { MAX_ZONE_PARTS } from '../../query/plan/feed-zones.ts';
 import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
 import { CommandFailed, UsageError } from '../../src/cli/command.ts';
 import { MAX_PAGE_BYTES, SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-command.ts';
@@ -102,6 +103,10 @@ const [FILE, SYSLOG, SPLUNK] = ['out.ndjson', 'syslog+tcp://siem:80', 'splunk-he
 describeLimits('Command line', import.meta.filename, {
   '`--limit` of `feed`': { is: count(MAX_EVENTS), ask: async (limit) => feed(FILE, '--limit', String(limit)) },
   '`--wait` of `feed`, in seconds': { is: count(MAX_WAIT_SECONDS), ask: async (wait) => feed(FILE, '--wait', String(wait)) },
+  'parts of the zones, `N` of `--part`': {
+    is: count(MAX_ZONE_PARTS),
+    ask: async (parts) => feed(FILE, '--part', `1/${parts}`),
+  },
   '`--max-line` of `feed`, in bytes, at least': {
     is: bytes(MIN_LINE_BYTES),
     past: MIN_LINE_BYTES - 1,

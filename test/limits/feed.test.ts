@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
+import { MAX_ZONE_PARTS } from '../../query/plan/feed-zones.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readPage } from '../../src/feed/feed-reading.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
@@ -61,6 +62,10 @@ describeLimits('Feed', import.meta.filename, {
     is: bytes(MIN_LINE_BYTES),
     past: MIN_LINE_BYTES - 1,
     ask: async (size) => outcomeOf(await feed(`limit=1&maxLine=${size}`)),
+  },
+  'parts of the zones, `N` of `part`': {
+    is: count(MAX_ZONE_PARTS),
+    ask: async (parts) => outcomeOf(await feed(`limit=1&part=1/${parts}`)),
   },
   'time of a page in the store': {
     is: milliseconds(loadConfig({}).queryDeadlineMs),

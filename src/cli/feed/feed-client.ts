@@ -6,6 +6,8 @@ import { type AskedProgram, problemIn, questionTo } from '../search/program-requ
 
 export interface FeedClientOptions extends AskedProgram {
   readonly format: string;
+  /** The part of the zones, `K/N`; null: all of them. */
+  readonly part: string | null;
   /** The most that a line may take, in bytes; null: any length. */
   readonly maxLine: number | null;
   /** The limit of a page, decompressed. */
@@ -79,9 +81,10 @@ export async function readFeedPage(
   options: FeedClientOptions,
   { cursor, limit, waitSeconds, signal }: PageRequest,
 ): Promise<ReadPage | CursorMoved> {
-  const { client, format, maxLine, maxAnswerBytes, now } = options;
-  const optional = { ...(cursor === null ? {} : { cursor }), ...(maxLine === null ? {} : { maxLine: String(maxLine) }) };
-  const query = { ...optional, limit: String(limit), format, wait: String(waitSeconds) };
+  const { client, format, part, maxLine, maxAnswerBytes, now } = options;
+  const optional = { cursor, part, maxLine: maxLine === null ? null : String(maxLine) };
+  const given = Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== null);
+  const query = { ...Object.fromEntries(given), limit: String(limit), format, wait: String(waitSeconds) };
   const { url, headers } = questionTo(options, { operation: 'feed', query, accept: 'application/x-ndjson' });
   const request = `GET ${url.origin}${url.pathname}`;
   const answer = await client.exchange({

@@ -102,7 +102,7 @@ function told({ delivered, expired, rejected, shortened, tooLong }: FeedCounts, 
 }
 
 async function feed({ options, stateFile, stdout, stopping, givenUp, patience, tell }: Running): Promise<FeedOutcome> {
-  const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile, maxLine } = options;
+  const { url, zone, part, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile, maxLine } = options;
   const trust = trustOf(options.caFile);
   const client = createHttpClient(trust);
   let { cursor, position, zones } = stateFile.state;
@@ -126,7 +126,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     if (isStop(error, [stopping])) return 'stopped';
     throw error;
   }
-  const reader = { client, url, zone, accessKey, format, maxLine, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
+  const reader = { client, url, zone, part, accessKey, format, maxLine, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
   let total: FeedCounts = { delivered: 0, expired: 0, rejected: 0, ...NO_LONG_LINES };
   try {
     const loop = {
@@ -160,8 +160,8 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
 
 async function run(args: readonly string[], { env, stdout, stderr }: CommandIo): Promise<ExitStatus> {
   const options = parseFeedOptions(args, env);
-  const { url, zone, format, target } = options;
-  const identity = { url: url.href, zone, format, to: targetText(target) };
+  const { url, zone, part, format, target } = options;
+  const identity = { url: url.href, zone, part, format, to: targetText(target) };
   const stateFile = openFeedState(options.stateFile ?? defaultStateFile(identity, env), identity);
   const { stopping, givenUp, dispose } = stopInSteps();
   let end: NodeJS.Timeout | undefined;

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { MINUTE_MS } from '../../../query/durations.ts';
+import { ZONE_PART_FORM, zonePartIn } from '../../../query/plan/feed-zones.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../feed/feed-request.ts';
 import { MIN_LINE_BYTES } from '../../feed/line-limit.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../../formats/feed-formats.ts';
@@ -18,6 +19,8 @@ export interface FeedOptions {
   readonly accessKey: string | null;
   /** The zones as the path of the feed has them: `all`, or zone ids with commas between, ascending. */
   readonly zone: string;
+  /** The part of the zones as the feed takes it, `K/N`; null: all of them. */
+  readonly part: string | null;
   readonly format: FeedFormatName;
   /** The most that a line may take, in bytes; null: any length. */
   readonly maxLine: number | null;
@@ -65,7 +68,7 @@ const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
 };
 
 const VALUE_FLAGS = [
-  ...['zone', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'max-line', 'give-up-after', 'ca'],
+  ...['zone', 'part', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'max-line', 'give-up-after', 'ca'],
   ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip' && name !== 'accept-any'),
 ];
 
@@ -90,6 +93,10 @@ function byteSize(flag: string, text: string): number {
 function lineSize(text: string): number {
   const size = byteSize('max-line', text);
   return size >= MIN_LINE_BYTES ? size : refuseFlag('max-line', text, `a size of ${MIN_LINE_BYTES} bytes or more, such as 8k`);
+}
+
+function zonePart(text: string): string {
+  return zonePartIn(text) === null ? refuseFlag('part', text, ZONE_PART_FORM) : text;
 }
 
 /** A name in a syslog header (RFC 5424): printable ASCII without blanks. */
@@ -179,6 +186,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     url: serverUrlOf(flags['url']),
     accessKey: accessKeyOf(flags, env),
     zone: zoneList(required(flags, 'zone', 'ZONE[,ZONE…] or all')),
+    part: optional(flags, 'part', zonePart),
     format,
     target,
     stateFile: flags['state'] ?? null,
@@ -230,12 +238,15 @@ state file, after the target has accepted a batch: whatever is killed, no event 
       splunk-hec+https://HOST:PORT  Splunk's HTTP event collector (splunk-hec+http:// on loopback)
   --format ${FEED_FORMAT_NAMES.join('|')}
       How the events are written (default ${DEFAULT_FEED_FORMAT}: what 'shieldlog ingest' takes).
+  --part K/N
+      Only the K-th of N parts of the zones, by their numbers modulo N, for N feeds side by side: each zone, also one that is new, is
+      in one part. Without it, all of the zones.
   --url URL
       The running program (default ${DEFAULT_URL}).
 ${ACCESS_KEY_HELP}
   --state FILE
       Where it is kept how far it got. Default: feed-HASH.json in $XDG_STATE_HOME/shieldlog (unset: ~/.local/state/shieldlog), HASH
-      being of --url, --zone, --format and --to.
+      being of --url, --zone, --part, --format and --to. A copy of it is a beginning for each of several parts.
   --from-now
       Where there is no state yet, begin with the events to come; without it, with the oldest there are.
   --once

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { hasPart, type ZonePart, zonePartIn } from '../../../query/plan/feed-zones.ts';
 import type { SinkPosition } from '../../sinks/sink.ts';
 import { CommandFailed } from '../command.ts';
 import { lockStateFile, readStateFile, stateFileName, stateFolder, writeStateFile } from '../state-file.ts';
@@ -7,6 +8,8 @@ import { lockStateFile, readStateFile, stateFileName, stateFolder, writeStateFil
 export interface FeedIdentity {
   readonly url: string;
   readonly zone: string;
+  /** The part of the zones, `K/N`; null: all of them. */
+  readonly part: string | null;
   readonly format: string;
   readonly to: string;
 }
@@ -32,8 +35,8 @@ export interface FeedStateFile {
 
 /** `$XDG_STATE_HOME/shieldlog/feed-….json` (unset: `~/.local/state/…`), with a hash of the identity in its name. */
 export function defaultStateFile(identity: FeedIdentity, env: Readonly<Record<string, string | undefined>>): string {
-  const { url, zone, format, to } = identity;
-  return join(stateFolder(env), stateFileName('feed', [url, zone, format, to]));
+  const { url, zone, part, format, to } = identity;
+  return join(stateFolder(env), stateFileName('feed', [url, zone, format, to, ...(part === null ? [] : [part])]));
 }
 
 function parseState(path: string, text: string): Readonly<Record<string, unknown>> {
@@ -47,13 +50,23 @@ function parseState(path: string, text: string): Readonly<Record<string, unknown
   throw new CommandFailed(`the state ${path} is not one of shieldlog feed; remove it to begin with the oldest events, or name another`);
 }
 
+/** The part that a state names; that of all zones where it names none. */
+function partOf(part: unknown): ZonePart {
+  return (typeof part === 'string' ? zonePartIn(part) : null) ?? { modulo: 1, remainder: 0 };
+}
+
+function named({ zone, part }: Readonly<Record<string, unknown>>): string {
+  return `zone ${String(zone)}${typeof part === 'string' ? `, part ${part}` : ''}`;
+}
+
 function readState(path: string, identity: FeedIdentity): FeedState {
   const text = readStateFile(path);
   if (text === null) return { cursor: null, position: null, zones: null };
   const found = parseState(path, text);
-  if (found['zone'] !== identity.zone) {
+  // What a whole has read, its parts have read.
+  if (found['zone'] !== identity.zone || !hasPart(partOf(found['part']), partOf(identity.part))) {
     throw new CommandFailed(
-      `the state ${path} is of the feed of zone ${String(found['zone'])}, not ${identity.zone}; name another with --state`,
+      `the state ${path} is of the feed of ${named(found)}, not of ${named({ ...identity })}; name another with --state`,
     );
   }
   // Another target takes over the cursor, but not the position.

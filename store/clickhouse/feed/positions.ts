@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import type { FeedZones } from '../../../query/plan/feed-zones.ts';
 import { clickhouseDialect, clickhouseStatement } from '../../../sql/dialect.ts';
 import { inZones } from '../../../sql/predicate-sql.ts';
 import { int64, sql } from '../../../sql/statement.ts';
@@ -99,7 +99,7 @@ export class ClickhousePositions implements FeedPositions {
     return positionAt((await this.#options.visibility.horizon()) - 1n, afterSweep);
   }
 
-  async afterExpiry(zones: ZoneSelection, position: FeedPosition): Promise<FeedPosition | undefined> {
+  async afterExpiry(zones: FeedZones, position: FeedPosition): Promise<FeedPosition | undefined> {
     const { sequence, afterSweep } = reachedBy(position);
     const ofZones = zones === 'all' ? sql`true` : inZones(zones, clickhouseDialect);
     const { rows } = await this.#options.client.read(

@@ -1,4 +1,4 @@
-import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { areNamed, type FeedZones } from '../../../query/plan/feed-zones.ts';
 import { SHARDED_EVENTS } from '../../../sql/clickhouse/cluster.ts';
 
 /** Values of ClickHouse's settings, by name. */
@@ -70,8 +70,8 @@ export const CLUSTER_SETTINGS: ClickhouseSettings = {
 const NAMED_ZONES = 1_000_000;
 
 /** For statements about these zones of a table of events: of that of several shards they ask none without one of the zones, or fail. */
-export function settingsOfZones(table: string, zones: ZoneSelection): ClickhouseSettings {
-  return table !== SHARDED_EVENTS || zones === 'all'
-    ? {}
-    : { optimize_skip_unused_shards: 1, force_optimize_skip_unused_shards: 1, optimize_skip_unused_shards_limit: NAMED_ZONES };
+export function settingsOfZones(table: string, zones: FeedZones): ClickhouseSettings {
+  return table === SHARDED_EVENTS && areNamed(zones) && zones.length > 0
+    ? { optimize_skip_unused_shards: 1, force_optimize_skip_unused_shards: 1, optimize_skip_unused_shards_limit: NAMED_ZONES }
+    : {};
 }

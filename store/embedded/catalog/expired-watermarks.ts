@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { type FeedZones, zonesAmong } from '../../../query/plan/feed-zones.ts';
 
 /** How far one sweep of the retention removed events of a zone. */
 export interface ExpiredWatermark {
@@ -39,9 +39,9 @@ export class ExpiredWatermarks {
   }
 
   /** The highest sequence of the zones that was removed after the first `afterSweeps` sweeps; 0 where none was. */
-  sequence(zones: ZoneSelection, afterSweeps = 0): bigint {
+  sequence(zones: FeedZones, afterSweeps = 0): bigint {
     let highest = 0n;
-    for (const zone of zones === 'all' ? this.#byZone.keys() : zones) {
+    for (const zone of zonesAmong(zones, this.#byZone.keys())) {
       const dropped = this.#byZone.get(zone)?.find(({ sweep }) => sweep > afterSweeps);
       if (dropped !== undefined && dropped.sequence > highest) {
         highest = dropped.sequence;

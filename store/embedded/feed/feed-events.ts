@@ -1,4 +1,5 @@
 import type { DuckDBBlobVector } from '@duckdb/node-api';
+import { areNamed } from '../../../query/plan/feed-zones.ts';
 import { eventsRelation, type GrowingSource } from '../../../sql/events-relation.ts';
 import { type FeedRange, feedHeadsStatement } from '../../../sql/feed-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
@@ -81,7 +82,8 @@ export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: 
     return { after: range.after, upTo: range.upTo, times: [] };
   }
   const { aliases, check, signal } = reading;
-  const segments = await check(parts.segments, range.zones);
+  // For a part of the zones a statement reads whole segments.
+  const segments = await check(parts.segments, areNamed(range.zones) ? range.zones : 'all');
   const paths = segments.map((segment) => aliases.segmentAlias(segment));
   const lowest = await readHeads([], paths, range, budget, reading);
   const blobFile = (number: number) => blobFileWithNumber(snapshot.blobFiles, number);

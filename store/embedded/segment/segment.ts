@@ -1,4 +1,5 @@
-import type { TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { type FeedZones, zonesAmong } from '../../../query/plan/feed-zones.ts';
+import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 
 /** The file name of a segment that stands for a journal whose events are lost. There is no such file. */
 export function nameOfLost(journal: number): string {
@@ -63,8 +64,11 @@ export function liesWithin(part: Pick<EventSpan, 'minTimestamp' | 'maxTimestamp'
 }
 
 /** The number of events of the zones in a segment. */
-export function rowsOfZones({ rows, zoneRows }: Pick<Segment, 'rows' | 'zoneRows'>, zones: ZoneSelection): number {
-  return zones === 'all' ? rows : zones.reduce((sum, zone) => sum + (zoneRows.get(zone) ?? 0), 0);
+export function rowsOfZones({ rows, zoneRows }: Pick<Segment, 'rows' | 'zoneRows'>, zones: FeedZones): number {
+  if (zones === 'all') return rows;
+  let sum = 0;
+  for (const zone of zonesAmong(zones, zoneRows.keys())) sum += zoneRows.get(zone) ?? 0;
+  return sum;
 }
 
 /** The number of events of each zone in all the parts. */

@@ -1,3 +1,4 @@
+import { type FeedZones, zonesAmong } from '../../../query/plan/feed-zones.ts';
 import type { TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { RefCounted } from '../runtime/ref-counted.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
@@ -88,11 +89,11 @@ export class VersionSet {
   }
 
   /** The most events of the zones between two sequences, both inclusive, that cannot be read. */
-  unreadableBetween(zones: ZoneSelection, first: bigint, last: bigint): number {
+  unreadableBetween(zones: FeedZones, first: bigint, last: bigint): number {
     return this.#unreadable(zones, ({ minSequence, maxSequence }) => maxSequence >= first && minSequence <= last);
   }
 
-  #unreadable(zones: ZoneSelection, isWanted: (segment: Segment) => boolean): number {
+  #unreadable(zones: FeedZones, isWanted: (segment: Segment) => boolean): number {
     return this.#damaged.reduce((sum, { segment }) => sum + (isWanted(segment) ? mostRowsOf(segment, zones) : 0), 0);
   }
 
@@ -177,7 +178,7 @@ export class VersionSet {
 }
 
 /** The most events of the zones in a segment. One that stands for a lost journal may not know its zones. */
-function mostRowsOf(segment: Segment, zones: ZoneSelection): number {
+function mostRowsOf(segment: Segment, zones: FeedZones): number {
   return segment.zoneRows.size === 0 ? segment.rows : rowsOfZones(segment, zones);
 }
 
@@ -200,9 +201,9 @@ export class ZoneEnds {
   }
 
   /** The highest of the zones' ends; 0 where they have no events at all. */
-  of(zones: ZoneSelection): bigint {
+  of(zones: FeedZones): bigint {
     let highest = 0n;
-    for (const zone of zones === 'all' ? this.#ends.keys() : zones) {
+    for (const zone of zonesAmong(zones, this.#ends.keys())) {
       const end = this.#ends.get(zone) ?? 0n;
       highest = end > highest ? end : highest;
     }

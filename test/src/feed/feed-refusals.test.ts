@@ -35,6 +35,12 @@ describe('refused with what is wrong and what is allowed:', () => {
     ['a longer wait', () => '?wait=31', 'wait', 'must be a whole number 0..30, not "31"'],
     ['a short line', () => '?maxLine=1023', 'maxLine', 'must be a whole number 1024..9007199254740991, not "1023"'],
     ['a line of a fraction', () => '?maxLine=2048.5', 'maxLine', 'must be a whole number'],
+    ['a part past the last', () => '?part=5/4', 'part', 'must be K/N in whole numbers, 1 <= K <= N <= 1000, such as 2/4, not "5/4"'],
+    ['a part of none', () => '?part=1/0', 'part', 'such as 2/4, not "1/0"'],
+    ['the part before the first', () => '?part=0/4', 'part', 'such as 2/4, not "0/4"'],
+    ['a part of too many', () => '?part=1/1001', 'part', 'such as 2/4, not "1/1001"'],
+    ['a part without a number', () => '?part=2', 'part', 'such as 2/4, not "2"'],
+    ['a part twice', () => '?part=1/2&part=2/2', 'part', 'such as 2/4, not 2 values'],
     ['an unknown format', () => '?format=leef', 'format', 'must be one of native, ecs, ocsf, cef, not "leef"'],
     ['a parameter twice', () => '?limit=1&limit=2', 'limit', 'must be a whole number 1..100000, not 2 values'],
     ['a cursor twice', () => '?cursor=now&cursor=now', 'cursor', 'is given several times'],
@@ -46,7 +52,7 @@ describe('refused with what is wrong and what is allowed:', () => {
       'an unknown parameter',
       () => '?from=1',
       'from',
-      'is not a query parameter of this path; allowed are cursor, limit, format, wait, maxLine',
+      'is not a query parameter of this path; allowed are cursor, limit, format, wait, maxLine, part',
     ],
   ])('%s', async (_, query, field, message) => {
     const { status, body } = await feed('7', query());

@@ -17,8 +17,9 @@ test('a reader who has missed events is told so with the cursor that goes on; on
     onTestFinished(() => app.close());
     return { store, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
   };
-  const feed = async (url: string, zones: string, cursor = '', limit = 100) => {
-    const { status, text } = await ask({ url }, `/shield/event-logs/${zones}/feed?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+  const feed = async (url: string, zones: string, cursor = '', limit = 100, part = '1/1') => {
+    const query = `limit=${limit}&part=${part}${cursor && `&cursor=${cursor}`}`;
+    const { status, text } = await ask({ url }, `/shield/event-logs/${zones}/feed?${query}`);
     const lines = text
       .trimEnd()
       .split('\n')
@@ -44,6 +45,10 @@ test('a reader who has missed events is told so with the cursor that goes on; on
   await store.expire();
   // Zone 8 has lost nothing, and who is past what zone 7 lost has missed nothing.
   expect((await feed(url, '8', start.cursor)).ids).toEqual(['kept-3']);
+  expect((await feed(url, 'all', start.cursor, 100, '1/2')).ids).toEqual(['kept-3']);
+  expect((await feed(url, '7,8', start.cursor, 100, '1/2')).ids).toEqual(['kept-3']);
+  expect((await feed(url, 'all', start.cursor, 100, '2/2')).status).toBe(416);
+  expect((await feed(url, '7', start.cursor, 100, '1/2')).ids).toEqual([]);
   expect((await feed(url, 'all', afterThree.cursor)).ids).toEqual(['kept-4']);
   for (const [cursor, rest] of [
     [start.cursor, ['kept-1', 'kept-4']],

@@ -29,8 +29,17 @@ const feed = (zones: string, query: string, init: RequestInit = {}): Promise<Ans
 
 const lastLine = ({ text }: Answer) => JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
 
-test('whoever waits is answered when an event of its zones comes, not of others', async () => {
-  const answer = feed('7', '?cursor=now&wait=30');
+test.each([
+  ['its zones', '7', '?cursor=now&wait=30'],
+  ['its part of the zones', 'all', '?cursor=now&wait=30&part=2/2'],
+])('whoever waits is answered when an event of %s comes, not of others, which do not keep it reading', async (_, zones, query) => {
+  let pages = 0;
+  const readFeed = app.store.readFeed.bind(app.store);
+  app.store.readFeed = (request, options) => {
+    pages += 1;
+    return readFeed(request, options);
+  };
+  const answer = feed(zones, query);
   let isAnswered = false;
   void answer.then(() => {
     isAnswered = true;
@@ -40,6 +49,8 @@ test('whoever waits is answered when an event of its zones comes, not of others'
   // Another one that waits from here on, and is through with it: the first would be by now.
   expect((await feed('8', '?wait=30')).text).toContain('"other"');
   expect([isAnswered, waiting.size]).toEqual([false, 1]);
+  // The two readers of this test have read once each, and at most once more for each time that they were told of events.
+  expect(pages).toBeLessThan(8);
   await ingest(app, eventLine({ logId: 'wanted' }));
   expect((await answer).text).toContain('"wanted"');
   expect(lastLine(await answer)).toMatchObject({ more: false, count: 1 });

@@ -20,6 +20,7 @@ function startFromNow(app: RunningApp) {
         zone: '7',
         accessKey: null,
         format: 'native',
+        part: null,
         maxLine: null,
         maxAnswerBytes: 1_000_000,
         now: Date.now,

@@ -17,6 +17,7 @@ describe('the command line of feed', () => {
       url: new URL('http://127.0.0.1:8080'),
       accessKey: null,
       zone: '7',
+      part: null,
       format: 'native',
       target: { kind: 'file', path: resolve('out.ndjson') },
       stateFile: null,
@@ -103,6 +104,7 @@ describe('the command line of feed', () => {
     [[...BASE, '--format', 'xml'], '--format "xml" is not allowed; allowed: native, ecs, ocsf, cef'],
     [['--zone', '7,x', '--to', '-'], '--zone "7,x" is not allowed; allowed: all, or zone ids'],
     [[...BASE, '--limit', '0'], '--limit "0" is not allowed; allowed: a whole number 1..100000'],
+    [[...BASE, '--part', '0/2'], '--part "0/2" is not allowed; allowed: K/N in whole numbers, 1 <= K <= N <= 1000, such as 2/4'],
     [[...BASE, '--wait', '31'], '--wait "31" is not allowed; allowed: a whole number 0..30'],
     [[...BASE, '--max-line', '1023'], '--max-line "1023" is not allowed; allowed: a size of 1024 bytes or more, such as 8k'],
     [[...BASE, '--max-line', '8kb'], '--max-line "8kb" is not allowed; allowed: a size such as'],
@@ -188,9 +190,9 @@ describe('the token of a sink', () => {
 });
 
 describe('the default path of the state', () => {
-  const identity = { url: 'http://127.0.0.1:8080/', zone: '7', format: 'native', to: '/out' };
+  const identity = { url: 'http://127.0.0.1:8080/', zone: '7', part: null, format: 'native', to: '/out' };
 
-  test('follows XDG_STATE_HOME, and is another for another program, zone, format and target', () => {
+  test('follows XDG_STATE_HOME, and is another for another program, zone, part, format and target', () => {
     const env = { XDG_STATE_HOME: '/state' };
     const others = [
       identity,
@@ -198,9 +200,11 @@ describe('the default path of the state', () => {
       { ...identity, zone: '8' },
       { ...identity, format: 'ecs' },
       { ...identity, to: '-' },
+      { ...identity, part: '1/2' },
+      { ...identity, part: '2/2' },
     ];
     const paths = new Set(others.map((other) => defaultStateFile(other, env)));
-    expect(paths.size).toBe(5);
+    expect(paths.size).toBe(7);
     for (const path of paths) expect(path).toMatch(/^\/state\/shieldlog\/feed-[0-9a-f]{16}\.json$/);
     expect(defaultStateFile(identity, {})).toMatch(/\/\.local\/state\/shieldlog\/feed-/);
   });

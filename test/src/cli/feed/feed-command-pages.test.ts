@@ -24,7 +24,17 @@ async function readAll(maxAnswerBytes: number, limit: number) {
   const tell = (message: string): void => void told.push(message);
   const ended = runFeed(
     {
-      reader: { client, url: new URL(app.url), zone: '7', accessKey: null, format: 'native', maxLine: null, maxAnswerBytes, now: Date.now },
+      reader: {
+        client,
+        url: new URL(app.url),
+        zone: '7',
+        accessKey: null,
+        format: 'native',
+        part: null,
+        maxLine: null,
+        maxAnswerBytes,
+        now: Date.now,
+      },
       sink: {
         name: 'a list',
         deliver: async ({ bytes }) => {

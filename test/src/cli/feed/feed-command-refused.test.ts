@@ -171,6 +171,7 @@ describe('shieldlog feed', () => {
             zone: '7',
             accessKey: null,
             format: 'native',
+            part: null,
             maxLine: null,
             maxAnswerBytes: 1_000_000,
             now: Date.now,

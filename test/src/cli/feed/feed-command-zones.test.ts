@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -57,4 +57,22 @@ test('a feed whose key comes to open fewer zones goes on, and ends when they com
   expect((await feedOf('one')).status).toBe(0);
   expect(idsIn(readFileSync(out(), 'utf8'))).toEqual(expectedIds(5));
   expect((await feedOf('two')).stderr).toContain('the key opens more zones than before (8)');
+});
+
+test('feeds of the parts go on from the state of one of all zones, each with its own zones, and not from that of another part', async () => {
+  const all = ['feed', '--url', app.url, '--zone', 'all', '--once', '--state'];
+  const feedOfPart = (part: string, state: string, file: string) =>
+    runCli([...all, join(folder, state), '--to', join(folder, file), '--part', part], { SHIELDLOG_ACCESS_KEY: KEYS.every });
+  expect((await feedOf('every')).status).toBe(0);
+  for (const part of ['1', '2']) copyFileSync(join(folder, 'state.json'), join(folder, `state-${part}.json`));
+  const more = [8, 7, -7, 9, 1_000].map((shieldZoneId) => eventLine({ logId: `of-${shieldZoneId}`, shieldZoneId }));
+  await ingest(app, more.join(''), { accesskey: KEYS.every });
+  for (const part of ['1', '2']) expect((await feedOfPart(`${part}/2`, `state-${part}.json`, `part-${part}`)).status).toBe(0);
+  const read = ['1', '2'].map((part) => idsIn(readFileSync(join(folder, `part-${part}`), 'utf8')));
+  expect(read).toEqual([
+    ['of-8', 'of-1000'],
+    ['of-7', 'of--7', 'of-9'],
+  ]);
+  const { status, stderr } = await feedOfPart('2/2', 'state-1.json', 'part-1');
+  expect([status, stderr]).toEqual([1, expect.stringContaining('is of the feed of zone all, part 1/2, not of zone all, part 2/2')]);
 });

@@ -205,7 +205,8 @@ describe('shieldlog feed', () => {
   });
 
   test.each([
-    ['is of another zone', '{"zone":"8","cursor":null}', 'is of the feed of zone 8, not 7'],
+    ['is of another zone', '{"zone":"8","cursor":null}', 'is of the feed of zone 8, not of zone 7; name'],
+    ['is of a part', '{"zone":"7","part":"1/2","cursor":null}', 'is of the feed of zone 7, part 1/2, not of zone 7; name'],
     ['is nonsense', 'nonsense', 'is not one of shieldlog feed'],
   ])('refuses a state that %s', async (_what, text, words) => {
     writeFileSync(join(folder, 'state.json'), text);
