@@ -59,7 +59,7 @@ test('a feed whose key comes to open fewer zones goes on, and ends when they com
   expect((await feedOf('two')).stderr).toContain('the key opens more zones than before (8)');
 });
 
-test('feeds of the parts go on from the state of one of all zones, each with its own zones, and not from that of another part', async () => {
+test('feeds of parts go on from the state of all zones, each with its own, and not from that of another part', async () => {
   const all = ['feed', '--url', app.url, '--zone', 'all', '--once', '--state'];
   const feedOfPart = (part: string, state: string, file: string) =>
     runCli([...all, join(folder, state), '--to', join(folder, file), '--part', part], { SHIELDLOG_ACCESS_KEY: KEYS.every });
