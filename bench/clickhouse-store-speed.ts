@@ -1,7 +1,7 @@
 // Measures what the program costs over ClickHouse itself: it is asked over HTTP, and hand-written statements ask the same table on the same
 // server with the same settings:
 //   node bench/clickhouse-store-speed.ts [--events 5000000] [--runs 5] [--only 01,14]
-// The server is that of CLICKHOUSE_URL, in a database of its own, or chdb behind the front of the tests.
+// The server is that of CLICKHOUSE_URL, in a database of its own, or a process of its own, as the tests have it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

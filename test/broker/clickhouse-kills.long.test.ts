@@ -1,9 +1,7 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { SeededRandom } from '../../bench/events/seeded-random.ts';
-import { quietClient, startFronts } from '../clickhouse/engine.ts';
+import { quietClient, serverFolder } from '../clickhouse/engine.ts';
+import { startServer } from '../clickhouse/server/server-process.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { runSeed } from '../random/run-seed.ts';
 import { FeedReader, Load } from './load-of-programs.ts';
@@ -32,15 +30,15 @@ test(`${KILLS} kills -9 of two programs on one ClickHouse, and some of that, und
   timeout: TIME_LIMIT_MS,
 }, async () => {
   const random = new SeededRandom(runSeed());
-  const folder = mkdtempSync(join(tmpdir(), 'shieldlog-clickhouse-'));
-  let fronts = await startFronts(folder);
-  onTestFinished(() => fronts.stop());
+  const folder = serverFolder();
+  let server = await startServer(folder);
+  onTestFinished(() => server.stop());
   const [brokers, topic] = [inject('kafkaBrokers'), uniqueName('kills')];
   await createTopic(brokers, topic, PARTITIONS);
   const producer = await ownProducer();
   const programs = new SideBySide(2, {
     STORE: 'clickhouse',
-    CLICKHOUSE_URL: fronts.url,
+    CLICKHOUSE_URL: server.url,
     CLICKHOUSE_DATABASE: DATABASE,
     KAFKA_BROKERS: brokers,
     KAFKA_TOPICS: topic,
@@ -69,8 +67,8 @@ test(`${KILLS} kills -9 of two programs on one ClickHouse, and some of that, und
         await eventually(`${uploads} uploads are taken`, () => load.acknowledgedUploads >= uploads);
       }
       if (kill % KILLS_PER_SERVER === KILLS_PER_SERVER / 2) {
-        await fronts.kill();
-        fronts = await startFronts(folder, Number(new URL(fronts.url).port));
+        await server.kill();
+        server = await startServer(folder, { port: Number(new URL(server.url).port) });
       }
       whileReading += Number(logOf(victim).includes(READS));
       await programs.restart(victim);
@@ -96,7 +94,7 @@ test(`${KILLS} kills -9 of two programs on one ClickHouse, and some of that, und
   }
   // A letter is written after the events of its batch are readable.
   await expect.poll(() => lettersOf(programs.slots[0]?.url ?? '')).toEqual(load.letters.toSorted());
-  const client = quietClient({ url: fronts.url, database: DATABASE });
+  const client = quietClient({ url: server.url, database: DATABASE });
   onTestFinished(() => client.close());
   const numbers = async (query: string): Promise<readonly (readonly [number, string])[]> =>
     await (await client.query({ query, format: 'JSONCompactEachRow' })).json();

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { openClickhouseStore } from '../../store/clickhouse/open-store.ts';
-import { startFronts } from '../clickhouse/engine.ts';
+import { ownServer } from '../clickhouse/engine.ts';
+import { BreakableProxy } from '../clickhouse/server/breakable-proxy.ts';
 import { RETENTION_MS, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { writeEventFile } from './event-file.ts';
 import { produceFile } from './foreign-producer.ts';
@@ -12,16 +13,15 @@ import { until } from './until.ts';
 const EVENTS = 20_000;
 
 it('Kafka waits while ClickHouse is away, and goes on by itself: nothing is lost, nothing repeated', async () => {
-  const fronts = await startFronts(temporaryFolder());
-  onTestFinished(() => fronts.stop());
-  const control = (order: 'away' | 'back') => fetch(fronts.controlUrl, { method: 'POST', body: JSON.stringify({ do: order, front: 1 }) });
-  const address = { urls: [fronts.url], user: 'default', password: '', database: 'kafka_events' };
+  const server = await BreakableProxy.open((await ownServer()).url);
+  onTestFinished(() => server.close());
+  const address = { urls: [server.url], user: 'default', password: '', database: 'kafka_events' };
   const store = await openClickhouseStore({ address, retentionMs: RETENTION_MS, now: Date.now });
   onTestFinished(() => store.close());
   const brokers = inject('kafkaBrokers');
   const topic = uniqueName('away');
   await createTopic(brokers, topic, 3);
-  await control('away');
+  await server.goAway();
   const file = join(temporaryFolder(), 'events.ndjson');
   const ids = (await writeEventFile(file, EVENTS, 78)).sort();
   await produceFile(brokers, topic, file, 'none');
@@ -31,7 +31,7 @@ it('Kafka waits while ClickHouse is away, and goes on by itself: nothing is lost
     () => source.reasonsNotReady().join(),
     (reasons) => reasons.includes('wait for their offsets to be checked'),
   );
-  await control('back');
+  await server.comeBack();
   await untilStored(store, EVENTS);
   await untilReady(source);
   expect(await searchedIds(store)).toEqual(ids);

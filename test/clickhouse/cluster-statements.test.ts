@@ -20,8 +20,8 @@ import { CLUSTER_SETTINGS, settingsOfZones } from '../../store/clickhouse/server
 import { PIECE_BYTES } from '../../store/event-store.ts';
 import { GOLDEN_NOW } from '../golden/golden-case.ts';
 import { batchOf, goldenLines } from '../golden/golden-events.ts';
-import { frontUrl } from './engine.ts';
 import { EventTable } from './event-table.ts';
+import { frontUrl } from './front/nodes.ts';
 
 let table: EventTable;
 

@@ -2,11 +2,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
 import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { runHere } from '../src/cli/command-run.ts';
-import { breakableServer, frontUrl, quietClient, testDatabase } from './engine.ts';
+import { quietClient, testDatabase } from './engine.ts';
 import { CLUSTER } from './front/cluster-engine.ts';
+import { breakableNode, frontUrl } from './front/nodes.ts';
 
 async function addressOf(url = frontUrl()): Promise<ClickhouseAddress> {
-  const { name } = await testDatabase(url);
+  const { name } = await testDatabase(url, frontUrl());
   return { urls: [url], user: 'default', password: '', database: name };
 }
 
@@ -63,7 +64,7 @@ describe('a migration of a cluster', () => {
   });
 
   test('waits for no node that is away where the others have the tables', async () => {
-    const server = await breakableServer();
+    const server = await breakableNode();
     const address = await addressOf(server.url);
     await migrateSchema(address, onCluster);
     await server.break({ kind: 'refuse', code: 159, name: 'TIMEOUT_EXCEEDED', message: 'a host is away', matching: 'ON CLUSTER' });
@@ -95,7 +96,7 @@ describe('a database is refused', () => {
   });
 
   test('with events that are spread over other shards', async () => {
-    const server = await breakableServer();
+    const server = await breakableNode();
     const address = await addressOf(server.url);
     await migrateSchema(address, onCluster);
     const three = JSON.stringify({ data: [1, 2, 3].map((shard) => [shard, 1]) });
@@ -133,7 +134,7 @@ test('the statements that are printed make replicas of each shard, and of the ot
   const made = stdout.split(';\n').filter((one) => one.startsWith('CREATE TABLE'));
   expect(made).toHaveLength(EVERY_NODE.length + 3);
   for (const [shard, replica] of NODES) {
-    const node = await testDatabase(frontUrl());
+    const node = await testDatabase(frontUrl(), frontUrl());
     for (const statement of made) {
       const ofNode = statement.replace(` ON CLUSTER '${CLUSTER}'`, '').replaceAll('{shard}', shard).replaceAll('{replica}', replica);
       await node.client.command({ query: ofNode });

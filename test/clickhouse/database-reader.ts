@@ -14,7 +14,7 @@ export class DatabaseReader {
   }
 
   static async open(url = clickhouseUrl(), settings: ClickhouseSettings = {}): Promise<DatabaseReader> {
-    return new DatabaseReader(await freshDatabase(url), settings);
+    return new DatabaseReader(await freshDatabase(url, url), settings);
   }
 
   /** The name of the database. */

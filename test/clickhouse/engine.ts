@@ -1,28 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { inject, onTestFinished } from 'vitest';
-import type { ControlAnswer, ControlOrder } from './front/control.ts';
-import type { Fault } from './front/faults.ts';
+import { BreakableProxy } from './server/breakable-proxy.ts';
+import type { Fault } from './server/faults.ts';
+import { type ServerOptions, type ServerProcess, startServer } from './server/server-process.ts';
 
-export type { Fault } from './front/faults.ts';
+export type { Fault } from './server/faults.ts';
 
-/** A process with fronts. */
-export interface FrontProcess {
-  readonly url: string;
-  readonly controlUrl: string;
-  /** Ends it, and removes its folder. */
-  stop(): Promise<void>;
-  /** Kills it without notice; its folder stays. */
-  kill(): Promise<void>;
-}
-
-/** A server that tests may break: it has a port, a clock, a list of running statements and faults of its own, over the shared engine. */
+/** A server that tests may break: it has a port, a clock and faults of its own, before a server that nobody breaks. */
 export interface BreakableServer {
-  /** Its number at the control of the fronts. */
-  readonly front: number;
   readonly url: string;
   readonly user: string;
   readonly password: string;
@@ -35,7 +23,7 @@ export interface BreakableServer {
   /** Refuses connections, and cuts those that there are. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
-  /** Moves the clock that now64 gives, from the engine's. */
+  /** Moves the clock that now64 gives, from the server's. */
   moveClock(offsetMs: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,71 +37,57 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
-const MAIN = join(import.meta.dirname, 'main.ts');
-
 let databases = 0;
-
-/**
- * Starts fronts in a process of their own, over an empty folder or one that a killed process has left. A port that is not given is a free
- * one.
- */
-export async function startFronts(folder: string, port = 0): Promise<FrontProcess> {
-  const child = spawn(process.execPath, [MAIN, folder, String(port)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    // Each running statement holds a thread of this pool.
-    env: { ...process.env, UV_THREADPOOL_SIZE: '128', NODE_OPTIONS: '' },
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const [url, controlUrl] = [(await lines.next()).value, (await lines.next()).value];
-  if (url === undefined || controlUrl === undefined) {
-    rmSync(folder, { recursive: true, force: true });
-    throw new Error('The front of chdb did not start: its error stands above');
-  }
-  return {
-    url,
-    controlUrl,
-    stop: () => {
-      child.stdin.end();
-      return ended(child);
-    },
-    kill: () => {
-      child.kill('SIGKILL');
-      return ended(child);
-    },
-  };
-}
 
 /** The URL of the server that this run uses, with user and password if it has them. */
 export function clickhouseUrl(): string {
   return inject('clickhouseUrl');
 }
 
-/** The URL of a front of chdb that nobody breaks. */
-export function frontUrl(): string {
-  return inject('frontUrl');
-}
-
-/** Opens a server of its own for a test, which is closed with it. It has the databases of all fronts. */
+/**
+ * Opens a server that a test may break, which is closed with it. It has the databases of the run's server; one with a user of its own has a
+ * server process of its own.
+ */
 export async function breakableServer(user = 'default', password = ''): Promise<BreakableServer> {
-  const { number: front, url } = await control({ do: 'open', user, password });
-  if (front === undefined || url === undefined) throw new Error('The control of the fronts opened none');
-  const close = async (): Promise<void> => {
-    await control({ do: 'close', front });
-  };
+  const isShared = user === 'default' && password === '';
+  const server = isShared ? clickhouseUrl() : (await ownServer({ users: usersWith(user, password) })).url;
+  const proxy = await BreakableProxy.open(server);
+  const close = () => proxy.close();
   onTestFinished(close);
   return {
-    front,
-    url,
+    url: proxy.url,
     user,
     password,
-    break: async (fault) => (await control({ do: 'fault', front, fault })).number ?? 0,
-    held: async (fault, count = 1) => (await control({ do: 'held', front, fault, count })).held ?? [],
-    mend: async (fault) => void (await control({ do: 'release', front, ...(fault === undefined ? {} : { fault }) })),
-    goAway: async () => void (await control({ do: 'away', front })),
-    comeBack: async () => void (await control({ do: 'back', front })),
-    moveClock: async (offsetMs) => void (await control({ do: 'clock', front, offsetMs })),
+    break: async (fault) => proxy.faults.add(fault),
+    held: (fault, count = 1) => proxy.faults.held(fault, count),
+    mend: async (fault) => proxy.faults.release(fault),
+    goAway: () => proxy.goAway(),
+    comeBack: () => proxy.comeBack(),
+    moveClock: async (offsetMs) => {
+      proxy.clockOffsetMs = offsetMs;
+    },
     close,
   };
+}
+
+/** Starts a server process of its own for a test, which ends with it. */
+export async function ownServer(options: ServerOptions = {}): Promise<ServerProcess> {
+  const server = await startServer(serverFolder(), options);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** A new folder for a server, which removes it. */
+export function serverFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'shieldlog-clickhouse-'));
+}
+
+/** A users.xml with this user and `default`, who both may do everything. */
+function usersWith(user: string, password: string): string {
+  const users = Object.entries({ default: '', [user]: password }).map(
+    ([name, key]) => `<${name}><password>${key}</password><profile>default</profile><quota>default</quota></${name}>`,
+  );
+  return `<profiles><default/></profiles><quotas><default/></quotas><users>${users.join('')}</users>`;
 }
 
 /** A client that tells its errors to who asks, and not to standard error. */
@@ -121,19 +95,12 @@ export function quietClient(options: Parameters<typeof createClient>[0]): ClickH
   return createClient({ ...options, log: { level: ClickHouseLogLevel.OFF } });
 }
 
-/** Makes a cluster of these servers, which `clusterAllReplicas('name', view(…))` asks on each of them. They all have the same data. */
-export async function makeCluster(name: string, [first, ...others]: readonly BreakableServer[]): Promise<void> {
-  if (first === undefined) throw new Error('A cluster has one server or more');
-  await control({ do: 'cluster', front: first.front, name, others: others.map(({ front }) => front) });
-}
-
-/** Makes an empty database on the server of the run, or on a breakable one. The caller drops it. */
-export async function freshDatabase(url = clickhouseUrl()): Promise<FreshDatabase> {
+/** Makes an empty database, which is asked for at this URL, and is made and dropped at one that nobody breaks. The caller drops it. */
+export async function freshDatabase(url = clickhouseUrl(), unbrokenUrl = clickhouseUrl()): Promise<FreshDatabase> {
   databases++;
   // The time tells it from those that a run before has left on a server.
   const name = `shieldlog_test_${Date.now()}_${process.pid}_${databases}`;
-  // Breakable servers have the databases of the front, which is never broken.
-  const server = quietClient({ url: url === clickhouseUrl() ? url : frontUrl() });
+  const server = quietClient({ url: unbrokenUrl });
   await server.command({ query: `CREATE DATABASE ${name}` });
   const client = quietClient({ url, database: name });
   return {
@@ -149,19 +116,8 @@ export async function freshDatabase(url = clickhouseUrl()): Promise<FreshDatabas
 }
 
 /** The same for the test that runs, at whose end it is dropped. */
-export async function testDatabase(url = clickhouseUrl()): Promise<FreshDatabase> {
-  const database = await freshDatabase(url);
+export async function testDatabase(url = clickhouseUrl(), unbrokenUrl = clickhouseUrl()): Promise<FreshDatabase> {
+  const database = await freshDatabase(url, unbrokenUrl);
   onTestFinished(() => database.drop());
   return database;
-}
-
-async function control(order: ControlOrder): Promise<ControlAnswer> {
-  const response = await fetch(inject('frontControlUrl'), { method: 'POST', body: JSON.stringify(order) });
-  if (!response.ok) throw new Error(`The control of the fronts refused ${order.do}: ${await response.text()}`);
-  return (await response.json()) as ControlAnswer;
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  if (child.exitCode === null && child.signalCode === null) await exit;
 }

@@ -9,8 +9,8 @@ import { Visibility } from '../../store/clickhouse/server/visibility.ts';
 import { type EventBatch, silentLogger } from '../../store/event-store.ts';
 import { batchFileOf, LOG_COLUMN } from '../../store/parquet/batch-file.ts';
 import { DatabaseReader } from './database-reader.ts';
-import { frontUrl } from './engine.ts';
 import { CLUSTER } from './front/cluster-engine.ts';
+import { frontUrl } from './front/nodes.ts';
 import type { Place } from './shared-store.ts';
 
 export const TABLE = 'events_local';

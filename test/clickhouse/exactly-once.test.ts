@@ -3,7 +3,7 @@ import type { FeedPosition } from '../../store/event-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { event, HOUR, NOW } from '../store/embedded/stored-events.ts';
 import { breakableServer } from './engine.ts';
-import { everythingIn, PLACES, readFeed, type SharedStore, sharedStore } from './shared-store.ts';
+import { breakableAt, everythingIn, PLACES, readFeed, type SharedStore, sharedStore } from './shared-store.ts';
 
 const DAY = 24 * HOUR;
 
@@ -95,7 +95,7 @@ describe.each(PLACES)('on %s', (place) => {
 
   describe('an insert whose answer is lost', () => {
     test('is told as a failure, and made again without a copy', async () => {
-      const server = await breakableServer();
+      const server = await breakableAt(place);
       const shared = await sharedStore(server.url, place);
       const store = await shared.open();
       await server.break({ kind: 'cut-after', matching: '^INSERT INTO "events', times: 1 });
@@ -105,7 +105,7 @@ describe.each(PLACES)('on %s', (place) => {
     });
 
     test('stored one of two days, and is made again', async () => {
-      const server = await breakableServer();
+      const server = await breakableAt(place);
       const shared = await sharedStore(server.url, place);
       const store = await shared.open();
       const where = `intDiv("timestamp", ${DAY}) = ${Math.floor(NOW / DAY)}`;
@@ -127,7 +127,7 @@ describe.each(PLACES)('on %s', (place) => {
     });
 
     test('moves no source offset, and the next one moves it', async () => {
-      const server = await breakableServer();
+      const server = await breakableAt(place);
       const shared = await sharedStore(server.url, place);
       const store = await shared.open();
       const sourceOffsets = [{ topic: 't', partition: 1, nextOffset: 8n, topicId: 'abc' }];
@@ -186,7 +186,7 @@ test('a batch of dead letters only is stored, and none of an empty one', async (
 
 describe.each(PLACES)('a reader on %s', (place) => {
   test('of the feed gets an event of a slow insert after those that were stored meanwhile, and misses none', async () => {
-    const slow = await breakableServer();
+    const slow = await breakableAt(place);
     const shared = await sharedStore(undefined, place);
     const [late, early] = [await shared.open({}, slow.url), await shared.open({}, slow.url)];
     const fault = await slow.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events', times: 1 });
@@ -203,7 +203,7 @@ describe.each(PLACES)('a reader on %s', (place) => {
   });
 
   test('of several statements sees nothing of an insert that ends between them', async () => {
-    const slow = await breakableServer();
+    const slow = await breakableAt(place);
     const shared = await sharedStore(undefined, place);
     const [writer, reader] = [await shared.open({}, slow.url), await shared.open({}, slow.url)];
     await writer.append(canonicalBatch([event('a', NOW, { country: 'DE' })]));

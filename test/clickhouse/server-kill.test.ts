@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SeededRandom } from '../../bench/events/seeded-random.ts';
 import { openClickhouseStore } from '../../store/clickhouse/open-store.ts';
@@ -11,7 +8,8 @@ import { NOW } from '../fixtures/present.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { runSeed } from '../random/run-seed.ts';
 import { event, HOUR, rowsPlan } from '../store/embedded/stored-events.ts';
-import { startFronts } from './engine.ts';
+import { serverFolder } from './engine.ts';
+import { startServer } from './server/server-process.ts';
 import { readFeed } from './shared-store.ts';
 
 const KILLS = 5;
@@ -22,10 +20,10 @@ const BATCHES_BETWEEN = 8;
 
 test(`${KILLS} kills -9 of the server in the middle of inserts lose nothing that is acknowledged`, async () => {
   const random = new SeededRandom(runSeed());
-  const folder = mkdtempSync(join(tmpdir(), 'shieldlog-clickhouse-'));
-  let fronts = await startFronts(folder);
-  onTestFinished(() => fronts.stop());
-  const address = { urls: [fronts.url], user: 'default', password: '', database: 'shieldlog' };
+  const folder = serverFolder();
+  let server = await startServer(folder);
+  onTestFinished(() => server.stop());
+  const address = { urls: [server.url], user: 'default', password: '', database: 'shieldlog' };
   const store = await openClickhouseStore({ address, retentionMs: RETENTION_MS, now: () => NOW }, { insertEveryMs: 0 });
   onTestFinished(() => store.close());
 
@@ -58,8 +56,8 @@ test(`${KILLS} kills -9 of the server in the middle of inserts lose nothing that
   for (let kill = 0; kill < KILLS; kill++) {
     const until = acknowledged + random.below(BATCHES_BETWEEN);
     await eventually(`${until} batches to be stored`, () => acknowledged >= until);
-    await fronts.kill();
-    fronts = await startFronts(folder, Number(new URL(fronts.url).port));
+    await server.kill();
+    server = await startServer(folder, { port: Number(new URL(server.url).port) });
   }
   isOver = true;
   await writing;

@@ -10,8 +10,9 @@ import { explored, exportedRows, rowsOf } from '../fixtures/answered-rows.ts';
 import { NOW } from '../fixtures/present.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { rowsPlan } from '../store/embedded/stored-events.ts';
-import { clickhouseUrl, frontUrl, testDatabase } from './engine.ts';
+import { type BreakableServer, breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
 import { CLUSTER } from './front/cluster-engine.ts';
+import { breakableNode, frontUrl } from './front/nodes.ts';
 
 /** A database that several stores share, each of which stands for a process. */
 export interface SharedStore {
@@ -31,14 +32,19 @@ export const PLACES = ['one server', 'a cluster'] as const;
 
 export type Place = (typeof PLACES)[number];
 
+/** A server of the place that a test may break. */
+export function breakableAt(place: Place): Promise<BreakableServer> {
+  return place === 'a cluster' ? breakableNode() : breakableServer();
+}
+
 /** What tests do by themselves happens when they ask. */
 const QUIET = { insertEveryMs: 0, arrivalsEveryMs: 5, sweepEveryMs: 3_600_000 };
 
-/** A store of a test on a server, or on a cluster, whose servers are fronts of chdb. */
+/** A store of a test on the server of the run, or on a cluster; `server` is the URL of one that may be broken before it. */
 export async function sharedStore(server?: string, place: Place = 'one server'): Promise<SharedStore> {
   const unbroken = place === 'a cluster' ? frontUrl() : clickhouseUrl();
   const url = server ?? unbroken;
-  const { name } = await testDatabase(url);
+  const { name } = await testDatabase(url, unbroken);
   const address = { urls: [url], user: 'default', password: '', database: name };
   const cluster = place === 'a cluster' ? CLUSTER : null;
   const settings = cluster === null ? {} : CLUSTER_SETTINGS;

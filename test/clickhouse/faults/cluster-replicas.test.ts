@@ -3,8 +3,9 @@ import type { CheckLine, EventStore } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event, HOUR, rowsPlan } from '../../store/embedded/stored-events.ts';
-import { type BreakableServer, breakableServer, makeCluster, quietClient } from '../engine.ts';
+import { type BreakableServer, quietClient } from '../engine.ts';
 import { CLUSTER } from '../front/cluster-engine.ts';
+import { breakableNode, makeCluster } from '../front/nodes.ts';
 import { readFeed, sharedStore } from '../shared-store.ts';
 
 const one = (logId: string) => canonicalBatch([event(logId, NOW)]);
@@ -15,7 +16,7 @@ const SYNC = '^SYSTEM SYNC REPLICA ON CLUSTER';
 const late = { kind: 'refuse', code: 159, name: 'TIMEOUT_EXCEEDED', message: 'SYNC REPLICA: timeout', matching: SYNC } as const;
 
 async function twoNodes() {
-  const [first, second] = [await breakableServer(), await breakableServer()];
+  const [first, second] = [await breakableNode(), await breakableNode()];
   await makeCluster(CLUSTER, [first, second]);
   const shared = await sharedStore(first.url, 'a cluster');
   return { first, second, shared, store: await shared.open() };
@@ -101,7 +102,7 @@ describe('an insert that a node runs', () => {
 });
 
 test('an insert keeps to the first replicas, and is acknowledged when its shards have it', async () => {
-  const server = await breakableServer();
+  const server = await breakableNode();
   const shared = await sharedStore(server.url, 'a cluster');
   const store = await shared.open({ insertQuorum: 'auto' });
   const held = await server.break({ kind: 'hold', at: 'inside', matching: '^INSERT INTO "events"', times: 1 });
@@ -123,7 +124,7 @@ test('an insert keeps to the first replicas, and is acknowledged when its shards
 });
 
 test('a shard without a replica fails what needs it, and nothing else', async () => {
-  const server = await breakableServer();
+  const server = await breakableNode();
   const shared = await sharedStore(server.url, 'a cluster');
   const store = await shared.open();
   await store.append(one('a'));
@@ -138,7 +139,7 @@ test('a shard without a replica fails what needs it, and nothing else', async ()
 });
 
 test('a sweep drops days once every node has what tells readers of them', async () => {
-  const server = await breakableServer();
+  const server = await breakableNode();
   const shared = await sharedStore(server.url, 'a cluster');
   const store = await shared.open();
   const late72 = await store.positions.oldest();
@@ -162,7 +163,7 @@ describe('a check', () => {
 
   /** Servers that are each of one shard. */
   async function twoShards() {
-    const servers = [await breakableServer(), await breakableServer()] as const;
+    const servers = [await breakableNode(), await breakableNode()] as const;
     for (const [index, server] of servers.entries()) {
       const data = [1, 2].map((shard) => [shard, shard === index + 1 ? 1 : 0]);
       await server.break({ kind: 'answer', text: JSON.stringify({ data }), matching: 'max\\(is_local\\)' });

@@ -3,19 +3,15 @@ import type { FeedPosition, StoreLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event } from '../../store/embedded/stored-events.ts';
-import { type BreakableServer, breakableServer, makeCluster } from '../engine.ts';
+import { breakableServer } from '../engine.ts';
 import { CLUSTER } from '../front/cluster-engine.ts';
-import { everythingIn, type Place, readFeed, type SharedStore, sharedStore } from '../shared-store.ts';
+import { breakableNode, makeCluster } from '../front/nodes.ts';
+import { everythingIn, readFeed, sharedStore } from '../shared-store.ts';
 
 /** Two servers with the same data, and a database of both. */
-async function twoServers(place: Place = 'one server'): Promise<{
-  readonly first: BreakableServer;
-  readonly second: BreakableServer;
-  readonly both: string;
-  readonly shared: SharedStore;
-}> {
+async function twoServers() {
   const [first, second] = [await breakableServer(), await breakableServer()];
-  return { first, second, both: `${first.url},${second.url}`, shared: await sharedStore(undefined, place) };
+  return { first, second, both: `${first.url},${second.url}`, shared: await sharedStore() };
 }
 
 /** The lines of a log. */
@@ -134,8 +130,9 @@ describe('a clock that steps back', () => {
 
 describe('of a cluster', () => {
   async function cluster() {
-    const { first, second, shared } = await twoServers('a cluster');
+    const [first, second] = [await breakableNode(), await breakableNode()];
     await makeCluster(CLUSTER, [first, second]);
+    const shared = await sharedStore(undefined, 'a cluster');
     const { lines, logger } = told();
     const store = await shared.open({ logger }, first.url);
     const other = await shared.open({}, second.url);

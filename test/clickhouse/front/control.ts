@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { Fault } from '../server/faults.ts';
 import type { ClickhouseEngine } from './engine.ts';
-import type { Fault } from './faults.ts';
 import { Front, type FrontOptions } from './front.ts';
 
 /** What tests ask of the process of the fronts. `front` is the number that `open` gave. */

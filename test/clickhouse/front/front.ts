@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { type Fault, FaultList } from '../server/faults.ts';
 import { type AnswerBreak, sendAnswer, sendError } from './answer.ts';
 import { CLUSTER, clusterSettings } from './cluster-engine.ts';
 import type { ClickhouseEngine, StatementAnswer } from './engine.ts';
-import { type Fault, FaultList } from './faults.ts';
 import { HeldFile } from './held-file.ts';
 import { answerEncoding, decoded, isForm, type RequestParts, readParts } from './request-parts.ts';
 import { asServerError, formError, isSignedIn, type ServerError, serverError } from './server-error.ts';
@@ -168,11 +168,6 @@ export class Front {
     const startedAt = performance.now();
     let answer: StatementAnswer | undefined;
     try {
-      if (fault?.fault.kind === 'cut-during') {
-        response.destroy();
-        await this.faults.hold(fault.id, statement);
-        return;
-      }
       answer = fault?.fault.kind === 'answer' ? cannedAnswer(fault.fault.text) : await this.#execute(asked, request, fault);
       if (isHeld(fault, 'after')) await this.faults.hold(fault.id, statement);
       if (fault?.fault.kind === 'store-part') throw serverError(fault.fault, this.#engine.version);

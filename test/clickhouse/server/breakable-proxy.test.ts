@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type BreakableServer, breakableServer, makeCluster, quietClient, testDatabase } from './engine.ts';
+import { type BreakableServer, breakableServer, quietClient, testDatabase } from '../engine.ts';
 
 interface Broken {
   readonly server: BreakableServer;
@@ -18,9 +18,13 @@ async function brokenServer(): Promise<Broken> {
   return { server, client, database: name };
 }
 
+async function rows(client: ClickHouseClient, query: string): Promise<unknown[]> {
+  return (await (await client.query({ query, format: 'JSONCompact' })).json<unknown[]>()).data;
+}
+
 async function stored(client: ClickHouseClient): Promise<unknown> {
-  const result = await client.query({ query: 'SELECT toInt32(count()) FROM t', format: 'JSONCompact' });
-  return (await result.json<unknown[]>()).data[0]?.[0];
+  const [[count] = []] = (await rows(client, 'SELECT toInt32(count()) FROM t')) as unknown[][];
+  return count;
 }
 
 function insert(client: ClickHouseClient, a: number): Promise<unknown> {
@@ -51,6 +55,24 @@ describe('a statement is', () => {
     await expect(insert(client, 1)).rejects.toThrow(/socket hang up|ECONNRESET/);
     await insert(client, 2);
     expect(await stored(client)).toBe(rows);
+  });
+
+  test('cut off while a statement with its id runs', async () => {
+    const { server, client } = await brokenServer();
+    const fault = await server.break({ kind: 'cut-during', matching: 'numbers', times: 1 });
+    const query_id = `${server.url}-again`;
+    const ask = () => client.query({ query: 'SELECT number FROM numbers(1)', query_id, format: 'JSONCompact' });
+    await expect(ask()).rejects.toThrow(/socket hang up|ECONNRESET/);
+    await expect(ask()).rejects.toMatchObject({ code: '216' });
+    await server.mend(fault);
+    await expect
+      .poll(() =>
+        ask().then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
   });
 
   test('answered in part', async () => {
@@ -124,17 +146,15 @@ describe('a statement is', () => {
       query_id: `${database}-held`,
     });
     await server.held(fault);
-    const ask = async (query: string): Promise<unknown> =>
-      (await (await client.query({ query, format: 'JSONCompact' })).json<unknown[]>()).data;
     const inserts = `FROM system.processes WHERE current_database = '${database}' AND query_kind = 'Insert'`;
     const running = `SELECT query_id, query_kind, elapsed > 0 ${inserts}`;
-    expect(await ask(running)).toEqual([[`${database}-held`, 'Insert', 1]]);
-    const [[later] = []] = (await ask('SELECT now64(6)')) as string[][];
+    expect(await rows(client, running)).toEqual([[`${database}-held`, 'Insert', 1]]);
+    const [[later] = []] = (await rows(client, 'SELECT now64(6)')) as string[][];
     expect(await stored(client)).toBe(0);
     await server.mend(fault);
     expect(await text((await asked).stream)).toBe('');
-    expect(await ask(`SELECT toInt32(count()), max(at) < '${later}' FROM t`)).toEqual([[70_000, 1]]);
-    expect(await ask(running)).toEqual([]);
+    expect(await rows(client, `SELECT toInt32(count()), max(at) < '${later}' FROM t`)).toEqual([[70_000, 1]]);
+    expect(await rows(client, running)).toEqual([]);
   });
 
   test('refused while it would be held inside', async () => {
@@ -177,21 +197,18 @@ describe('a server', () => {
   });
 
   test('has a user and a password', async () => {
-    const { url } = await breakableServer('writer', 'a:b"c');
-    const sign = async (username: string, password: string): Promise<unknown> => {
-      const client = quietClient({ url, username, password });
-      onTestFinished(() => client.close());
-      return (await client.query({ query: 'SELECT 1', format: 'JSONCompact' })).json<unknown[]>().then(({ data }) => data);
+    const { url } = await breakableServer('writer', 'right');
+    const client = (username: string, password: string): ClickHouseClient => {
+      const made = quietClient({ url, username, password });
+      onTestFinished(() => made.close());
+      return made;
     };
-    expect(await sign('writer', 'a:b"c')).toEqual([[1]]);
-    await expect(sign('writer', 'a')).rejects.toMatchObject({ code: '516' });
-    await expect(sign('default', '')).rejects.toMatchObject({ code: '516' });
-    const response = await fetch(`${url}/?query=SELECT+1`, { headers: { 'x-clickhouse-user': 'writer', 'x-clickhouse-key': 'a:b"c' } });
-    expect(await response.text()).toBe('1\n');
-    expect((await fetch(`${url}/?query=SELECT+1`)).status).toBe(403);
+    expect(await rows(client('writer', 'right'), 'SELECT currentUser()')).toEqual([['writer']]);
+    await expect(rows(client('writer', 'wrong'), 'SELECT 1')).rejects.toMatchObject({ code: '516' });
+    await expect(rows(client('reader', ''), 'SELECT 1')).rejects.toMatchObject({ code: '516' });
   });
 
-  test('has a clock and running statements of its own, over the data of all', async () => {
+  test('has a clock of its own, over the data of all', async () => {
     const { server: late, client: lateClient, database } = await brokenServer();
     const { url } = await breakableServer();
     const client = quietClient({ url, database });
@@ -199,48 +216,26 @@ describe('a server', () => {
     await late.moveClock(-3_600_000);
     await lateClient.command({ query: 'INSERT INTO t SELECT 1, now64(6)' });
     await client.command({ query: 'INSERT INTO t SELECT 2, now64(6)' });
-    const ask = async (from: ClickHouseClient, query: string): Promise<unknown> =>
-      (await (await from.query({ query, format: 'JSONCompact' })).json<unknown[]>()).data;
-    expect(await ask(client, 'SELECT toInt32(a) FROM t ORDER BY at')).toEqual([[1], [2]]);
-    expect(await ask(client, "SELECT dateDiff('minute', min(at), max(at)) IN (60, 61) FROM t")).toEqual([[1]]);
-    const fault = await late.break({ kind: 'hold', at: 'inside', matching: '^INSERT' });
-    const asked = insert(lateClient, 3);
-    await late.held(fault);
-    const running = "SELECT toInt32(count()) FROM system.processes WHERE query_kind = 'Insert'";
-    expect([await ask(lateClient, running), await ask(client, running)]).toEqual([[[1]], [[0]]]);
-    await late.mend();
-    await asked;
+    expect(await rows(client, 'SELECT toInt32(a) FROM t ORDER BY at')).toEqual([[1], [2]]);
+    expect(await rows(client, "SELECT dateDiff('minute', min(at), max(at)) IN (60, 61) FROM t")).toEqual([[1]]);
   });
 
-  test('is asked with the others of its cluster, as long as all of them are there', async () => {
-    const { server: first, client, database } = await brokenServer();
-    const second = await breakableServer();
-    await makeCluster('shieldlog', [first, second]);
-    await second.moveClock(-3_600_000);
-    const other = quietClient({ url: second.url, database });
-    onTestFinished(() => other.close());
-    const fault = await second.break({ kind: 'hold', at: 'inside', matching: '^INSERT' });
-    const asked = insert(other, 1);
-    await second.held(fault);
-    const ask = async (settings: Record<string, number> = {}): Promise<unknown> => {
-      const node = `SELECT now64(6) AS clock, countIf(query_kind = 'Insert') AS inserts FROM system.processes`;
-      const nodes = `clusterAllReplicas('shieldlog', view(${node}))`;
-      const query = `SELECT toInt32(inserts), clock < now64(6) - INTERVAL 59 MINUTE FROM ${nodes} ORDER BY clock`;
-      return (await (await client.query({ query, format: 'JSONCompact', clickhouse_settings: settings })).json<unknown[]>()).data;
-    };
-    expect(await ask()).toEqual([
-      [1, 1],
-      [0, 0],
-    ]);
-    await second.mend();
-    await asked;
-    await second.goAway();
-    await expect(ask()).rejects.toMatchObject({ code: '279', type: 'ALL_CONNECTION_TRIES_FAILED' });
-    expect(await ask({ skip_unavailable_shards: 1 })).toEqual([[0, 0]]);
-    await second.comeBack();
-    expect(await ask()).toEqual([
-      [0, 1],
-      [0, 0],
-    ]);
+  test('moves its clock in statements of every form', async () => {
+    const { server, client } = await brokenServer();
+    await server.moveClock(-3_600_000);
+    const moved = "SELECT {of:String}, dateDiff('minute', now64(6), now64(3)) IN (60, 61)";
+    for (const use_multipart_params of [false, true]) {
+      const asked = await client.query({ query: moved, query_params: { of: "a'b\n" }, use_multipart_params, format: 'JSONCompact' });
+      expect((await asked.json<unknown[]>()).data).toEqual([["a'b\n", 1]]);
+    }
+    const inUrl = await fetch(`${server.url}/?query=${encodeURIComponent('SELECT now64(6) < now64(3) - INTERVAL 59 MINUTE')}`);
+    expect(await inUrl.text()).toBe('1\n');
+  });
+
+  test('answers without a statement what the server answers', async () => {
+    const { server } = await brokenServer();
+    await server.break({ kind: 'cut-before' });
+    expect(await (await fetch(`${server.url}/ping`)).text()).toBe('Ok.\n');
+    expect((await fetch(`${server.url}/nothing-here`)).status).toBe(404);
   });
 });

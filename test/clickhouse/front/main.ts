@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Control } from './front/control.ts';
-import { ClickhouseEngine } from './front/engine.ts';
+import { Control } from './control.ts';
+import { ClickhouseEngine } from './engine.ts';
 
 /**
- * A ClickHouse server for tests: `node test/clickhouse/main.ts FOLDER [PORT]`. The first line of standard output is the URL of its HTTP
+ * A ClickHouse server for tests: `node test/clickhouse/front/main.ts FOLDER [PORT]`. The first line of standard output is the URL of its HTTP
  * interface (user `default`, no password), the second that of its control. It ends with its standard input, and removes the folder. One
  * that is killed leaves the folder, on which it can be started again.
  */
@@ -24,5 +24,5 @@ async function main(folder: string, port: number): Promise<void> {
 }
 
 const [folder, port = '0'] = process.argv.slice(2);
-if (folder === undefined) throw new Error('The front needs a folder: node test/clickhouse/main.ts FOLDER [PORT]');
+if (folder === undefined) throw new Error('The front needs a folder: node test/clickhouse/front/main.ts FOLDER [PORT]');
 await main(folder, Number(port));

@@ -1,4 +1,6 @@
-/** What goes wrong at a front. */
+import type { Refusal } from './refusal.ts';
+
+/** What goes wrong at a server. */
 export type Fault = FaultKind & {
   /** A regular expression for the statements that it happens to; without one, it happens to all. */
   readonly matching?: string;
@@ -8,24 +10,24 @@ export type Fault = FaultKind & {
 
 type FaultKind =
   /** The statement is not run, and answered with this error. */
-  | { readonly kind: 'refuse'; readonly code: number; readonly name: string; readonly message: string }
+  | ({ readonly kind: 'refuse' } & Refusal)
   /** The statement is not run, and answered with this text. */
   | { readonly kind: 'answer'; readonly text: string }
   /**
    * An INSERT through input() stores only the rows that meet this condition, and is answered with this error, as where a server fails
    * between the parts of one INSERT.
    */
-  | { readonly kind: 'store-part'; readonly where: string; readonly code: number; readonly name: string; readonly message: string }
+  | ({ readonly kind: 'store-part'; readonly where: string } & Refusal)
   /** The connection is cut before the statement is run. */
   | { readonly kind: 'cut-before' }
-  /** The connection is cut, and the statement counts as running until it is released. */
+  /** The connection is cut, and a statement with this query id runs until the fault is released. The statement itself is not run. */
   | { readonly kind: 'cut-during' }
   /** The statement is run, and its answer is lost. */
   | { readonly kind: 'cut-after' }
   /** The connection is cut behind this many bytes of the answer. */
   | { readonly kind: 'cut-answer'; readonly afterBytes: number }
   /** The answer fails with this error behind this many bytes. */
-  | { readonly kind: 'fail-answer'; readonly afterBytes: number; readonly code: number; readonly name: string; readonly message: string }
+  | ({ readonly kind: 'fail-answer'; readonly afterBytes: number } & Refusal)
   /**
    * The statement waits until it is released: before it is run; inside, where an INSERT with data runs and has not got its data yet, so
    * that system.processes shows it; or after it was run, with its answer.
@@ -44,7 +46,7 @@ interface Waiting {
   readonly resolve: (statements: readonly string[]) => void;
 }
 
-/** The faults that are switched on at a front, and the statements that they hold. */
+/** The faults that are switched on at a server, and the statements that they hold. */
 export class FaultList {
   readonly #faults = new Map<number, { readonly fault: Fault; left: number }>();
   readonly #held = new Set<Held>();

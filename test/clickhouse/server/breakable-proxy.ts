@@ -1,0 +1,281 @@
+import { once } from 'node:events';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as plainRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Fault, FaultList } from './faults.ts';
+import { type Refusal, refusalText, refusalTrailer, statusOf } from './refusal.ts';
+import { type RawRequest, StatementRequest } from './statement-request.ts';
+
+/** A URL may be as long as on a server. */
+const MAX_HEADER_BYTES = 1_048_576 + 65_536;
+
+/** Headers of a connection, which the proxy has of its own on each side. Answers are not compressed, so that they can be cut anywhere. */
+const OF_CONNECTION = ['accept-encoding', 'connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding'];
+
+/** The rows of an INSERT with data, such as `input('a Int64, b String')`. */
+const INPUT = /\binput\('(?:[^'\\]|\\.)*'\)/;
+
+/** A statement that takes ten minutes. */
+const SLEEP = 'SELECT sleepEachRow(1) FROM numbers(600)';
+
+/** A request that was sent to the server. */
+interface Sent {
+  readonly request: ClientRequest;
+  readonly answer: Promise<IncomingMessage>;
+}
+
+type TakenFault = { readonly id: number; readonly fault: Fault } | undefined;
+
+/**
+ * The HTTP interface of a ClickHouse server, which tests may break: it loses answers, cuts them, holds statements and refuses them, and has a
+ * clock of its own. What it lets through the server runs and answers.
+ */
+export class BreakableProxy {
+  readonly faults = new FaultList();
+  /** Milliseconds by which the time that now64 gives is ahead of the server's. */
+  clockOffsetMs = 0;
+  readonly #server: URL;
+  readonly #rewrite: (statement: string) => string;
+  #listening: Server | undefined;
+  #port = 0;
+
+  private constructor(server: string, rewrite: (statement: string) => string) {
+    this.#server = new URL(server);
+    this.#rewrite = rewrite;
+  }
+
+  /**
+   * Listens on a free port of 127.0.0.1.
+   *
+   * @param server the URL of the server that it stands before, with user and password if it has them
+   * @param rewrite what a statement becomes before the server gets it
+   */
+  static async open(server: string, rewrite = (statement: string): string => statement): Promise<BreakableProxy> {
+    const proxy = new BreakableProxy(server, rewrite);
+    await proxy.comeBack();
+    return proxy;
+  }
+
+  /** Has the user and the password of the server's. */
+  get url(): string {
+    const url = new URL(this.#server);
+    url.protocol = 'http:';
+    url.host = `127.0.0.1:${this.#port}`;
+    return url.href.replace(/\/$/, '');
+  }
+
+  /** Refuses connections, and cuts those that there are. */
+  async goAway(): Promise<void> {
+    const server = this.#listening;
+    if (server === undefined) return;
+    this.#listening = undefined;
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  }
+
+  /** Listens again, on the port that it had. */
+  async comeBack(): Promise<void> {
+    if (this.#listening !== undefined) return;
+    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 30_000, requestTimeout: 0 }, (request, response) => {
+      // What the client or the server breaks off the other one sees.
+      this.#answer(request, response).catch(() => response.destroy());
+    });
+    await once(server.listen(this.#port, '127.0.0.1'), 'listening');
+    this.#port = (server.address() as AddressInfo).port;
+    this.#listening = server;
+  }
+
+  async close(): Promise<void> {
+    this.faults.release();
+    await this.goAway();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url: path = '/', headers } = request;
+    const raw = { method, path, headers, body: await buffer(request) };
+    const asked = StatementRequest.of(raw);
+    if (asked === undefined) {
+      await copyAnswer(await this.#send(raw).answer, response);
+      return;
+    }
+    const taken = this.faults.take(asked.statement);
+    switch (taken?.fault.kind) {
+      case 'refuse':
+        refuse(response, taken.fault);
+        return;
+      case 'answer':
+        response.writeHead(200, { 'Content-Type': 'application/json; charset=UTF-8' }).end(taken.fault.text);
+        return;
+      case 'cut-before':
+        response.destroy();
+        return;
+      case 'cut-during':
+        await this.#cutDuring(asked, taken.id, response);
+        return;
+      default:
+        await this.#run(asked, taken, response);
+    }
+  }
+
+  /** Has the server run the statement, and gives the client as much of the answer as the fault lets through. */
+  async #run(asked: StatementRequest, taken: TakenFault, response: ServerResponse): Promise<void> {
+    const fault = taken?.fault;
+    if (isHeld(taken, 'before')) await this.faults.hold(taken.id, asked.statement);
+    const changed = asked.with(this.#changed(asked.statement, fault));
+    const sent = isHeld(taken, 'inside') && asked.hasData ? await this.#sendHeld(changed, taken.id) : this.#send(changed.raw);
+    // What is held goes on without its client.
+    const hangUp = (): void => {
+      if (fault?.kind !== 'hold' && !response.writableFinished) sent.request.destroy();
+    };
+    response.once('close', hangUp);
+    if (response.destroyed) hangUp();
+    const answer = await sent.answer;
+    switch (fault?.kind) {
+      case 'cut-answer':
+      case 'fail-answer':
+        await copyAnswer(answer, response, fault);
+        return;
+      case 'cut-after':
+        await buffer(answer);
+        response.destroy();
+        return;
+      case 'store-part':
+        await buffer(answer);
+        refuse(response, fault);
+        return;
+      default:
+    }
+    if (isHeld(taken, 'after')) {
+      const body = await buffer(answer);
+      await this.faults.hold(taken.id, asked.statement);
+      response.writeHead(answer.statusCode ?? 0, headersOf(answer.headers)).end(body);
+    } else {
+      await copyAnswer(answer, response);
+    }
+  }
+
+  /** What the server gets in place of the statement. */
+  #changed(statement: string, fault: Fault | undefined): string {
+    const changed = this.#rewrite(statement);
+    if (fault?.kind === 'store-part') return changed.replace(INPUT, (input) => `(SELECT * FROM ${input} WHERE ${fault.where})`);
+    if (this.clockOffsetMs === 0) return changed;
+    return changed.replaceAll('now64(6)', `(now64(6) + toIntervalMillisecond(${this.clockOffsetMs}))`);
+  }
+
+  /**
+   * Sends an INSERT, and keeps most of its data back until it is let go, or refused. The server reads as many bytes as a statement may have
+   * before it begins one: this one may have no more than it has.
+   */
+  async #sendHeld(asked: StatementRequest, fault: number): Promise<Sent> {
+    const { statement } = asked;
+    const { body, ...head } = asked.with(statement, { max_query_size: String(Buffer.byteLength(statement) + 1) }).raw;
+    const sent = this.#open(head);
+    sent.request.write(body.subarray(0, 1));
+    if (await this.#begins(asked, sent)) await this.faults.hold(fault, statement);
+    sent.request.end(body.subarray(1));
+    return sent;
+  }
+
+  /** Cuts the connection while a statement with this id runs, which ends when it is let go. */
+  async #cutDuring(asked: StatementRequest, fault: number, response: ServerResponse): Promise<void> {
+    const sent = this.#send(asked.with(SLEEP, { max_block_size: '1', cancel_http_readonly_queries_on_client_close: '1' }).raw);
+    await this.#begins(asked, sent);
+    response.destroy();
+    await this.faults.hold(fault, asked.statement);
+    sent.request.destroy();
+  }
+
+  /** Whether the server runs the statement; false where it has answered before. Whoever sent it asks for it. */
+  async #begins({ queryId, raw }: StatementRequest, { answer }: Sent): Promise<boolean> {
+    const body = Buffer.from(`SELECT count() FROM system.processes WHERE query_id = '${queryId}'`);
+    const { authorization } = raw.headers;
+    let isAnswered = false;
+    const end = (): void => {
+      isAnswered = true;
+    };
+    answer.then(end, end);
+    while (!isAnswered) {
+      const asking = this.#send({ method: 'POST', path: '/', headers: { authorization }, body });
+      if ((await buffer(await asking.answer)).toString() === '1\n') return true;
+      await delay(2);
+    }
+    return false;
+  }
+
+  #send({ body, ...head }: RawRequest): Sent {
+    const sent = this.#open(head);
+    sent.request.end(body);
+    return sent;
+  }
+
+  /** Begins a request on a connection of its own. */
+  #open({ method, path, headers }: Omit<RawRequest, 'body'>): Sent {
+    const { protocol, hostname, port } = this.#server;
+    const options = { hostname, port, method, path, headers: headersOf(headers), agent: false };
+    const request = protocol === 'https:' ? tlsRequest(options) : plainRequest(options);
+    // An error after the answer has begun is one of the answer.
+    request.on('error', () => {});
+    const answer = once(request, 'response').then(([message]) => message as IncomingMessage);
+    // Whoever waits for the answer is told, also where nobody does yet.
+    answer.catch(() => {});
+    return { request, answer };
+  }
+}
+
+function isHeld(taken: TakenFault, at: 'before' | 'inside' | 'after'): taken is NonNullable<TakenFault> {
+  return taken?.fault.kind === 'hold' && taken.fault.at === at;
+}
+
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  response.writeHead(statusOf(refusal.code), {
+    'Content-Type': 'text/plain; charset=UTF-8',
+    'X-ClickHouse-Exception-Code': String(refusal.code),
+  });
+  response.end(refusalText(refusal));
+}
+
+/** The headers that go on to the other side. */
+function headersOf(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.includes(name)));
+}
+
+/** Where an answer stops before its end. */
+type AnswerBreak = Extract<Fault, { readonly kind: 'cut-answer' | 'fail-answer' }>;
+
+/** Gives the client the answer, up to the break if there is one, as fast as the client takes it. An answer that breaks is cut off here, too. */
+async function copyAnswer(answer: IncomingMessage, response: ServerResponse, stop?: AnswerBreak): Promise<void> {
+  response.writeHead(answer.statusCode ?? 0, headersOf(answer.headers));
+  let left = stop?.afterBytes ?? Number.POSITIVE_INFINITY;
+  let isWhole = stop === undefined;
+  const gone = new Promise((resolve) => response.once('close', resolve));
+  try {
+    for await (const chunk of answer) {
+      if (left > 0 && !response.write(chunk.subarray(0, left))) {
+        await Promise.race([new Promise((resolve) => response.once('drain', resolve)), gone]);
+      }
+      left -= chunk.length;
+      if (left <= 0 || response.destroyed) break;
+    }
+  } catch {
+    isWhole = false;
+  }
+  if (isWhole) {
+    response.end();
+    return;
+  }
+  if (stop?.kind === 'fail-answer') response.write(refusalTrailer(stop, String(answer.headers['x-clickhouse-exception-tag'])));
+  // What was written still comes, without the end that HTTP wants.
+  response.socket?.end();
+}
