@@ -1,7 +1,10 @@
 const MEBIBYTE = 1024 * 1024;
 
-/** With less DuckDB cannot sort the events of a usual store, and an excerpt of the feed would hold less than a page. */
-const LEAST_MB = { searches: 256, merges: 128, feedExcerpt: 4 } as const;
+/**
+ * With less DuckDB cannot sort the events of a usual store, an excerpt of the feed would hold less than a page, and the longest values of
+ * all facets would have no room.
+ */
+const LEAST_MB = { searches: 256, merges: 128, feedExcerpt: 4, clickhouseResults: 384 } as const;
 /** Shares above these would save little reading. */
 const MOST_MB = { feedExcerpt: 108, clickhouseExcerpt: 64, feedPages: 96 } as const;
 
@@ -45,6 +48,24 @@ export function clickhouseExcerptBytes(memoryLimitMb: number): number {
   return Math.min(MOST_MB.clickhouseExcerpt, memoryLimitMb / 16) * MEBIBYTE;
 }
 
+/** The share of the results of ClickHouse that answers are made of, in MiB. */
+export function clickhouseResultsMb(memoryLimitMb: number): number {
+  return Math.max(LEAST_MB.clickhouseResults, (6 * memoryLimitMb) / 16);
+}
+
+/** A result takes up to four times its bytes: its text and its values at once, each with two bytes for a letter. */
+const COPIES_OF_A_RESULT = 4;
+
+/** The most bytes of these results together. */
+export function clickhouseResultBytes(memoryLimitMb: number): number {
+  return (clickhouseResultsMb(memoryLimitMb) * MEBIBYTE) / COPIES_OF_A_RESULT;
+}
+
+/** The most memory of the excerpts of the feed of a store on ClickHouse, in bytes: one that is being made is there as pieces, too. */
+export function clickhouseExcerptsBytes(memoryLimitMb: number): number {
+  return (MAX_FEED_EXCERPTS + 2) * clickhouseExcerptBytes(memoryLimitMb);
+}
+
 /** The most memory of the excerpts of the feed, and of one that is being made, in bytes. */
 export function feedExcerptsBytes({ feedExcerptBytes }: Pick<MemoryShares, 'feedExcerptBytes'>): number {
   return (MAX_FEED_EXCERPTS + MAKING_AN_EXCERPT) * feedExcerptBytes;
@@ -75,4 +96,12 @@ export function residentMemoryMb(memoryLimitMb: number): number {
   const bytes = dedupIndexBytes + feedExcerptsBytes(shares) + feedPagesBytes + answersBytes;
   const beside = Object.values(MEMORY_BESIDE_MB).reduce((sum, mb) => sum + mb, 0);
   return searchesMb + mergesMb + bytes / MEBIBYTE + beside;
+}
+
+/** The same where the store is on ClickHouse, which takes memory of its own. */
+export function residentClickhouseMb(memoryLimitMb: number): number {
+  const { feedPagesBytes, answersBytes } = memoryShares(memoryLimitMb);
+  const bytes = clickhouseExcerptsBytes(memoryLimitMb) + feedPagesBytes + answersBytes;
+  const { unflushedLogs: _, caches: __, ...beside } = MEMORY_BESIDE_MB;
+  return clickhouseResultsMb(memoryLimitMb) + bytes / MEBIBYTE + Object.values(beside).reduce((sum, mb) => sum + mb, 0);
 }

@@ -3,7 +3,7 @@ import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { lockDataFolder } from '../data-folder.ts';
 import { isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
-import { clickhouseExcerptBytes } from '../memory-shares.ts';
+import { clickhouseExcerptBytes, clickhouseResultBytes } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
 import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
 import { ClickhouseStore } from './clickhouse-store.ts';
@@ -93,6 +93,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const table = cluster === null ? local : SHARDED_EVENTS;
   const client = new ClickhouseClient(address, {
     logger,
+    resultBytes: clickhouseResultBytes(memoryLimitMb),
     ...(idleMs === undefined ? {} : { idleMs }),
     ...(cluster === null ? {} : { settings: CLUSTER_SETTINGS }),
     ...(insertQuorum === undefined ? {} : { insertSettings: { insert_quorum: insertQuorum } }),

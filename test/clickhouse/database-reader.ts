@@ -1,5 +1,7 @@
 import type { SqlStatement } from '../../sql/statement.ts';
-import { ClickhouseClient, type ClickhouseRows, type ReadOptions } from '../../store/clickhouse/server/client.ts';
+import { ClickhouseClient, type ReadOptions } from '../../store/clickhouse/server/client.ts';
+import type { ClickhouseRows } from '../../store/clickhouse/server/json-rows.ts';
+import type { HeldResults } from '../../store/clickhouse/server/result-memory.ts';
 import type { ClickhouseSettings } from '../../store/clickhouse/server/settings.ts';
 import { clickhouseUrl, type FreshDatabase, freshDatabase } from './engine.ts';
 
@@ -22,12 +24,20 @@ export class DatabaseReader {
     return this.#database.name;
   }
 
+  get url(): string {
+    return this.#database.url;
+  }
+
   run(text: string): Promise<void> {
     return this.client.run({ text, params: [] });
   }
 
   read(statement: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
     return this.client.read(statement, options);
+  }
+
+  holdResults(): HeldResults {
+    return this.client.holdResults();
   }
 
   async close(): Promise<void> {

@@ -57,7 +57,7 @@ describe('an answer of several statements is of one moment', () => {
       await table.insert(canonicalBatch([{ logId: `later-${stored}`, shieldZoneId: 2, timestamp: 5, country: 'DE' }]));
       return rows;
     };
-    return { ...table.source, client: { read } };
+    return { ...table.source, client: { read, holdResults: () => table.reader.holdResults() } };
   }
 
   const search: SearchPlan = {

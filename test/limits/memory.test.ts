@@ -5,13 +5,23 @@ import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { BODY_MEMORY_BYTES, FREE_BODY_BYTES } from '../../src/http/body-memory.ts';
 import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';
+import { ResultMemory } from '../../store/clickhouse/server/result-memory.ts';
 import { MAX_IMMUTABLE_MEMTABLES } from '../../store/embedded/flush/flusher.ts';
 import { CLOSE_AT_LOG_BYTES } from '../../store/embedded/memtable/memtable-loader.ts';
 import { MAX_EXPLORATION_BYTES } from '../../store/embedded/search/exploration-cache.ts';
 import { MAX_PAGE_CACHE_BYTES } from '../../store/embedded/search/page-cache.ts';
 import { MAX_COUNTS_BYTES } from '../../store/embedded/search/segment-counts.ts';
-import { feedExcerptsBytes, MEMORY_BESIDE_MB, memoryShares, residentMemoryMb } from '../../store/memory-shares.ts';
-import { bytes, describeLimits } from './limit-table.ts';
+import {
+  clickhouseExcerptsBytes,
+  clickhouseResultBytes,
+  clickhouseResultsMb,
+  feedExcerptsBytes,
+  MEMORY_BESIDE_MB,
+  memoryShares,
+  residentClickhouseMb,
+  residentMemoryMb,
+} from '../../store/memory-shares.ts';
+import { bytes, count, describeLimits } from './limit-table.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const { memoryLimitMb, maxConnections } = loadConfig({});
@@ -74,6 +84,22 @@ describeLimits('Memory', import.meta.filename, {
   'all of it': { is: mebibytes(residentMemoryMb(memoryLimitMb)), elsewhere: '%s' },
 });
 
+describeLimits('Memory on ClickHouse', import.meta.filename, {
+  'results that answers are made of': {
+    is: mebibytes(clickhouseResultsMb(memoryLimitMb)),
+    elsewhere: 'a result is refused, and the next one read: %s',
+  },
+  'rows of one result': {
+    is: count(Number(new ResultMemory(clickhouseResultBytes(memoryLimitMb)).settings['max_result_rows'])),
+    elsewhere: 'a result is refused, and the next one read: %s',
+  },
+  'excerpts of the feed, and one that is being made': {
+    is: bytes(clickhouseExcerptsBytes(memoryLimitMb)),
+    elsewhere: 'one excerpt is made at a time, also behind one that fails',
+  },
+  'all of it': { is: mebibytes(residentClickhouseMb(memoryLimitMb)), elsewhere: '%s' },
+});
+
 test('what the program takes beside the setting is what its parts allow', () => {
   expect(MEMORY_BESIDE_MB).toMatchObject({
     unflushedLogs: ((MAX_IMMUTABLE_MEMTABLES + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
@@ -88,10 +114,12 @@ test('what the program takes beside the setting is what its parts allow', () => 
 test.each([1_024, 2_048, 1_048_576])('with MEMORY_LIMIT_MB=%s all shares are at most the setting', (limitMb) => {
   const beside = Object.values(MEMORY_BESIDE_MB).reduce((sum, mb) => sum + mb, 0);
   expect(residentMemoryMb(limitMb)).toBeLessThanOrEqual(limitMb + beside);
+  expect(residentClickhouseMb(limitMb)).toBeLessThan(residentMemoryMb(limitMb));
   expect(memoryShares(limitMb)).toMatchObject({ searchesMb: limitMb / 2 });
 });
 
 test('with a small setting DuckDB has what it needs to sort, and with a large one the feed no more than is of use', () => {
   expect(memoryShares(256)).toMatchObject({ searchesMb: 256, mergesMb: 128, answersBytes: 16 * MEBIBYTE });
+  expect(clickhouseResultsMb(256)).toBe(clickhouseResultsMb(1_024));
   expect(memoryShares(1_048_576)).toMatchObject({ feedExcerptBytes: 108 * MEBIBYTE, feedPagesBytes: 96 * MEBIBYTE });
 });

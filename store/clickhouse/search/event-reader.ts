@@ -2,7 +2,9 @@ import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { SHARDED_EVENTS } from '../../../sql/clickhouse/cluster.ts';
 import { eventsOf, type Moment } from '../../../sql/clickhouse/events.ts';
 import type { SqlFragment, SqlStatement } from '../../../sql/statement.ts';
-import type { ClickhouseClient, ClickhouseRows, ReadOptions } from '../server/client.ts';
+import type { ClickhouseClient, ReadOptions } from '../server/client.ts';
+import type { ClickhouseRows } from '../server/json-rows.ts';
+import type { HeldResults } from '../server/result-memory.ts';
 import { type ClickhouseSettings, settingsOfZones } from '../server/settings.ts';
 import type { Groupings } from './groupings.ts';
 
@@ -12,7 +14,7 @@ export interface Moments {
 }
 
 export interface EventSource {
-  readonly client: Pick<ClickhouseClient, 'read'>;
+  readonly client: Pick<ClickhouseClient, 'read' | 'holdResults'>;
   readonly moments: Moments;
   /** The table of events. */
   readonly table: string;
@@ -20,11 +22,12 @@ export interface EventSource {
 }
 
 /** Reads events for one answer, until the signal aborts. */
-export class EventReader {
+export class EventReader implements Disposable {
   readonly #source: EventSource;
   readonly #signal: AbortSignal | undefined;
   readonly #settings: ClickhouseSettings;
   readonly events: SqlFragment;
+  #held: HeldResults | undefined;
 
   private constructor(source: EventSource, zones: ZoneSelection, signal: AbortSignal | undefined, moment: Moment | undefined) {
     this.#source = source;
@@ -43,6 +46,17 @@ export class EventReader {
     return new EventReader(source, zones, signal, await source.moments.now(signal));
   }
 
+  /** Has the results of all statements count together until the reader is disposed; what is read later counts by itself. */
+  holding(): this {
+    this.#held = this.#source.client.holdResults();
+    return this;
+  }
+
+  [Symbol.dispose](): void {
+    this.#held?.[Symbol.dispose]();
+    this.#held = undefined;
+  }
+
   get groupings(): Groupings {
     return this.#source.groupings;
   }
@@ -57,6 +71,7 @@ export class EventReader {
   }
 
   async rows(statement: SqlStatement, settings?: ReadOptions['settings']): Promise<ClickhouseRows> {
-    return await this.#source.client.read(statement, { signal: this.#signal, settings: { ...this.#settings, ...settings } });
+    const options = { signal: this.#signal, settings: { ...this.#settings, ...settings }, held: this.#held };
+    return await this.#source.client.read(statement, options);
   }
 }

@@ -8,9 +8,11 @@ import { findPage } from './search.ts';
 
 /** Answers all of the plan as of one moment. Rejects with the reason of the signal. */
 export async function exploreEvents(plan: ExplorePlan, source: EventSource, signal: AbortSignal | undefined): Promise<ExploreResult> {
-  const reader = await EventReader.forSeveral(source, plan.search.zones, signal);
-  const [page, explored] = await Promise.all([findPage(plan.search, reader), explore(plan, reader)]);
-  return { page, ...explored };
+  using reader = (await EventReader.forSeveral(source, plan.search.zones, signal)).holding();
+  const [finding, exploring] = [findPage(plan.search, reader), explore(plan, reader)];
+  // Neither goes on when the answer has failed: what it reads would be counted nowhere.
+  await Promise.allSettled([finding, exploring]);
+  return { page: await finding, ...(await exploring) };
 }
 
 async function explore(plan: ExplorePlan, reader: EventReader): Promise<Omit<ExploreResult, 'page'>> {

@@ -1,8 +1,8 @@
 import type { SqlParam, SqlStatement } from '../../../sql/statement.ts';
 
-/** A server takes no more parameters, and no longer ones, in one request. */
+/** Parameters are sent in the URL, which servers and what is before them take up to some length. */
 const MAX_PARAMETERS = 500;
-const MAX_PARAMETER_CHARACTERS = 32 * 1024;
+const MAX_CHARACTERS = 4 * 1024;
 
 /** A statement as it is sent: its parameters beside it, or in its text. */
 export interface BoundStatement {
@@ -18,7 +18,7 @@ const PLACEHOLDER = /\{p(\d+):([A-Za-z0-9()]+)\}/g;
  * else.
  */
 export function boundStatement({ text, params }: SqlStatement): BoundStatement {
-  if (params.length <= MAX_PARAMETERS && params.every((param) => lengthOf(param) <= MAX_PARAMETER_CHARACTERS)) {
+  if (params.length <= MAX_PARAMETERS && params.reduce((sum, param) => sum + lengthOf(param), 0) <= MAX_CHARACTERS) {
     return { text, parameters: Object.fromEntries(params.map(({ value }, index) => [`p${index + 1}`, value])) };
   }
   const literal = (_: string, number: string, type: string) => literalOf(params[Number(number) - 1] as SqlParam, type);

@@ -4,8 +4,10 @@ import { ClickHouseError, type ClickHouseClient as Connection, createClient } fr
 import type { SqlStatement } from '../../../sql/statement.ts';
 import { StoreError, type StoreLogger, silentLogger, storeClosed } from '../../event-store.ts';
 import { boundStatement } from './bound-statement.ts';
+import { type ClickhouseRows, readJsonRows } from './json-rows.ts';
 import { Outage } from './outage.ts';
-import { isLostConnection, isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
+import { type HeldResults, ResultMemory } from './result-memory.ts';
+import { AnswerTooLarge, isLostConnection, isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
 import { type ClickhouseSettings, INSERT_SETTINGS, READ_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
 
 /** Where ClickHouse is, and who asks it. */
@@ -17,27 +19,17 @@ export interface ClickhouseAddress {
   readonly database: string;
 }
 
-/** The rows of a statement. Integers of 64 bits are texts. */
-export interface ClickhouseRows {
-  readonly rows: readonly (readonly unknown[])[];
-  /** How many rows there would be without LIMIT; 0 where the statement does not ask for it. */
-  readonly rowsBeforeLimit: number;
-}
-
 export interface ReadOptions {
   /** Aborting it ends the statement, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly settings?: ClickhouseSettings;
+  /** The results of the same answer, which this one counts with. Default: it counts until it is read. */
+  readonly held?: HeldResults | undefined;
 }
 
 export interface BytesOptions extends ReadOptions {
+  /** What the result may have; it does not count with others then. */
   readonly maxBytes?: number;
-}
-
-/** An answer of the format JSONCompact. */
-interface JsonAnswer {
-  readonly data: readonly (readonly unknown[])[];
-  readonly rows_before_limit_at_least?: number;
 }
 
 /** So long may a server take nothing and send nothing before the next one is tried. Deadlines of searches are the caller's. */
@@ -49,11 +41,16 @@ const MAX_CONNECTIONS = 64;
 /** What the number of a statement ends with that is asked again. */
 const AGAIN = '-again';
 
+/** What the results of all statements may have together. */
+const RESULT_BYTES = 96 * 1024 * 1024;
+
 export interface ClientOptions {
   /** Is told of outages, and of servers that are left for others. Default: nobody is. */
   readonly logger?: StoreLogger;
   /** Replaces the time that a server may take nothing and send nothing. */
   readonly idleMs?: number;
+  /** Replaces the bytes that the results of all statements may have together while they are held. */
+  readonly resultBytes?: number;
   /** What every statement is sent with besides. */
   readonly settings?: ClickhouseSettings;
   /** What every INSERT is sent with besides. */
@@ -68,6 +65,7 @@ export class ClickhouseClient {
   readonly #servers: readonly Connection[];
   readonly #readSettings: ClickhouseSettings;
   readonly #writeSettings: ClickhouseSettings;
+  readonly #results: ResultMemory;
   /** The index of the server that was reached last. */
   #current = 0;
   /** The server whose replica has what others had stored when it was chosen; null where none is known to. */
@@ -75,7 +73,8 @@ export class ClickhouseClient {
   #isClosed = false;
 
   constructor(address: ClickhouseAddress, options: ClientOptions = {}) {
-    const { logger = silentLogger, idleMs = IDLE_MS, settings = {}, insertSettings = {} } = options;
+    const { logger = silentLogger, idleMs = IDLE_MS, resultBytes = RESULT_BYTES, settings = {}, insertSettings = {} } = options;
+    this.#results = new ResultMemory(resultBytes);
     this.#readSettings = { ...STATEMENT_SETTINGS, ...settings, ...READ_SETTINGS };
     this.#writeSettings = { ...STATEMENT_SETTINGS, ...settings, ...INSERT_SETTINGS, ...insertSettings };
     this.#address = address;
@@ -85,41 +84,35 @@ export class ClickhouseClient {
     this.#servers = address.urls.map((url) => connectionTo(url, address, idleMs));
   }
 
+  /** Begins to count the results that one answer is made of, for {@link ReadOptions}. */
+  holdResults(): HeldResults {
+    return this.#results.begin();
+  }
+
   /**
    * The bytes that a statement with a format of its own answers. Rejects with {@link AnswerTooLarge} where they are more than `maxBytes`,
    * and otherwise as {@link read} does.
    */
-  async readBytes(statement: SqlStatement, { signal, settings, maxBytes }: BytesOptions = {}): Promise<Buffer> {
-    const bounds: ClickhouseSettings = maxBytes === undefined ? {} : { max_result_bytes: maxBytes, result_overflow_mode: 'throw' };
-    const bound = boundStatement(statement);
-    return await this.#reading(signal, async (server, queryId, abort_signal) => {
-      const { stream } = await server.exec({
-        query: bound.text,
-        query_params: { ...bound.parameters },
-        query_id: queryId,
-        abort_signal,
-        clickhouse_settings: settingsOf({ ...this.#readSettings, ...settings, ...bounds }),
-      });
-      return Buffer.concat(await stream.toArray());
+  async readBytes(statement: SqlStatement, options: BytesOptions = {}): Promise<Buffer> {
+    const { maxBytes, settings } = options;
+    // Nothing of a text that is made by the statement is in a dictionary.
+    const bounded = maxBytes === undefined ? options : { ...options, settings: { ...settings, max_result_bytes: maxBytes } };
+    return await this.#readAnswer(statement, bounded, async (chunks, count) => {
+      const come: Buffer[] = [];
+      for await (const chunk of chunks) {
+        count(chunk.length);
+        come.push(chunk);
+      }
+      return Buffer.concat(come);
     });
   }
 
-  /** The statement's rows. Rejects with `StoreError` (`unavailable`, `overloaded`, `closed`), or with an error that is a defect. */
-  async read(statement: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
-    const { signal, settings } = options;
-    const bound = boundStatement(statement);
-    const answer = await this.#reading(signal, async (server, queryId, abort_signal) => {
-      const result = await server.query({
-        query: bound.text,
-        query_params: { ...bound.parameters },
-        query_id: queryId,
-        format: 'JSONCompact',
-        abort_signal,
-        clickhouse_settings: settingsOf({ ...this.#readSettings, ...settings }),
-      });
-      return JSON.parse(await result.text()) as JsonAnswer;
-    });
-    return { rows: answer.data, rowsBeforeLimit: answer.rows_before_limit_at_least ?? 0 };
+  /**
+   * The statement's rows. Rejects with `StoreError` (`unavailable`, `overloaded`, `closed`), of which {@link AnswerTooLarge} says that there
+   * is no room for them, or with an error that is a defect.
+   */
+  async read({ text, params }: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
+    return await this.#readAnswer({ text: `${text}\nFORMAT JSONCompact`, params }, options, readJsonRows);
   }
 
   /** Runs a statement that has no rows, such as one that makes a table. */
@@ -154,6 +147,28 @@ export class ClickhouseClient {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#servers.map((server) => server.close()));
+  }
+
+  /** Runs a statement that reads, and has `take` take its answer as it comes and count the bytes of that. */
+  async #readAnswer<T>(
+    statement: SqlStatement,
+    { signal, settings, held, maxBytes }: BytesOptions,
+    take: (chunks: AsyncIterable<Buffer>, count: (bytes: number) => void) => Promise<T>,
+  ): Promise<T> {
+    const results = maxBytes === undefined ? this.#results : new ResultMemory(maxBytes);
+    using own = held === undefined ? results.begin() : undefined;
+    const counting = held ?? own;
+    const bound = boundStatement(statement);
+    return await this.#reading(signal, async (server, queryId, abort_signal) => {
+      const { stream } = await server.exec({
+        query: bound.text,
+        query_params: { ...bound.parameters },
+        query_id: queryId,
+        abort_signal,
+        clickhouse_settings: settingsOf({ ...this.#readSettings, ...results.settings, ...settings }),
+      });
+      return await take(stream, (bytes) => counting?.add(bytes));
+    });
   }
 
   /** Runs a statement that reads, once the replica has caught up. */
@@ -239,7 +254,7 @@ export class ClickhouseClient {
         if (this.#isClosed) {
           throw storeClosed();
         }
-        if (isRefusedRequest(error)) {
+        if (error instanceof AnswerTooLarge || isRefusedRequest(error)) {
           throw error;
         }
         if (error instanceof ClickHouseError) {
@@ -296,7 +311,6 @@ function connectionTo(url: string, { user, password, database }: ClickhouseAddre
     // A server closes what is idle, and a statement that is sent at that moment fails. A busy program looks late whether one is.
     keep_alive: { enabled: true, eagerly_destroy_stale_sockets: true },
     compression: isOfThisMachine(url) ? {} : { response: { codec: 'zstd' }, request: { codec: 'zstd', level: 1 } },
-    use_multipart_params_auto: true,
     // Errors are the store's to tell.
     log: { level: 127 },
   });
@@ -313,7 +327,7 @@ async function catchUp(server: Connection): Promise<void> {
     query: "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE 'Replicated%'",
     format: 'JSONCompact',
   });
-  const { data } = JSON.parse(await replicated.text()) as JsonAnswer;
+  const { data } = await replicated.json<readonly [table: string]>();
   await Promise.all(data.map(([table]) => server.command({ query: `SYSTEM SYNC REPLICA \`${String(table)}\` LIGHTWEIGHT` })));
 }
 

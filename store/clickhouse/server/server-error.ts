@@ -1,9 +1,12 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { StoreError } from '../../event-store.ts';
 
-/** A statement answers more than its reader takes. */
-class AnswerTooLarge extends Error {
-  override readonly name = 'AnswerTooLarge';
+/** A statement answers more than its reader takes, or than the program has memory for. */
+export class AnswerTooLarge extends StoreError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('overloaded', message, options);
+    this.name = 'AnswerTooLarge';
+  }
 }
 
 /**
