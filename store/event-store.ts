@@ -348,6 +348,24 @@ export class StoreError extends Error {
   }
 }
 
+/**
+ * A store that this program cannot use by its version or its settings until somebody changes one of them. Where that is known at the start,
+ * the program ends with status 2.
+ */
+export class IncompatibleStore extends StoreError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
+/**
+ * The settings that all programs of a shared store have alike, by their names in the environment. Each of them drops what is past its own
+ * retention, also of what the others have stored, and sees only the running inserts of its own user.
+ */
+export const STORE_SETTINGS = ['RETENTION_HOURS', 'DEAD_LETTER_DAYS', 'DEAD_LETTER_MAX_MB', 'CLICKHOUSE_USER'] as const;
+
+export type StoreSetting = (typeof STORE_SETTINGS)[number];
+
 /** Whether an error only says that what the store is on cannot be reached. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'unavailable';

@@ -44,6 +44,21 @@ export function addLetterIndex(cluster: Cluster | null): string {
   return `ALTER TABLE dead_letters${onCluster(cluster)} ADD COLUMN IF NOT EXISTS itemIndex Nullable(Int64) AFTER messageOffset`;
 }
 
+/** The table of the settings that all programs of a store have alike. */
+export const SETTINGS_TABLE = 'store_settings';
+
+/** Of two programs that write the first settings at once, ClickHouse knows the later one by the token of its INSERT. */
+const KNOWN_INSERTS = 100;
+
+export function createSettingsTable(cluster: Cluster | null): string {
+  return createTable(
+    SETTINGS_TABLE,
+    cluster,
+    (engine) => `(name String, value String, changedAt Int64)
+    ENGINE = ${engine('changedAt')} ORDER BY name ${DURABLE}, non_replicated_deduplication_window = ${KNOWN_INSERTS}`,
+  );
+}
+
 function createTable(table: string, cluster: Cluster | null, definition: (engine: Engine) => string): string {
   const engine: Engine = (version) => tableEngine(table, cluster, 'nodes', version);
   return `CREATE TABLE IF NOT EXISTS ${table}${onCluster(cluster)} ${definition(engine)}`;

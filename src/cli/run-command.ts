@@ -1,9 +1,10 @@
-import { StoreError } from '../../store/event-store.ts';
+import { IncompatibleStore, StoreError } from '../../store/event-store.ts';
 import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
 import { backupCommand } from './backup/backup-command.ts';
 import { checkCommand } from './check-command.ts';
+import { clickhouseCommand } from './clickhouse-command.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest/ingest-command.ts';
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   feedCommand,
   kafkaCommand,
   migrateCommand,
+  clickhouseCommand,
   backupCommand,
   checkCommand,
   tokensCommand,
@@ -40,7 +42,7 @@ function overview(): string {
 
 /** The exit status of an expected error; null for a defect, whose stack trace is shown. */
 function expected(error: unknown): ExitStatus | null {
-  if (error instanceof UsageError || error instanceof ConfigError) return 2;
+  if (error instanceof UsageError || error instanceof ConfigError || error instanceof IncompatibleStore) return 2;
   return error instanceof StoreError || error instanceof ListenError || error instanceof CommandFailed ? 1 : null;
 }
 

@@ -33,6 +33,7 @@ import { readAllEvents } from './search/export.ts';
 import { activeZonesOf, searchEvents } from './search/search.ts';
 import type { Visibility } from './server/visibility.ts';
 import type { Setup } from './setup.ts';
+import type { StoreSettings } from './store-settings.ts';
 import type { TableStats } from './table-stats.ts';
 
 /** The parts of the store, put together by `openClickhouseStore`. */
@@ -47,6 +48,7 @@ export interface ClickhouseParts {
   readonly feed: Feed;
   readonly retention: Retention;
   readonly hold: RetentionHold;
+  readonly settings: StoreSettings;
   readonly watch: ArrivalWatch;
   readonly stats: TableStats;
   /** Has ClickHouse compare what it has with its checksums. */
@@ -155,8 +157,9 @@ export class ClickhouseStore implements EventStore {
   }
 
   notes(): readonly string[] {
-    const { reason } = this.#parts.hold;
-    return reason === undefined ? [] : [reason];
+    const { hold, settings } = this.#parts;
+    const reasons = [hold.reason, settings.difference === undefined ? undefined : `nothing is dropped: ${settings.difference}`];
+    return reasons.filter((reason) => reason !== undefined);
   }
 
   /** ClickHouse compares the checksums of its parts. */

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { lockDataFolder } from '../data-folder.ts';
-import { isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
+import { IncompatibleStore, isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
 import { clickhouseExcerptBytes, clickhouseResultBytes } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
 import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
@@ -20,6 +21,7 @@ import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 import { CLUSTER_SETTINGS } from './server/settings.ts';
 import { Visibility } from './server/visibility.ts';
 import { Setup } from './setup.ts';
+import { StoreSettings } from './store-settings.ts';
 import { checkShards, checkTable } from './table-check.ts';
 import { TableStats } from './table-stats.ts';
 
@@ -75,7 +77,7 @@ export interface ClickhouseTuning {
 
 /**
  * Opens a store in a database of ClickHouse, whose schema is brought up to date. Where the server is away, calls reject with `StoreError`
- * (`unavailable`) until it is there. Throws `IncompatibleServer`, and `StoreError` (`folder_in_use`, `folder_unusable`).
+ * (`unavailable`) until it is there. Throws `IncompatibleStore`, and `StoreError` (`folder_in_use`, `folder_unusable`).
  */
 export async function openClickhouseStore(options: ClickhouseStoreOptions, tuning: ClickhouseTuning = {}): Promise<ClickhouseStore> {
   const { address, dataDir, cluster: name = null, insertQuorum, retentionMs, now, logger = silentLogger } = options;
@@ -98,7 +100,14 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     ...(cluster === null ? {} : { settings: CLUSTER_SETTINGS }),
     ...(insertQuorum === undefined ? {} : { insertSettings: { insert_quorum: insertQuorum } }),
   });
-  const setup = new Setup({ address, cluster: name, client, logger });
+  const own = {
+    RETENTION_HOURS: String(retentionMs / HOUR_MS),
+    DEAD_LETTER_DAYS: String(deadLetterRetentionMs / DAY_MS),
+    DEAD_LETTER_MAX_MB: String(deadLetterQuotaBytes / 1024 ** 2),
+    CLICKHOUSE_USER: address.user,
+  };
+  const settings = new StoreSettings({ client, database, cluster, own, logger });
+  const setup = new Setup({ address, cluster: name, client, settings, logger });
   const visibility = new Visibility({ client, database, table, local, cluster, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes });
   const sourceOffsets = new SourceOffsets(client);
@@ -106,7 +115,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
   const feed = new Feed({ client, visibility, positions, table, excerptBytes: clickhouseExcerptBytes(memoryLimitMb) });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
-  const retention = new Retention({ client, database, table, local, cluster, retentionMs, deadLetterRetentionMs, hold, logger });
+  const retention = new Retention({ client, database, table, local, cluster, retentionMs, deadLetterRetentionMs, hold, settings, logger });
   const watch = new ArrivalWatch({
     horizon: async () => {
       await setup.done();
@@ -129,7 +138,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
       await retention.sweep(now(), 'clock');
     } catch (error) {
       // An outage has its own lines in the log.
-      if (!isUnavailable(error)) {
+      if (!isUnavailable(error) || error instanceof IncompatibleStore) {
         logger.warn({ err: error }, 'events could not be counted, or days past the retention not dropped; that is tried again');
       }
     }
@@ -169,6 +178,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     feed,
     retention,
     hold,
+    settings,
     watch,
     stats,
     check,

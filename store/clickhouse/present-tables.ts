@@ -1,28 +1,21 @@
 import { type Cluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
-import { IDENTITY_TABLE, STORE_TABLE_NAMES, VERSIONS_TABLE } from '../../sql/clickhouse/store-tables.ts';
+import { IDENTITY_TABLE, SETTINGS_TABLE, STORE_TABLE_NAMES, VERSIONS_TABLE } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { foldTextFunction } from '../../sql/fold-text.ts';
 import { sql, text, textList, trusted } from '../../sql/statement.ts';
-import { StoreError } from '../event-store.ts';
+import { IncompatibleStore } from '../event-store.ts';
 import type { ClickhouseClient } from './server/client.ts';
-
-/** A server or a schema that this program cannot use, until somebody changes one of them. */
-export class IncompatibleServer extends StoreError {
-  constructor(message: string) {
-    super('unavailable', message);
-  }
-}
 
 /** The table of the events of one server, or of a shard. */
 export const EVENTS_TABLE = 'events_local';
 
 /** The tables that each node of a cluster has. */
-const NODE_TABLES = [EVENTS_TABLE, SHARDED_EVENTS, IDENTITY_TABLE, VERSIONS_TABLE, ...STORE_TABLE_NAMES];
+const NODE_TABLES = [EVENTS_TABLE, SHARDED_EVENTS, IDENTITY_TABLE, VERSIONS_TABLE, SETTINGS_TABLE, ...STORE_TABLE_NAMES];
 
 const HOW_TO_MOVE = 'take another CLICKHOUSE_DATABASE, into which the feed moves the events (docs/moving.md)';
 
 /**
- * Throws {@link IncompatibleServer} where a database has tables of one server and a cluster is asked for, or tables of a cluster and
+ * Throws {@link IncompatibleStore} where a database has tables of one server and a cluster is asked for, or tables of a cluster and
  * another one or none is asked for.
  */
 export async function refuseOtherTables(client: ClickhouseClient, database: string, cluster: Cluster | null): Promise<void> {
@@ -37,10 +30,10 @@ export async function refuseOtherTables(client: ClickhouseClient, database: stri
   const what = `the tables in CLICKHOUSE_DATABASE=${database} are those of`;
   if (of !== undefined && of !== cluster?.name) {
     const asked = cluster === null ? 'CLICKHOUSE_CLUSTER is not set' : `CLICKHOUSE_CLUSTER is ${cluster.name}`;
-    throw new IncompatibleServer(`${what} the cluster ${of}, and ${asked}: set it to ${of}, or ${HOW_TO_MOVE}`);
+    throw new IncompatibleStore(`${what} the cluster ${of}, and ${asked}: set it to ${of}, or ${HOW_TO_MOVE}`);
   }
   if (cluster !== null && engines.has(EVENTS_TABLE) && of === undefined) {
-    throw new IncompatibleServer(`${what} one server, and CLICKHOUSE_CLUSTER is ${cluster.name}: unset it, or ${HOW_TO_MOVE}`);
+    throw new IncompatibleStore(`${what} one server, and CLICKHOUSE_CLUSTER is ${cluster.name}: unset it, or ${HOW_TO_MOVE}`);
   }
 }
 
@@ -54,7 +47,7 @@ export interface TablesOnNodes {
 }
 
 /**
- * Which tables of a store the nodes of a cluster have. Throws {@link IncompatibleServer} where there is no such cluster, or where it has
+ * Which tables of a store the nodes of a cluster have. Throws {@link IncompatibleStore} where there is no such cluster, or where it has
  * other shards than those that the events are spread over.
  */
 export async function tablesOnNodes(client: ClickhouseClient, cluster: Cluster): Promise<TablesOnNodes> {
@@ -72,7 +65,7 @@ export async function tablesOnNodes(client: ClickhouseClient, cluster: Cluster):
   const other = rows.map(([, , spread]) => String(spread)).find((spread) => spread !== '' && spread !== shards);
   if (other !== undefined) {
     const what = `the events in CLICKHOUSE_DATABASE=${cluster.database} are spread over shards with the weights ${other}`;
-    throw new IncompatibleServer(`${what}, and CLICKHOUSE_CLUSTER=${cluster.name} has ${shards}: ${HOW_TO_MOVE}`);
+    throw new IncompatibleStore(`${what}, and CLICKHOUSE_CLUSTER=${cluster.name} has ${shards}: ${HOW_TO_MOVE}`);
   }
   const [number] = rows.map(([, ofStore]) => String(ofStore)).filter((ofStore) => ofStore !== '');
   return {
@@ -102,5 +95,5 @@ async function shardsOf(client: ClickhouseClient, { name }: Cluster): Promise<st
   }
   const { rows: others } = await client.read(clickhouseStatement(sql`SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster`));
   const what = `CLICKHOUSE_CLUSTER=${name} is in no remote_servers of ClickHouse at CLICKHOUSE_URL`;
-  throw new IncompatibleServer(`${what}; allowed: ${others.flat().join(', ')}`);
+  throw new IncompatibleStore(`${what}; allowed: ${others.flat().join(', ')}`);
 }

@@ -6,7 +6,8 @@ import { int32, int64, joinSql, type SqlFragment, sql, trusted } from '../../sql
 import type { StoreLogger } from '../event-store.ts';
 import type { RetentionHold } from '../retention-hold.ts';
 import type { ClickhouseClient } from './server/client.ts';
-import type { ClickhouseSettings } from './server/settings.ts';
+import { WITHOUT_AWAY } from './server/settings.ts';
+import type { StoreSettings } from './store-settings.ts';
 
 /** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;
@@ -22,11 +23,9 @@ interface RetentionOptions {
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
   readonly hold: RetentionHold;
+  readonly settings: Pick<StoreSettings, 'areOurs'>;
   readonly logger: StoreLogger;
 }
-
-/** What is to run on all nodes runs later on those that are away, which does not fail it. */
-const WITHOUT_AWAY: ClickhouseSettings = { distributed_ddl_output_mode: 'null_status_on_timeout', distributed_ddl_task_timeout: 30 };
 
 /** Who asks for expired events to be dropped: the store itself, because of its clock, or somebody who knows. */
 export type SweepAskedBy = 'clock' | 'caller';
@@ -44,9 +43,12 @@ export class Retention {
     this.#options = options;
   }
 
-  /** Resolves with the number of days of events that were dropped. */
+  /** Resolves with the number of days of events that were dropped; 0 as long as the store has other settings than this program. */
   async sweep(nowMs: number, askedBy: SweepAskedBy): Promise<number> {
-    const { local, cluster, retentionMs, deadLetterRetentionMs, hold } = this.#options;
+    const { local, cluster, retentionMs, deadLetterRetentionMs, hold, settings } = this.#options;
+    if (!(await settings.areOurs())) {
+      return 0;
+    }
     for (const letters of ['dead_letters', 'removed_dead_letters']) {
       // Every node has all letters, and drops what another one drops.
       await this.#drop(letters, null, expiredDays(await this.#partitions(letters, null), nowMs - deadLetterRetentionMs));

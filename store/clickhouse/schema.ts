@@ -4,6 +4,7 @@ import {
   addLetterIndex,
   createFoldText,
   createIdentityTable,
+  createSettingsTable,
   createStoreTables,
   createVersionsTable,
   IDENTITY_TABLE,
@@ -11,7 +12,8 @@ import {
 } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
-import { EVENTS_TABLE, hasFoldText, IncompatibleServer, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
+import { IncompatibleStore } from '../event-store.ts';
+import { EVENTS_TABLE, hasFoldText, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
 import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
 
 /** The oldest server that the store was tried on. */
@@ -43,9 +45,11 @@ const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { version: 2, statements: ({ cluster }) => [addLetterIndex(cluster)] },
+  { version: 3, statements: ({ cluster }) => [createSettingsTable(cluster)] },
 ];
 
-const KNOWN_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
+/** The version of the schema that this program knows. */
+export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
 
 /** What a migration would do, or did. */
 export interface MigrationReport {
@@ -64,7 +68,7 @@ export interface MigrationOptions {
 
 /**
  * Brings the schema of a database to the version that this program knows, or tells what would have to be run. On a cluster, that makes
- * what a node lacks, too. Throws `StoreError`: `unavailable` where the server cannot be asked, {@link IncompatibleServer} where it is older
+ * what a node lacks, too. Throws `StoreError`: `unavailable` where the server cannot be asked, {@link IncompatibleStore} where it is older
  * than those that were tried, has a later schema, or tables that are made for another number of servers.
  */
 export async function migrateSchema(address: ClickhouseAddress, options: MigrationOptions = {}): Promise<MigrationReport> {
@@ -84,7 +88,7 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
     const isThere = await hasDatabase(server, address.database);
     if (!isThere && isDryRun) {
       const statements = [database, ...functions, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found))];
-      return { from: 0, to: KNOWN_VERSION, statements };
+      return { from: 0, to: SCHEMA_VERSION, statements };
     }
     // Whoever may not make databases can use one that somebody else has made.
     if (cluster === null ? !isThere : !found.areThere) {
@@ -113,9 +117,9 @@ async function migrateTables(
 ): Promise<MigrationReport> {
   const run = (statement: string) => client.run(clickhouseStatement(trusted(statement)));
   const from = await versionOf(client);
-  if (from > KNOWN_VERSION) {
-    const what = `the schema in CLICKHOUSE_DATABASE has version ${from}, and this program knows ${KNOWN_VERSION} at most`;
-    throw new IncompatibleServer(`${what}: run the program that made it, or a later one`);
+  if (from > SCHEMA_VERSION) {
+    const what = `the schema in CLICKHOUSE_DATABASE has version ${from}, and this program knows ${SCHEMA_VERSION} at most`;
+    throw new IncompatibleStore(`${what}: run the program that made it, or a later one`);
   }
   const place = placeOf(cluster, found);
   const isLacking = from === 0 || (cluster !== null && !found.areThere);
@@ -126,7 +130,7 @@ async function migrateTables(
       await run(statement);
     }
   }
-  return { from, to: KNOWN_VERSION, statements };
+  return { from, to: SCHEMA_VERSION, statements };
 }
 
 /** The statements of all later versions. Each version is written down once it is there. */
@@ -158,7 +162,7 @@ async function refuseOldServer(client: ClickhouseClient): Promise<void> {
   const [oldestMajor, oldestMinor] = OLDEST_SERVER;
   if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
     const what = `ClickHouse at CLICKHOUSE_URL has version ${version}`;
-    throw new IncompatibleServer(`${what}; allowed: ${OLDEST_SERVER.join('.')} or later`);
+    throw new IncompatibleStore(`${what}; allowed: ${OLDEST_SERVER.join('.')} or later`);
   }
 }
 

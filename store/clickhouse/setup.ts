@@ -1,18 +1,19 @@
-import { StoreError, type StoreLogger } from '../event-store.ts';
-import { IncompatibleServer } from './present-tables.ts';
+import { IncompatibleStore, StoreError, type StoreLogger } from '../event-store.ts';
 import { migrateSchema, storeIdOf } from './schema.ts';
 import type { ClickhouseAddress, ClickhouseClient } from './server/client.ts';
+import type { StoreSettings } from './store-settings.ts';
 
 export interface SetupOptions {
   readonly address: ClickhouseAddress;
   /** The name of the cluster that has the tables; null where one server has. */
   readonly cluster: string | null;
   readonly client: ClickhouseClient;
+  readonly settings: Pick<StoreSettings, 'claim'>;
   readonly logger: StoreLogger;
 }
 
 /**
- * Brings the schema up to date before the first statement. A server that is away at the start is asked again by each call until it is
+ * Brings the schema up to date before the first statement, and compares the settings. A server that is away at the start is asked again by each call until it is
  * there, so that the program may start before it.
  */
 export class Setup {
@@ -38,7 +39,7 @@ export class Setup {
   }
 
   /**
-   * Tries once, and waits for a server that does not answer for so many milliseconds at most. Rejects with {@link IncompatibleServer}, or
+   * Tries once, and waits for a server that does not answer for so many milliseconds at most. Rejects with {@link IncompatibleStore}, or
    * with a defect: any other fault may pass.
    */
   async begin(waitMs: number): Promise<void> {
@@ -51,7 +52,7 @@ export class Setup {
     try {
       await Promise.race([this.done(), waited.promise]);
     } catch (error) {
-      if (error instanceof IncompatibleServer || !(error instanceof StoreError)) {
+      if (error instanceof IncompatibleStore || !(error instanceof StoreError)) {
         throw error;
       }
       logger.warn({ err: error }, 'ClickHouse cannot be used yet; that is tried again');
@@ -61,8 +62,9 @@ export class Setup {
   }
 
   async #try(): Promise<number> {
-    const { address, cluster, client } = this.#options;
+    const { address, cluster, client, settings } = this.#options;
     await migrateSchema(address, { cluster });
+    await settings.claim();
     return await storeIdOf(client);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
+import { migrateSchema, SCHEMA_VERSION, storeIdOf } from '../../store/clickhouse/schema.ts';
 import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { runHere } from '../src/cli/command-run.ts';
 import { quietClient, testDatabase } from './engine.ts';
@@ -19,18 +19,18 @@ async function rowsOf(address: ClickhouseAddress, text: string): Promise<readonl
 
 const onCluster = { cluster: CLUSTER };
 
-const EVERY_NODE = ['dead_letters', 'expired_watermarks', 'removed_dead_letters', 'schema_versions', 'source_offsets'];
+const EVERY_NODE = ['dead_letters', 'expired_watermarks', 'removed_dead_letters', 'schema_versions', 'source_offsets', 'store_settings'];
 
 describe('a migration of a cluster', () => {
   test('makes the tables on every node, and a second one has nothing to do', async () => {
     const address = await addressOf();
     const { from, to, statements } = await migrateSchema(address, onCluster);
-    expect([from, to]).toEqual([0, 2]);
+    expect([from, to]).toEqual([0, SCHEMA_VERSION]);
     const made = statements.filter((one) => /^CREATE/.test(one));
     expect(made.every((one) => one.includes(` ON CLUSTER '${CLUSTER}' `))).toBe(true);
     const tables = await rowsOf(address, 'SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name');
     expect(tables.flat()).toEqual([...EVERY_NODE, 'events', 'events_local', 'store_identity'].sort());
-    expect(await migrateSchema(address, onCluster)).toEqual({ from: 2, to: 2, statements: [] });
+    expect(await migrateSchema(address, onCluster)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION, statements: [] });
   });
 
   test('makes what a node lacks, with the number that the store has', async () => {
@@ -41,7 +41,7 @@ describe('a migration of a cluster', () => {
     const storeId = await storeIdOf(client);
     await client.run({ text: 'DROP TABLE dead_letters', params: [] });
     const { from, to, statements } = await migrateSchema(address, { ...onCluster, isDryRun: true });
-    expect([from, to, statements.length > 0]).toEqual([2, 2, true]);
+    expect([from, to, statements.length > 0]).toEqual([SCHEMA_VERSION, SCHEMA_VERSION, true]);
     await migrateSchema(address, onCluster);
     expect(await rowsOf(address, 'SELECT count() FROM dead_letters')).toEqual([['0']]);
     expect(await storeIdOf(client)).toBe(storeId);
@@ -52,15 +52,17 @@ describe('a migration of a cluster', () => {
     const { database } = await addressOf();
     const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
     const dry = await runHere(['migrate', '--dry-run'], env);
-    expect(dry).toMatchObject({ status: 0, stderr: 'the tables would go from version 0 to 2\n' });
+    expect(dry).toMatchObject({ status: 0, stderr: `the tables would go from version 0 to ${SCHEMA_VERSION}\n` });
     expect(dry.stdout).toContain(`"events" ON CLUSTER '${CLUSTER}' (`);
-    expect((await runHere(['migrate'], env)).stderr).toBe('the tables went from version 0 to 2\n');
+    expect((await runHere(['migrate'], env)).stderr).toBe(`the tables went from version 0 to ${SCHEMA_VERSION}\n`);
     const client = quietClient({ url: frontUrl(), database });
     await client.command({ query: 'DROP TABLE source_offsets' });
     await client.close();
-    expect((await runHere(['migrate', '--dry-run'], env)).stderr).toBe('what the tables of version 2 lacked would be made\n');
-    expect((await runHere(['migrate'], env)).stderr).toBe('what the tables of version 2 lacked was made\n');
-    expect((await runHere(['migrate'], env)).stderr).toBe('nothing to do: the tables have version 2\n');
+    expect((await runHere(['migrate', '--dry-run'], env)).stderr).toBe(
+      `what the tables of version ${SCHEMA_VERSION} lacked would be made\n`,
+    );
+    expect((await runHere(['migrate'], env)).stderr).toBe(`what the tables of version ${SCHEMA_VERSION} lacked was made\n`);
+    expect((await runHere(['migrate'], env)).stderr).toBe(`nothing to do: the tables have version ${SCHEMA_VERSION}\n`);
   });
 
   test('waits for no node that is away where the others have the tables', async () => {
@@ -81,9 +83,9 @@ describe('a database is refused', () => {
     const what = `the tables in CLICKHOUSE_DATABASE=${address.database} are those of one server`;
     const message = `${what}, and CLICKHOUSE_CLUSTER is ${CLUSTER}: unset it, ${HOW}`;
     await expect(migrateSchema(address, onCluster)).rejects.toThrow(message);
-    expect(await migrateSchema(address)).toMatchObject({ from: 2, statements: [] });
+    expect(await migrateSchema(address)).toMatchObject({ from: SCHEMA_VERSION, statements: [] });
     const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: address.database, CLICKHOUSE_CLUSTER: CLUSTER };
-    expect(await runHere(['migrate'], env)).toEqual({ status: 1, stdout: '', stderr: `shieldlog: ${message}\n` });
+    expect(await runHere(['migrate'], env)).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
   });
 
   test('with tables of a cluster, without one and for another one', async () => {

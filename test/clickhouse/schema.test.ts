@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { foldTextFunction } from '../../sql/fold-text.ts';
 import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts';
-import { migrateSchema, storeIdOf } from '../../store/clickhouse/schema.ts';
+import { migrateSchema, SCHEMA_VERSION, storeIdOf } from '../../store/clickhouse/schema.ts';
 import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
 
@@ -32,13 +32,14 @@ const TABLES = [
   'schema_versions',
   'source_offsets',
   'store_identity',
+  'store_settings',
 ];
 
 test('a migration makes the tables, and a second one has nothing to do', async () => {
   const address = await addressOf();
-  expect(await migrateSchema(address)).toMatchObject({ from: 0, to: 2 });
+  expect(await migrateSchema(address)).toMatchObject({ from: 0, to: SCHEMA_VERSION });
   expect(await tablesOf(address)).toEqual(TABLES);
-  expect(await migrateSchema(address)).toEqual({ from: 2, to: 2, statements: [] });
+  expect(await migrateSchema(address)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION, statements: [] });
 });
 
 test('dead letters of a schema of version 1 are those of the present one, without an index', async () => {
@@ -49,8 +50,8 @@ test('dead letters of a schema of version 1 are those of the present one, withou
   await client.run(plain('TRUNCATE TABLE schema_versions'));
   await client.run(plain('INSERT INTO schema_versions SELECT 1, 0'));
   await client.run(plain("INSERT INTO dead_letters (id, identity, topic, messageOffset, bytes) VALUES (4, 'one', 't', 9, 'x')"));
-  expect((await migrateSchema(address, { isDryRun: true })).statements).toHaveLength(2);
-  expect(await migrateSchema(address)).toMatchObject({ from: 1, to: 2 });
+  expect((await migrateSchema(address, { isDryRun: true })).statements).toHaveLength(4);
+  expect(await migrateSchema(address)).toMatchObject({ from: 1, to: SCHEMA_VERSION });
   const [letter, ...others] = await new SharedDeadLetters({ client, quotaBytes: 1024 ** 2 }).list({ zones: 'all', limit: 10 });
   expect([letter, others]).toMatchObject([{ id: '4', topic: 't', offset: 9n, index: null }, []]);
 });
@@ -62,7 +63,7 @@ test('a dry run tells the statements that a migration runs, and changes nothing'
   const done = await migrateSchema(address);
   const withoutNumber = ({ statements }: typeof done) => statements.map((one) => one.replace(/COMMENT '\d+'/, ''));
   expect(withoutNumber(told)).toEqual(withoutNumber(done));
-  expect(await migrateSchema(address, { isDryRun: true })).toEqual({ from: 2, to: 2, statements: [] });
+  expect(await migrateSchema(address, { isDryRun: true })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION, statements: [] });
 });
 
 test('whoever may not make databases and tables can use those that somebody else has made', async () => {
@@ -70,7 +71,7 @@ test('whoever may not make databases and tables can use those that somebody else
   const address = await addressOf(server.url);
   await migrateSchema(address);
   await server.break({ kind: 'refuse', code: 497, name: 'ACCESS_DENIED', message: 'Not enough privileges', matching: '^CREATE' });
-  expect(await migrateSchema(address)).toEqual({ from: 2, to: 2, statements: [] });
+  expect(await migrateSchema(address)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION, statements: [] });
 });
 
 test('a dry run of a database that is not there makes none', async () => {
@@ -89,12 +90,12 @@ test('a store whose function was dropped says so, and the next program makes it 
   const fault = await server.break({ kind: 'answer', text: '{"data":[["0"]]}', matching: 'system\\.functions' });
   const { name } = foldTextFunction();
   expect(await migrateSchema(address)).toEqual({
-    from: 2,
-    to: 2,
+    from: SCHEMA_VERSION,
+    to: SCHEMA_VERSION,
     statements: [expect.stringMatching(`^CREATE FUNCTION IF NOT EXISTS ${name} AS `)],
   });
   await server.mend(fault);
-  expect(await migrateSchema(address)).toEqual({ from: 2, to: 2, statements: [] });
+  expect(await migrateSchema(address)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION, statements: [] });
   await expect(clientOf(address).read(plain("SELECT foldText_of_another('A')"))).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining(`the tables in CLICKHOUSE_DATABASE=${address.database}, or their function, are not there: `),
@@ -113,9 +114,9 @@ test('several migrations at once make one store', async () => {
 test('a schema of a later program is refused, and left as it is', async () => {
   const address = await addressOf();
   await migrateSchema(address);
-  await clientOf(address).run(plain('INSERT INTO schema_versions SELECT 3, 0'));
+  await clientOf(address).run(plain(`INSERT INTO schema_versions SELECT ${SCHEMA_VERSION + 1}, 0`));
   await expect(migrateSchema(address)).rejects.toThrow(
-    'the schema in CLICKHOUSE_DATABASE has version 3, and this program knows 2 at most: run the program that made it, or a later one',
+    `the schema in CLICKHOUSE_DATABASE has version ${SCHEMA_VERSION + 1}, and this program knows ${SCHEMA_VERSION} at most: run the program that made it, or a later one`,
   );
 });
 
@@ -131,7 +132,7 @@ test.each(['26.7.1.1', '26.10.0.0', '27.1.0.0'])('a server of version %s is take
   const server = await breakableServer();
   const address = await addressOf(server.url);
   await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version]] }), matching: String.raw`version\(\)` });
-  expect(await migrateSchema(address)).toMatchObject({ to: 2 });
+  expect(await migrateSchema(address)).toMatchObject({ to: SCHEMA_VERSION });
 });
 
 test('what is acknowledged is synced, in every table but that of the source offsets', async () => {
@@ -140,5 +141,5 @@ test('what is acknowledged is synced, in every table but that of the source offs
   const synced = `engine_full LIKE '%fsync_after_insert = 1, fsync_part_directory = 1%'`;
   const statement = plain(`SELECT name FROM system.tables WHERE database = '${address.database}' AND ${synced} ORDER BY name`);
   const { rows } = await clientOf(address).read(statement);
-  expect(rows.flat()).toEqual(['dead_letters', 'events_local', 'expired_watermarks', 'removed_dead_letters']);
+  expect(rows.flat()).toEqual(['dead_letters', 'events_local', 'expired_watermarks', 'removed_dead_letters', 'store_settings']);
 });

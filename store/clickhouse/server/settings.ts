@@ -66,6 +66,9 @@ export const CLUSTER_SETTINGS: ClickhouseSettings = {
   distributed_product_mode: 'local',
 };
 
+/** What is to run on all nodes runs later on those that are away, which does not fail it. */
+export const WITHOUT_AWAY: ClickhouseSettings = { distributed_ddl_output_mode: 'null_status_on_timeout', distributed_ddl_task_timeout: 30 };
+
 /** So many zones may be named by a statement that asks their shards alone. */
 const NAMED_ZONES = 1_000_000;
 
