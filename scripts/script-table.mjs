@@ -32,7 +32,7 @@ export const SCRIPTS = {
   // The caller names the project.
   'test:alone': tests(),
   fuzz: { commands: [['node', 'test/random/fuzz.ts']], packages: TEST_PACKAGES },
-  torture: { commands: [['node', 'test/torture/torture.ts']] },
+  torture: { commands: [['node', 'test/torture/torture.ts']], packages: ['bench'] },
   screenshots: { commands: [['node', 'test/browser/screenshots.ts']] },
   check: { commands: [['tsc', '-p', '.'], ['tsc', '-p', 'web'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },

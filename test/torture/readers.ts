@@ -16,10 +16,12 @@ import {
 import type { Answer, TorturedProgram } from './tortured-program.ts';
 
 export interface ReadingOptions {
-  readonly program: TorturedProgram;
+  readonly program: Pick<TorturedProgram, 'ask'>;
   readonly sent: SentEvents;
   /** The clock of the program, Unix milliseconds. */
   readonly now: () => number;
+  /** How long the program keeps events; Infinity: no event of the run expires. */
+  readonly retentionMs: number;
 }
 
 export interface ReadingFigures {
@@ -35,14 +37,17 @@ export interface ReadingFigures {
 export class FeedReader {
   readonly #options: ReadingOptions;
   readonly #figures: ReadingFigures;
-  readonly #zones: readonly number[] | 'all';
+  readonly #path: string;
+  readonly #part: string | undefined;
   readonly received: Received;
   #cursor = '';
 
-  constructor(options: ReadingOptions, figures: ReadingFigures, zones: readonly number[] | 'all') {
+  /** `zones` are those of a part of all zones where it asks for one (`K/N`). */
+  constructor(options: ReadingOptions, figures: ReadingFigures, zones: readonly number[] | 'all', part?: string) {
     this.#options = options;
     this.#figures = figures;
-    this.#zones = zones;
+    this.#path = `/shield/event-logs/${zones === 'all' || part !== undefined ? 'all' : zones.join(',')}/feed`;
+    this.#part = part;
     this.received = new Received(options.sent, zones);
   }
 
@@ -50,10 +55,11 @@ export class FeedReader {
   async read(limit: number, waitSeconds = 0): Promise<boolean | undefined> {
     const parameters = new URLSearchParams({ limit: String(limit), wait: String(waitSeconds) });
     if (this.#cursor !== '') parameters.set('cursor', this.#cursor);
-    const path = `/shield/event-logs/${this.#zones === 'all' ? 'all' : this.#zones.join(',')}/feed?${parameters}`;
+    if (this.#part !== undefined) parameters.set('part', this.#part);
+    const path = `${this.#path}?${parameters}`;
     const answer = await this.#options.program.ask(path);
     if (answer === undefined) return undefined;
-    if (answer.status === 416) {
+    if (answer.status === 416 && Number.isFinite(this.#options.retentionMs)) {
       this.#cursor = (JSON.parse(answer.text) as { readonly oldestCursor: string }).oldestCursor;
       this.#figures.expiredCursors += 1;
       return false;
@@ -95,7 +101,7 @@ export async function walkFeed(
   while ((await reader.read(limit)) !== true) {
     if (isOver()) return reader.received;
   }
-  reader.received.requireAll(due, options.now() - RETENTION_MS);
+  reader.received.requireAll(due, options.now() - options.retentionMs);
   figures.walks += 1;
   return reader.received;
 }
@@ -151,7 +157,7 @@ export class Searcher {
 
   /** Asks one search, and holds its answer to what was sent. Resolves with its total, or undefined where it was not answered. */
   async ask(search: DrawnSearch): Promise<number | undefined> {
-    const { program, sent, now } = this.#options;
+    const { program, sent, now, retentionMs } = this.#options;
     const { zone, fromMs, toMs, filters, page } = search;
     const due = sent.acknowledged();
     const body = JSON.stringify({
@@ -167,9 +173,10 @@ export class Searcher {
     const isIncomplete = answer.headers['shield-incomplete'] !== undefined;
     if (isIncomplete && !answer.hadFaults) throw new Difference(`${path} ${body} is incomplete, and no fault was injected`);
     const found = JSON.parse(answer.text) as SearchAnswer;
-    const keptFromMs = now() - RETENTION_MS;
+    const nowMs = now();
+    const keptFromMs = nowMs - retentionMs;
     const wrong = wrongAnswer(found, search, { due: isIncomplete ? [] : due, sent, keptFromMs });
-    if (wrong !== undefined) throw new Difference(`${path} ${body}, at ${keptFromMs + RETENTION_MS}: ${wrong}`);
+    if (wrong !== undefined) throw new Difference(`${path} ${body}, at ${nowMs}: ${wrong}`);
     this.#figures.searches += 1;
     return found.total;
   }
@@ -225,6 +232,30 @@ function wrongCount(
   return count >= least && count <= most ? undefined : `${count} events ${what} were found; ${least} to ${most} are there`;
 }
 
+/** The event of a row, letter by letter as it was sent. */
+function textOfRow({ logId, timestamp, log, fields }: Row, shieldZoneId: number): string {
+  return JSON.stringify({ logId, shieldZoneId, timestamp, ...fields, log });
+}
+
+const EXPORTED_MS = 60_000;
+
+/** Exports the events of all zones from `fromMs` on, minute by minute, and holds them to be those that were acknowledged, each once. */
+export async function exportAll({ program, sent, now }: ReadingOptions, fromMs: number): Promise<void> {
+  const received = new Received(sent, 'all');
+  const [path, untilMs] = ['/shield/event-logs/all/export', now()];
+  for (let from = fromMs; from < untilMs; from += EXPORTED_MS) {
+    const body = JSON.stringify({ from, to: Math.min(from + EXPORTED_MS, untilMs) });
+    const headers = { 'content-type': 'application/json', accept: 'application/x-ndjson' };
+    const answer = await program.ask(path, { method: 'POST', headers, body });
+    if (answer?.status !== 200) throw new Difference(`${path} ${body} was answered ${answer?.status}: ${answer?.text}`);
+    for (const line of answer.text.split('\n').slice(0, -1)) {
+      const row = JSON.parse(line) as Row & { readonly shieldZoneId: number };
+      received.add(textOfRow(row, row.shieldZoneId));
+    }
+  }
+  received.requireAll(sent.acknowledged(), fromMs);
+}
+
 function wrongRows(
   rows: readonly Row[],
   { fromMs, toMs }: DrawnSearch,
@@ -236,9 +267,8 @@ function wrongRows(
     const found = sent.find(row.logId);
     if (found === undefined) return `${row.logId} was never sent`;
     const event = sentEvent(found.batch, found.index);
-    const { logId, timestamp, log, fields } = row;
-    const { zone: shieldZoneId } = event;
-    const text = JSON.stringify({ logId, shieldZoneId, timestamp, ...fields, log });
+    const { logId, timestamp } = row;
+    const text = textOfRow(row, event.zone);
     if (text !== eventText(found.batch, found.index)) return `${logId} is something else: ${text}`;
     if (!isMatch(event) || timestamp < fromMs || timestamp >= toMs) return `${logId} does not match`;
     if (seen.has(logId)) return `${logId} is there twice`;

@@ -86,14 +86,20 @@ export function eventText(batch: Batch, index: number): string {
 /** All batches that were ever sent. */
 export class SentEvents {
   readonly #batches: Batch[] = [];
+  readonly #counts: readonly number[];
 
   get batches(): readonly Batch[] {
     return this.#batches;
   }
 
+  /** `counts` are the most events of a batch, of which one is drawn. */
+  constructor(counts: readonly number[] = [10, 300, 2_500, 2_500, 10_000]) {
+    this.#counts = counts;
+  }
+
   /** A new batch of drawn content, whose events are past or present at `nowMs`. Three in ten are late by up to the whole retention. */
   draw(way: Way, random: SeededRandom, nowMs: number): Batch {
-    const count = 1 + random.below([10, 300, 2_500, 2_500, 10_000][random.below(5)] ?? 1);
+    const count = 1 + random.below(this.#counts[random.below(this.#counts.length)] ?? 1);
     const stepMs = [0, 1, 20][random.below(3)] ?? 0;
     const lateMs = random.below(10) < 3 ? random.below(RETENTION_MS - 15 * 60_000) : random.below(60_000);
     const zones = Array.from({ length: 1 + random.below(4) }, () => ZONES[random.below(2) * random.below(ZONES.length)] ?? 1);

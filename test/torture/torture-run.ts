@@ -152,7 +152,7 @@ export class TortureRun {
   readonly #now = (): number => Date.now() + this.#aheadMs;
 
   get #reads() {
-    return { program: this.#program, sent: this.#sent, now: this.#now };
+    return { program: this.#program, sent: this.#sent, now: this.#now, retentionMs: RETENTION_MS };
   }
 
   #reader(zones: readonly number[] | 'all'): FeedReader {

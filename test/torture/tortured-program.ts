@@ -45,6 +45,7 @@ const PATIENCE_MS = 120_000;
 /** The program under torture: one process after the other on the same folder. */
 export class TorturedProgram {
   readonly #variables: (life: number) => Readonly<Record<string, string>>;
+  readonly #mayFail: () => boolean;
   readonly #agent = new Agent({ pipelining: 0, headersTimeout: 600_000, bodyTimeout: 600_000 });
   readonly #failed = Promise.withResolvers<never>();
   #lives = 0;
@@ -55,9 +56,13 @@ export class TorturedProgram {
   /** Answers 503 `store.busy`, which are no fault. */
   refusals = 0;
 
-  /** `variables` are those of each life, which are numbered from 1. */
-  constructor(variables: (life: number) => Readonly<Record<string, string>>) {
+  /**
+   * `variables` are those of each life, which are numbered from 1. `mayFail` says whether what the program stands on may be away, so that
+   * it may answer 503, or break an answer off.
+   */
+  constructor(variables: (life: number) => Readonly<Record<string, string>>, mayFail: () => boolean = () => false) {
     this.#variables = variables;
+    this.#mayFail = mayFail;
     // Who waits for something else when it rejects is told by what comes next.
     this.#failed.promise.catch(() => undefined);
   }
@@ -65,6 +70,11 @@ export class TorturedProgram {
   /** Rejects with a `Difference` when the program ends by itself. */
   get failed(): Promise<never> {
     return this.#failed.promise;
+  }
+
+  /** Whether a process listens. */
+  get isUp(): boolean {
+    return this.#isUp;
   }
 
   get lives(): number {
@@ -142,18 +152,20 @@ export class TorturedProgram {
   async ask(path: string, question: Question = { method: 'GET' }): Promise<Answer | undefined> {
     const life = await Promise.race([this.#up.promise, this.failed]);
     const wasExcused = life.isExcused;
+    const couldFail = this.#mayFail();
     const isExcused = (): boolean => wasExcused || life.isExcused;
+    const mayFail = (): boolean => couldFail || this.#mayFail();
     let answer: Answer;
     try {
       answer = await this.#send(life, path, question);
     } catch (error) {
       // The end of the process may be told after the end of its connections.
       if (!isExcused()) await Promise.race([life.program.ended, new Promise((resolve) => setTimeout(resolve, 1_000))]);
-      if (isExcused()) return undefined;
+      if (isExcused() || mayFail()) return undefined;
       throw new Difference(`${path} was not answered: ${(error as Error).message}\n${life.program.log()}`, { cause: error });
     }
     if (answer.status < 500) return answer;
-    if (isExcused()) return undefined;
+    if (isExcused() || (answer.status === 503 && mayFail())) return undefined;
     if (answer.text.includes('"store.busy"')) {
       this.refusals += 1;
       return undefined;
