@@ -158,23 +158,27 @@ export function networkFileSystemOf(dataDir: string, typeOf: (path: string) => n
  */
 export type FolderCheck = () => Promise<string | undefined>;
 
-/** A folder that does not answer within this time counts as hanging. */
+/** What the events are kept in counts as hanging where it does not answer within this time. */
 export const ANSWER_MS = 2_000;
 
 /**
- * Calls at the same time share one check, because each check of a disk that does not answer keeps a thread. A call that has waited for
- * `limitMs` resolves with `silent`.
+ * Calls at the same time share one check, because each check of a disk that does not answer keeps a thread, and calls within `keptMs` after
+ * its end get the same answer. A call that has waited for `limitMs` resolves with `silent`.
  */
-export function sharedCheck(check: FolderCheck, silent: string, limitMs: number): FolderCheck {
-  let underWay: Promise<string | undefined> | undefined;
+export function sharedCheck(check: FolderCheck, silent: string, limitMs: number, keptMs = 0): FolderCheck {
+  let last: Promise<string | undefined> | undefined;
+  const forget = (): void => {
+    last = undefined;
+  };
   return async () => {
-    underWay ??= check().finally(() => {
-      underWay = undefined;
+    last ??= check().finally(() => {
+      if (keptMs === 0) forget();
+      else setTimeout(forget, keptMs).unref();
     });
     const waited = Promise.withResolvers<string>();
     const timer = setTimeout(() => waited.resolve(silent), limitMs);
     try {
-      return await Promise.race([underWay, waited.promise]);
+      return await Promise.race([last, waited.promise]);
     } finally {
       clearTimeout(timer);
     }

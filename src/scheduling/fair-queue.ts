@@ -24,7 +24,7 @@ const REST_OWED_MS = 2_000;
 /** The longest rest. After a search of half a minute the next ones of its caller would otherwise wait past their deadlines. */
 const LONGEST_REST_MS = 10_000;
 /** So many reads that go on after their interrupt, of all flows and of one, have given their seats to others. Further ones keep theirs. */
-const MAX_LEFT_OVER = 4;
+export const MAX_LEFT_OVER = 4;
 const MAX_LEFT_OVER_OF_FLOW = 1;
 
 /** Tells the time in milliseconds since any fixed one, and wakes the queue. */

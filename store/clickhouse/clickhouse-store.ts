@@ -1,6 +1,7 @@
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
+import type { FolderCheck } from '../data-folder.ts';
 import {
   type ActiveZone,
   type AppendReceipt,
@@ -51,6 +52,8 @@ export interface ClickhouseParts {
   readonly settings: StoreSettings;
   readonly watch: ArrivalWatch;
   readonly stats: TableStats;
+  /** Why nothing can be asked of ClickHouse; undefined where it can. */
+  readonly whyUnusable: FolderCheck;
   /** Has ClickHouse compare what it has with its checksums. */
   readonly check: (signal: AbortSignal) => AsyncGenerator<CheckLine>;
   readonly readings: Readings;
@@ -146,14 +149,9 @@ export class ClickhouseStore implements EventStore {
   }
 
   async reasonsNotReady(): Promise<readonly string[]> {
-    const { setup, pipeline, stats } = this.#parts;
-    try {
-      await setup.done();
-      await stats.read();
-    } catch (error) {
-      return [(error as Error).message];
-    }
-    return pipeline.failure === undefined ? [] : [pipeline.failure.message];
+    const { whyUnusable, pipeline } = this.#parts;
+    const reason = (await whyUnusable()) ?? pipeline.failure?.message;
+    return reason === undefined ? [] : [reason];
   }
 
   notes(): readonly string[] {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
-import { lockDataFolder } from '../data-folder.ts';
+import { ANSWER_MS, lockDataFolder, sharedCheck } from '../data-folder.ts';
 import { IncompatibleStore, isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
 import { clickhouseExcerptBytes, clickhouseResultBytes } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
@@ -31,6 +31,8 @@ const SWEEP_EVERY_MS = 60_000;
 /** With the grace of a stop it stays below the stop's own deadline (`src/stop-all.ts`). */
 const CLOSE_GRACE_MS = 4_000;
 const SETUP_WAIT_MS = 10_000;
+/** However many ask whether ClickHouse answers, it is asked once in so long. */
+const ASKED_EVERY_MS = 1_000;
 const FAILURE_HOLD_MS = 30_000;
 const MEMORY_LIMIT_MB = 1_024;
 const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
@@ -130,6 +132,22 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     logger,
   });
   const stats = new TableStats({ client, database, table, local, cluster });
+  const silent = 'ClickHouse does not answer';
+  const whyUnusable = sharedCheck(
+    async () => {
+      const signal = AbortSignal.timeout(ANSWER_MS);
+      try {
+        await setup.done();
+        await stats.read(signal);
+        return undefined;
+      } catch (error) {
+        return signal.aborted ? silent : (error as Error).message;
+      }
+    },
+    silent,
+    ANSWER_MS,
+    ASKED_EVERY_MS,
+  );
   let working: Promise<unknown> = Promise.resolve();
   const lookAfterEvents = async (): Promise<void> => {
     try {
@@ -181,6 +199,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     settings,
     watch,
     stats,
+    whyUnusable,
     check,
     readings,
     now,

@@ -45,10 +45,10 @@ export class TableStats {
     this.#zones = new Map(rows.map(([zone, count]) => [Number(zone), Number(count)]));
   }
 
-  async read(): Promise<TableSize> {
+  async read(signal?: AbortSignal): Promise<TableSize> {
     const { client, database, local, cluster } = this.#options;
     const parts = activeParts({ database, table: local, cluster });
-    const { rows } = await client.read(clickhouseStatement(sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM ${parts}`));
+    const { rows } = await client.read(clickhouseStatement(sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM ${parts}`), { signal });
     const [events, count, bytes] = (rows[0] ?? []).map(Number);
     return { events: events ?? 0, parts: count ?? 0, bytes: bytes ?? 0 };
   }

@@ -6,6 +6,7 @@ import { CONFIG_VARIABLES } from '../../src/config/config-table.ts';
 import { createHttpServer, LINGER_MS } from '../../src/http/http-server.ts';
 import { MAX_BACKUP_FILES } from '../../src/openapi/openapi-backup.ts';
 import { BACKUP_BODY_BYTES } from '../../src/routes/backup.ts';
+import { LIGHT_SEATS, MAX_LEFT_OVER, SEATS } from '../../src/scheduling/fair-queue.ts';
 import { STOP_LIMITS } from '../../src/stop-all.ts';
 import { ANSWER_MS } from '../../store/data-folder.ts';
 import { SPILL_LIMITS_OF_MEMORY, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
@@ -133,6 +134,14 @@ describeLimits('Program', import.meta.filename, {
   'time until `DATA_DIR` answers `/readyz`': {
     is: milliseconds(ANSWER_MS),
     elsewhere: 'those who ask whether a folder is there share one check, and are told when it does not answer',
+  },
+  'time until ClickHouse answers `/readyz`': {
+    is: milliseconds(ANSWER_MS),
+    elsewhere: 'a server that does not answer is told within two seconds, and has been asked once for all who ask',
+  },
+  'reads of callers who are gone that are ended on ClickHouse at a time': {
+    is: count(SEATS + LIGHT_SEATS + MAX_LEFT_OVER),
+    elsewhere: 'callers who hang up one after the other have no more statements ended at a time than there are seats',
   },
   'bytes that DuckDB spills to disk': {
     is: bytes(SPILL_LIMITS_OF_MEMORY * DEFAULTS.memoryLimitMb * 1024 ** 2),

@@ -44,6 +44,13 @@ test('a check that answers is told, and the next one is made anew', async () => 
   expect([await check(), await check()]).toEqual(['answer 1', 'answer 2']);
 });
 
+test('an answer is kept for the time that it was asked to be, and the next one is made anew', async () => {
+  const answers = ['answer 1', 'answer 2'];
+  const check = sharedCheck(async () => answers.shift(), 'it does not answer', 60_000, 50);
+  expect([await check(), await check()]).toEqual(['answer 1', 'answer 1']);
+  await expect.poll(check).toBe('answer 2');
+});
+
 test('a folder on a network file system is known by the type that the system tells, and one on a disk is on none', () => {
   const nfs = 0x6969;
   expect(networkFileSystemOf(temporaryFolder(), () => nfs)).toBe('NFS');

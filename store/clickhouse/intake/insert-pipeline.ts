@@ -4,6 +4,7 @@ import { type AppendReceipt, type EventBatch, StoreError, storeClosed } from '..
 import { bytesOfBatch, fittingBatches, mergeBatches } from '../../merged-batches.ts';
 import { batchFileOf, LOG_COLUMN } from '../../parquet/batch-file.ts';
 import type { ClickhouseClient } from '../server/client.ts';
+import { ServerUnreachable } from '../server/server-error.ts';
 import { insertMark } from '../server/visibility.ts';
 import type { SharedDeadLetters } from './dead-letters.ts';
 import type { SourceOffsets } from './source-offsets.ts';
@@ -73,12 +74,16 @@ export class InsertPipeline {
   }
 
   /**
-   * Why the last insert failed; undefined where it did not, or where that is so long ago that another one may be tried: who asks before
-   * he sends anything would wait for ever otherwise.
+   * Why the last insert failed; undefined where it did not, where it failed for want of a server and one has answered since, or where it is
+   * so long ago that another one may be tried: who asks before he sends anything would wait for ever otherwise.
    */
   get failure(): StoreError | undefined {
+    const { client, failureHoldMs } = this.#options;
     const last = this.#failure;
-    return last !== undefined && performance.now() - last.atMs < this.#options.failureHoldMs ? last.error : undefined;
+    if (last === undefined || performance.now() - last.atMs >= failureHoldMs) {
+      return undefined;
+    }
+    return last.error instanceof ServerUnreachable && !client.isAway ? undefined : last.error;
   }
 
   async append(batch: EventBatch): Promise<AppendReceipt> {

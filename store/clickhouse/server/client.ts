@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ClickHouseError, type ClickHouseClient as Connection, createClient } from '@clickhouse/client';
 import type { SqlStatement } from '../../../sql/statement.ts';
-import { StoreError, type StoreLogger, silentLogger, storeClosed } from '../../event-store.ts';
+import { type StoreLogger, silentLogger, storeClosed } from '../../event-store.ts';
 import { boundStatement } from './bound-statement.ts';
 import { type ClickhouseRows, readJsonRows } from './json-rows.ts';
 import { Outage } from './outage.ts';
 import { type HeldResults, ResultMemory } from './result-memory.ts';
-import { AnswerTooLarge, isLostConnection, isOfOneReplica, isSignedOut, storeErrorOf } from './server-error.ts';
+import { AnswerTooLarge, isLostConnection, isOfOneReplica, isSignedOut, ServerUnreachable, storeErrorOf } from './server-error.ts';
 import { type ClickhouseSettings, INSERT_SETTINGS, READ_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
 
 /** Where ClickHouse is, and who asks it. */
@@ -34,6 +34,9 @@ export interface BytesOptions extends ReadOptions {
 
 /** So long may a server take nothing and send nothing before the next one is tried. Deadlines of searches are the caller's. */
 const IDLE_MS = 300_000;
+
+/** So long may the end of a statement take before its seat is given back all the same. */
+const END_MS = 30_000;
 
 /** As many statements may be under way: those of all seats of the queue, and those that the store makes by itself. */
 const MAX_CONNECTIONS = 64;
@@ -108,11 +111,16 @@ export class ClickhouseClient {
   }
 
   /**
-   * The statement's rows. Rejects with `StoreError` (`unavailable`, `overloaded`, `closed`), of which {@link AnswerTooLarge} says that there
-   * is no room for them, or with an error that is a defect.
+   * The statement's rows. Rejects with `StoreError` (`unavailable`, `overloaded`, `closed`), with {@link AnswerTooLarge} where there is no
+   * room for them, or with an error that is a defect.
    */
   async read({ text, params }: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
     return await this.#readAnswer({ text: `${text}\nFORMAT JSONCompact`, params }, options, readJsonRows);
+  }
+
+  /** Whether no server has answered since one was last asked in vain. */
+  get isAway(): boolean {
+    return this.#outage.isUnderWay;
   }
 
   /** Runs a statement that has no rows, such as one that makes a table. */
@@ -211,14 +219,18 @@ export class ClickhouseClient {
     }
   }
 
-  /** Runs a statement that ends on the server, too, where the signal aborts, or the server is silent for too long. */
+  /**
+   * Runs a statement that ends on the server, too, where the signal aborts, or the server is silent for too long. It settles when the
+   * server has ended it: until then its caller has his seat, so that of callers who hang up no more statements are ended at a time.
+   */
   #ending<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
     return this.#onOneServer(signal, async (server) => {
       const queryId = randomUUID();
       const abort = new AbortController();
+      let ended: Promise<void> | undefined;
       const end = (): void => {
         abort.abort();
-        void endStatement(server, queryId);
+        ended ??= endStatement(server, queryId);
       };
       signal?.addEventListener('abort', end, { once: true });
       try {
@@ -230,6 +242,7 @@ export class ClickhouseClient {
         throw error;
       } finally {
         signal?.removeEventListener('abort', end);
+        await ended;
       }
     });
   }
@@ -270,7 +283,7 @@ export class ClickhouseClient {
     if (refusal !== undefined) {
       throw storeErrorOf(refusal, this.#address);
     }
-    const unreachable = new StoreError('unavailable', `ClickHouse cannot be reached: ${faults.join('; ')}`);
+    const unreachable = new ServerUnreachable(`ClickHouse cannot be reached: ${faults.join('; ')}`);
     this.#outage.failed(unreachable);
     throw unreachable;
   }
@@ -331,11 +344,11 @@ async function catchUp(server: Connection): Promise<void> {
   await Promise.all(data.map(([table]) => server.command({ query: `SYSTEM SYNC REPLICA \`${String(table)}\` LIGHTWEIGHT` })));
 }
 
-/** Ends a statement whose reader is gone. Where that fails, it ends by itself. */
+/** Ends a statement whose reader is gone, and waits for its end. Where that fails, it ends by itself. */
 async function endStatement(server: Connection, queryId: string): Promise<void> {
   try {
-    const query = `KILL QUERY WHERE query_id IN ({id:String}, concat({id:String}, '${AGAIN}')) ASYNC`;
-    await server.command({ query, query_params: { id: queryId } });
+    const query = `KILL QUERY WHERE query_id IN ({id:String}, concat({id:String}, '${AGAIN}')) SYNC`;
+    await server.command({ query, query_params: { id: queryId }, abort_signal: AbortSignal.timeout(END_MS) });
   } catch {
     // The server cannot be reached, or the statement has ended.
   }

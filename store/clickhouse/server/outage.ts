@@ -15,6 +15,10 @@ export class Outage {
     this.#options = options;
   }
 
+  get isUnderWay(): boolean {
+    return this.#begunAtMs !== undefined;
+  }
+
   /** A statement was answered by no server. */
   failed(error: Error): void {
     if (this.#begunAtMs !== undefined) {

@@ -9,6 +9,13 @@ export class AnswerTooLarge extends StoreError {
   }
 }
 
+/** No server answers. */
+export class ServerUnreachable extends StoreError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
 /**
  * What ClickHouse's numbers of errors mean to this program: https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp.
  * Their names stand at the end of a message, but words of the message may look like one.

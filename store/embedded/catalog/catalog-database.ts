@@ -205,5 +205,7 @@ function asOpenError(file: string, error: unknown): StoreError {
   if (isDamage(error)) {
     return damagedCatalog(file, message, error);
   }
-  return inUseError(file, error) ?? new StoreError('folder_unusable', `${file}: the catalog cannot be opened: ${message}`, { cause: error });
+  return (
+    inUseError(file, error) ?? new StoreError('folder_unusable', `${file}: the catalog cannot be opened: ${message}`, { cause: error })
+  );
 }
