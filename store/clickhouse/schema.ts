@@ -75,7 +75,7 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
   const { isDryRun = false, cluster: name = null } = options;
   const cluster = name === null ? null : { name, database: address.database };
   const database = `CREATE DATABASE IF NOT EXISTS ${identifier(address.database)}${onCluster(cluster)}`;
-  const server = new ClickhouseClient({ ...address, database: 'default' });
+  const server = new ClickhouseClient(address, { database: 'default' });
   let found: TablesOnNodes = { areThere: false, storeId: undefined, shards: '' };
   let functions: readonly string[];
   try {

@@ -54,6 +54,8 @@ export interface ClientOptions {
   readonly idleMs?: number;
   /** Replaces the bytes that the results of all statements may have together while they are held. */
   readonly resultBytes?: number;
+  /** Replaces the database of the address for statements, because it may not be there yet. Errors name that of the address. */
+  readonly database?: string;
   /** What every statement is sent with besides. */
   readonly settings?: ClickhouseSettings;
   /** What every INSERT is sent with besides. */
@@ -77,6 +79,7 @@ export class ClickhouseClient {
 
   constructor(address: ClickhouseAddress, options: ClientOptions = {}) {
     const { logger = silentLogger, idleMs = IDLE_MS, resultBytes = RESULT_BYTES, settings = {}, insertSettings = {} } = options;
+    const { database = address.database } = options;
     this.#results = new ResultMemory(resultBytes);
     this.#readSettings = { ...STATEMENT_SETTINGS, ...settings, ...READ_SETTINGS };
     this.#writeSettings = { ...STATEMENT_SETTINGS, ...settings, ...INSERT_SETTINGS, ...insertSettings };
@@ -84,7 +87,7 @@ export class ClickhouseClient {
     this.#logger = logger;
     this.#outage = new Outage({ logger, elapsedMs: () => performance.now() });
     this.#caughtUp = address.urls.length === 1 ? Promise.resolve(0) : null;
-    this.#servers = address.urls.map((url) => connectionTo(url, address, idleMs));
+    this.#servers = address.urls.map((url) => connectionTo(url, { ...address, database }, idleMs));
   }
 
   /** Begins to count the results that one answer is made of, for {@link ReadOptions}. */

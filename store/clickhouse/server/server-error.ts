@@ -86,7 +86,11 @@ export function storeErrorOf(error: ClickHouseError, { user, database }: { reado
     case 'signedOut':
       return new StoreError('unavailable', `ClickHouse refuses CLICKHOUSE_USER=${user} with its password: ${message}`, cause);
     case 'denied':
-      return new StoreError('unavailable', `ClickHouse user ${user} may not do this in ${database}: ${message}`, cause);
+      return new StoreError(
+        'unavailable',
+        `ClickHouse refuses CLICKHOUSE_USER=${user} a right that it needs in CLICKHOUSE_DATABASE=${database}: ${message}`,
+        cause,
+      );
     case 'gone':
       return new StoreError(
         'unavailable',
