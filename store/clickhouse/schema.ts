@@ -30,12 +30,15 @@ interface Place {
 /** A step from one version of the schema to the next. Its statements may run again, and twice at once. */
 interface Migration {
   readonly version: number;
+  /** The version of the event fields (`query/event-fields.ts`) whose columns it makes; absent where it makes none. */
+  readonly eventFields?: number;
   readonly statements: (place: Place) => readonly string[];
 }
 
-const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
+    eventFields: 1,
     statements: ({ cluster, storeId, shards }) => [
       // It is the first table, because it tells those of a cluster from those of one server.
       ...(cluster === null ? [] : [createShardedEvents(cluster, EVENTS_TABLE, shards)]),
