@@ -60,10 +60,12 @@ const OF_THIS_MACHINE = new Map([
 const atPeak = given('R') * given('P');
 const millionsOfDay = (given('R') * 86_400) / 4 / 1_000_000;
 const inHour = given('R') * 3_600 * given('Z');
+const busyCores = (atPeak * given('N') * storing(millionsOfDay)) / 1_000_000;
 const OF_THE_EXAMPLE = new Map([
   ['cores of programs', (atPeak * constant('program')) / 1_000_000],
   ['events of a day on each of four shards, millions', millionsOfDay],
-  ['cores of ClickHouse for what comes in, all replicas', (atPeak * given('N') * storing(millionsOfDay)) / 1_000_000],
+  ['cores of ClickHouse for what comes in, all replicas', busyCores],
+  ['the same of eight machines with eight cores each, %', (100 * busyCores) / (8 * 8)],
   [
     'disk with room for merges, all replicas, TB',
     (1.25 * given('R') * 3_600 * (given('T') + 24) * constant('bytes') * (given('S') / 1_100) * given('N')) / 1e12,
@@ -71,6 +73,8 @@ const OF_THE_EXAMPLE = new Map([
   ['events of the largest zone in an hour, millions', inHour / 1_000_000],
   ['a page of rows of it, over an hour, on eight cores, ms', searching('oneStatement', 'page', inHour, 8)],
   ['free text in it, over an hour, on eight cores, ms', searching('oneStatement', 'freeText', inHour, 8)],
+  ['readers of a feed of all zones, at the busiest minute', atPeak / constant('feedReader')],
+  ['the same over a day', given('R') / constant('feedReader')],
 ]);
 
 describe('docs/scale.md', () => {
