@@ -9,7 +9,8 @@ import { compileSearch } from '../query/request/compile-search.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../sql/clickhouse/schema.ts';
 import { wholeAnswer } from '../src/http/answer-writer.ts';
 import { searchResponse } from '../src/http/search-response.ts';
-import { type ClickhouseAddress, ClickhouseClient } from '../store/clickhouse/server/client.ts';
+import { ClickhouseClient } from '../store/clickhouse/server/client.ts';
+import type { ClickhouseAddress } from '../store/clickhouse/server/connection.ts';
 import { searchClickhouse } from './engines/clickhouse-search.ts';
 import { type ClickhouseTable, storeTable } from './engines/clickhouse-statements.ts';
 import { BENCH_NOW_MS, benchOptions, eventFile, inEmptyDataDir } from './events/event-file.ts';
@@ -93,7 +94,7 @@ async function takeInByHand(client: ClickhouseClient, most: number): Promise<num
     const some = `SELECT ${columns} FROM events_local ORDER BY seq LIMIT ${from}, ${ROWS_BY_HAND} FORMAT JSONEachRow`;
     const body = await client.readBytes({ text: some, params: [] });
     const began = performance.now();
-    await client.insert({ text: `INSERT INTO by_hand (${columns}) FORMAT JSONEachRow`, params: [] }, [body]);
+    await client.insert({ text: `INSERT INTO by_hand (${columns}) FORMAT JSONEachRow`, params: [] }, { data: [body], rows: ROWS_BY_HAND });
     ms += performance.now() - began;
   }
   await client.run({ text: 'DROP TABLE by_hand', params: [] });

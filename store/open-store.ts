@@ -1,6 +1,6 @@
 import { type ClickhouseStoreOptions, openClickhouseStore } from './clickhouse/open-store.ts';
 import { type MigrationOptions, type MigrationReport, migrateSchema } from './clickhouse/schema.ts';
-import type { ClickhouseAddress } from './clickhouse/server/client.ts';
+import type { ClickhouseAddress } from './clickhouse/server/connection.ts';
 import { readStoreSettings, writeStoreSetting } from './clickhouse/store-settings.ts';
 import { openEmbeddedStore } from './embedded/open-store.ts';
 import type { StoreOptions } from './embedded/store-options.ts';

@@ -6,7 +6,7 @@ import { HOUR_MS } from '../../query/durations.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openClickhouseStore } from '../../store/clickhouse/open-store.ts';
-import type { ClickhouseAddress } from '../../store/clickhouse/server/client.ts';
+import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 
 const RETENTION_MS = 72 * HOUR_MS;

@@ -1,4 +1,5 @@
 import { foldTextFunction } from '../fold-text.ts';
+import { type SqlFragment, sql, trusted } from '../statement.ts';
 import { type Cluster, onCluster, tableEngine } from './cluster.ts';
 
 /** What is acknowledged survives a loss of power. Source offsets need not: messages that are read again are the same events. */
@@ -78,4 +79,10 @@ export function createIdentityTable(storeId: number, cluster: Cluster | null): s
 export function createFoldText(cluster: Cluster | null = null): string {
   const { name, definition } = foldTextFunction();
   return `CREATE FUNCTION IF NOT EXISTS ${name}${onCluster(cluster)} AS ${definition}`;
+}
+
+/** A condition that is true, and fails its statement (error 395) on a server whose database has not this store. */
+export function inStore(storeId: number): SqlFragment {
+  const found = `SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '${IDENTITY_TABLE}' AND comment = '${storeId}'`;
+  return sql`throwIf((${trusted(found)}) = 0, 'the database has not the store of this program') = 0`;
 }

@@ -7,17 +7,14 @@ import {
   createSettingsTable,
   createStoreTables,
   createVersionsTable,
-  IDENTITY_TABLE,
   VERSIONS_TABLE,
 } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
-import { sql, text, trusted } from '../../sql/statement.ts';
+import { sql, trusted } from '../../sql/statement.ts';
 import { IncompatibleStore } from '../event-store.ts';
 import { EVENTS_TABLE, hasFoldText, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
-import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
-
-/** The oldest server that the store was tried on. */
-const OLDEST_SERVER = [26, 7] as const;
+import { ClickhouseClient } from './server/client.ts';
+import type { ClickhouseAddress } from './server/connection.ts';
 
 /** Where tables are made, and the number of the store whose tables they are. */
 interface Place {
@@ -82,7 +79,6 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
   let found: TablesOnNodes = { areThere: false, storeId: undefined, shards: '' };
   let functions: readonly string[];
   try {
-    await refuseOldServer(server);
     await refuseOtherTables(server, address.database, cluster);
     if (cluster !== null) {
       found = await tablesOnNodes(server, cluster);
@@ -156,25 +152,6 @@ async function versionOf(client: ClickhouseClient): Promise<number> {
 async function hasDatabase(client: ClickhouseClient, database: string): Promise<boolean> {
   const { rows } = await client.read(clickhouseStatement(sql`EXISTS DATABASE ${trusted(identifier(database))}`));
   return Number(rows[0]?.[0]) === 1;
-}
-
-async function refuseOldServer(client: ClickhouseClient): Promise<void> {
-  const { rows } = await client.read(clickhouseStatement(sql`SELECT version()`));
-  const version = String(rows[0]?.[0]);
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_SERVER;
-  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
-    const what = `ClickHouse at CLICKHOUSE_URL has version ${version}`;
-    throw new IncompatibleStore(`${what}; allowed: ${OLDEST_SERVER.join('.')} or later`);
-  }
-}
-
-/** The number of a store, 32 bits that tell its cursors from those of others. */
-export async function storeIdOf(client: ClickhouseClient): Promise<number> {
-  const { rows } = await client.read(
-    clickhouseStatement(sql`SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = ${text(IDENTITY_TABLE)}`),
-  );
-  return Number(rows[0]?.[0]);
 }
 
 function identifier(name: string): string {

@@ -1,6 +1,7 @@
 import { IncompatibleStore, StoreError, type StoreLogger } from '../event-store.ts';
-import { migrateSchema, storeIdOf } from './schema.ts';
-import type { ClickhouseAddress, ClickhouseClient } from './server/client.ts';
+import { migrateSchema } from './schema.ts';
+import type { ClickhouseClient } from './server/client.ts';
+import type { ClickhouseAddress } from './server/connection.ts';
 import type { StoreSettings } from './store-settings.ts';
 
 export interface SetupOptions {
@@ -64,7 +65,8 @@ export class Setup {
   async #try(): Promise<number> {
     const { address, cluster, client, settings } = this.#options;
     await migrateSchema(address, { cluster });
+    const storeId = await client.storeId();
     await settings.claim();
-    return await storeIdOf(client);
+    return storeId;
   }
 }

@@ -2,7 +2,8 @@ import type { Cluster } from '../../sql/clickhouse/cluster.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
 import type { CheckLine } from '../event-store.ts';
-import { type ClickhouseAddress, ClickhouseClient } from './server/client.ts';
+import { ClickhouseClient } from './server/client.ts';
+import type { ClickhouseAddress } from './server/connection.ts';
 
 interface CheckedTable {
   readonly client: Pick<ClickhouseClient, 'read'>;

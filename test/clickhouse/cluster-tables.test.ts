@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { migrateSchema, SCHEMA_VERSION, storeIdOf } from '../../store/clickhouse/schema.ts';
-import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
+import { migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
+import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
+import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
 import { runHere } from '../src/cli/command-run.ts';
 import { quietClient, testDatabase } from './engine.ts';
 import { CLUSTER } from './front/cluster-engine.ts';
@@ -38,13 +39,13 @@ describe('a migration of a cluster', () => {
     await migrateSchema(address, onCluster);
     const client = new ClickhouseClient(address);
     onTestFinished(() => client.close());
-    const storeId = await storeIdOf(client);
+    const storeId = await client.storeId();
     await client.run({ text: 'DROP TABLE dead_letters', params: [] });
     const { from, to, statements } = await migrateSchema(address, { ...onCluster, isDryRun: true });
     expect([from, to, statements.length > 0]).toEqual([SCHEMA_VERSION, SCHEMA_VERSION, true]);
     await migrateSchema(address, onCluster);
     expect(await rowsOf(address, 'SELECT count() FROM dead_letters')).toEqual([['0']]);
-    expect(await storeIdOf(client)).toBe(storeId);
+    expect(await client.storeId()).toBe(storeId);
     expect(statements.filter((one) => one.includes(`COMMENT '${storeId}'`))).toHaveLength(1);
   });
 

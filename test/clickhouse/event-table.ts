@@ -1,7 +1,7 @@
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { insertEventsStatement } from '../../sql/clickhouse/insert-statement.ts';
 import { createEventsTable, createShardedEvents, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
-import { createFoldText } from '../../sql/clickhouse/store-tables.ts';
+import { createFoldText, createIdentityTable } from '../../sql/clickhouse/store-tables.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
 import { Groupings } from '../../store/clickhouse/search/groupings.ts';
 import { CLUSTER_SETTINGS } from '../../store/clickhouse/server/settings.ts';
@@ -14,6 +14,8 @@ import { frontUrl } from './front/nodes.ts';
 import type { Place } from './shared-store.ts';
 
 export const TABLE = 'events_local';
+
+const STORE_ID = 5;
 
 /** The texts and the log of a later copy of an event, by the type of the column. */
 const OTHER_CONTENT: Readonly<Record<string, string>> = {
@@ -44,6 +46,7 @@ export class EventTable {
   static async open(place: Place = 'one server'): Promise<EventTable> {
     const reader = await (place === 'a cluster' ? DatabaseReader.open(frontUrl(), CLUSTER_SETTINGS) : DatabaseReader.open());
     await reader.run(createFoldText());
+    await reader.run(createIdentityTable(STORE_ID, null));
     await reader.run(createEventsTable({ table: TABLE }));
     await reader.run(`SYSTEM STOP MERGES "${TABLE}"`);
     if (place === 'a cluster') {
@@ -54,7 +57,8 @@ export class EventTable {
 
   async insert({ fields, eventCount, logs }: EventBatch): Promise<void> {
     if (eventCount > 0) {
-      await this.reader.client.insert(insertEventsStatement(this.source.table, LOG_COLUMN, 7), batchFileOf(fields, eventCount, 0n, logs));
+      const rows = { data: batchFileOf(fields, eventCount, 0n, logs), rows: eventCount };
+      await this.reader.client.insert(insertEventsStatement(this.source.table, LOG_COLUMN, 7, STORE_ID), rows);
     }
   }
 

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { foldTextFunction } from '../../sql/fold-text.ts';
 import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts';
-import { migrateSchema, SCHEMA_VERSION, storeIdOf } from '../../store/clickhouse/schema.ts';
-import { type ClickhouseAddress, ClickhouseClient } from '../../store/clickhouse/server/client.ts';
+import { migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
+import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
+import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
 import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
 
 async function addressOf(url = clickhouseUrl()): Promise<ClickhouseAddress> {
@@ -106,8 +107,8 @@ test('several migrations at once make one store', async () => {
   const address = await addressOf();
   await Promise.all(Array.from({ length: 5 }, () => migrateSchema(address)));
   const client = clientOf(address);
-  const ids = await Promise.all(Array.from({ length: 5 }, () => storeIdOf(client)));
-  expect(new Set([...ids, await storeIdOf(client)]).size).toBe(1);
+  const ids = await Promise.all(Array.from({ length: 5 }, () => client.storeId()));
+  expect(new Set([...ids, await client.storeId()]).size).toBe(1);
   expect(await tablesOf(address)).toEqual(TABLES);
 });
 
@@ -123,15 +124,15 @@ test('a schema of a later program is refused, and left as it is', async () => {
 test.each(['26.6.9.1', '25.12.1.1'])('a server of version %s is refused', async (version) => {
   const server = await breakableServer();
   const address = await addressOf(server.url);
-  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version]] }), matching: String.raw`version\(\)` });
-  await expect(migrateSchema(address)).rejects.toThrow(`ClickHouse at CLICKHOUSE_URL has version ${version}; allowed: 26.7 or later`);
+  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version, '', []]], rows: 1 }), matching: String.raw`version\(\)` });
+  await expect(migrateSchema(address)).rejects.toThrow(`ClickHouse at ${server.url} has version ${version}; allowed: 26.7 or later`);
   expect(await tablesOf({ ...address, urls: [clickhouseUrl()] })).toEqual([]);
 });
 
 test.each(['26.7.1.1', '26.10.0.0', '27.1.0.0'])('a server of version %s is taken', async (version) => {
   const server = await breakableServer();
   const address = await addressOf(server.url);
-  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version]] }), matching: String.raw`version\(\)` });
+  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version, '', []]], rows: 1 }), matching: String.raw`version\(\)` });
   expect(await migrateSchema(address)).toMatchObject({ to: SCHEMA_VERSION });
 });
 

@@ -70,7 +70,10 @@ export class SharedDeadLetters {
       }
     }
     if (lines.length > 0) {
-      await this.#options.client.insert(insertLettersStatement(this.#writer), [Buffer.from(`${lines.join('\n')}\n`)]);
+      const { client } = this.#options;
+      // Letters that another program has stored since are left out, so that the server counts all as read, and fewer as written.
+      const rows = { data: [Buffer.from(`${lines.join('\n')}\n`)], rows: lines.length, counted: 'read_rows' } as const;
+      await client.insert(insertLettersStatement(this.#writer, await client.storeId()), rows);
     }
     return notKept;
   }

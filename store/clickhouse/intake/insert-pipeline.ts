@@ -167,9 +167,9 @@ export class InsertPipeline {
 
   async #insertEvents({ fields, eventCount, logs }: EventBatch): Promise<void> {
     const { client, database, table } = this.#options;
-    await client.insert(insertEventsStatement(table, LOG_COLUMN, this.#writer), batchFileOf(fields, eventCount, 0n, logs), {
-      log_comment: insertMark(database, this.#writer),
-    });
+    const statement = insertEventsStatement(table, LOG_COLUMN, this.#writer, await client.storeId());
+    const rows = { data: batchFileOf(fields, eventCount, 0n, logs), rows: eventCount };
+    await client.insert(statement, rows, { log_comment: insertMark(database, this.#writer) });
     this.#storedEvents += eventCount;
   }
 }

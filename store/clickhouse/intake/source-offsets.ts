@@ -1,13 +1,16 @@
+import { inStore } from '../../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../../sql/dialect.ts';
-import { int32, sql, text } from '../../../sql/statement.ts';
+import { int32, type SqlStatement, sql, text } from '../../../sql/statement.ts';
 import type { SourceOffset } from '../../event-store.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 
-const INSERT = clickhouseStatement(
-  sql`INSERT INTO source_offsets (topic, partition, nextOffset, topicId, writtenAt)
-    SELECT topic, partition, nextOffset, topicId, toUnixTimestamp64Micro(now64(6))
-    FROM input('topic String, partition Int32, nextOffset Int64, topicId Nullable(String)') FORMAT JSONEachRow`,
-);
+function insertStatement(storeId: number): SqlStatement {
+  return clickhouseStatement(
+    sql`INSERT INTO source_offsets (topic, partition, nextOffset, topicId, writtenAt)
+      SELECT topic, partition, nextOffset, topicId, toUnixTimestamp64Micro(now64(6))
+      FROM input('topic String, partition Int32, nextOffset Int64, topicId Nullable(String)') WHERE ${inStore(storeId)} FORMAT JSONEachRow`,
+  );
+}
 
 /** How far the partitions of Kafka are read, in a table. */
 export class SourceOffsets {
@@ -25,7 +28,8 @@ export class SourceOffsets {
     const lines = offsets.map(({ topic, partition, nextOffset, topicId = null }) =>
       JSON.stringify({ topic, partition, nextOffset: String(nextOffset), topicId }),
     );
-    await this.#client.insert(INSERT, [Buffer.from(`${lines.join('\n')}\n`)]);
+    const rows = { data: [Buffer.from(`${lines.join('\n')}\n`)], rows: lines.length };
+    await this.#client.insert(insertStatement(await this.#client.storeId()), rows);
   }
 
   async get(topic: string, partition: number): Promise<Pick<SourceOffset, 'nextOffset' | 'topicId'> | undefined> {

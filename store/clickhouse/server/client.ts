@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { ClickHouseError, type ClickHouseClient as Connection, createClient } from '@clickhouse/client';
+import type { ClickHouseClient as Connection } from '@clickhouse/client';
 import type { SqlStatement } from '../../../sql/statement.ts';
-import { type StoreLogger, silentLogger, storeClosed } from '../../event-store.ts';
+import { type StoreLogger, silentLogger } from '../../event-store.ts';
 import { boundStatement } from './bound-statement.ts';
+import { AGAIN, type ClickhouseAddress, endStatement, isTimeout, runOn, settingsOf } from './connection.ts';
 import { type ClickhouseRows, readJsonRows } from './json-rows.ts';
-import { Outage } from './outage.ts';
+import { type CountedRows, proveAnswer, proveRows } from './proof.ts';
 import { type HeldResults, ResultMemory } from './result-memory.ts';
-import { AnswerTooLarge, isLostConnection, isOfOneReplica, isSignedOut, ServerUnreachable, storeErrorOf } from './server-error.ts';
+import { isLostConnection } from './server-error.ts';
+import { type Server, Servers } from './servers.ts';
 import { type ClickhouseSettings, INSERT_SETTINGS, READ_SETTINGS, STATEMENT_SETTINGS } from './settings.ts';
-
-/** Where ClickHouse is, and who asks it. */
-export interface ClickhouseAddress {
-  /** One server, or replicas of one: the first that can be reached is asked. */
-  readonly urls: readonly string[];
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-}
 
 export interface ReadOptions {
   /** Aborting it ends the statement, which then rejects with the signal's reason. */
@@ -32,17 +25,17 @@ export interface BytesOptions extends ReadOptions {
   readonly maxBytes?: number;
 }
 
+/** What an INSERT stores. */
+export interface InsertedRows {
+  /** The bytes of all rows, in the format that the statement names. */
+  readonly data: readonly Uint8Array[];
+  readonly rows: number;
+  /** What the server counts as many of, at least, where it has them all. Default: the rows that it wrote. */
+  readonly counted?: CountedRows;
+}
+
 /** So long may a server take nothing and send nothing before the next one is tried. Deadlines of searches are the caller's. */
 const IDLE_MS = 300_000;
-
-/** So long may the end of a statement take before its seat is given back all the same. */
-const END_MS = 30_000;
-
-/** As many statements may be under way: those of all seats of the queue, and those that the store makes by itself. */
-const MAX_CONNECTIONS = 64;
-
-/** What the number of a statement ends with that is asked again. */
-const AGAIN = '-again';
 
 /** What the results of all statements may have together. */
 const RESULT_BYTES = 96 * 1024 * 1024;
@@ -64,18 +57,10 @@ export interface ClientOptions {
 
 /** The statements of a store, over the HTTP interface of ClickHouse. */
 export class ClickhouseClient {
-  readonly #address: ClickhouseAddress;
-  readonly #logger: StoreLogger;
-  readonly #outage: Outage;
-  readonly #servers: readonly Connection[];
+  readonly #servers: Servers;
   readonly #readSettings: ClickhouseSettings;
   readonly #writeSettings: ClickhouseSettings;
   readonly #results: ResultMemory;
-  /** The index of the server that was reached last. */
-  #current = 0;
-  /** The server whose replica has what others had stored when it was chosen; null where none is known to. */
-  #caughtUp: Promise<number> | null;
-  #isClosed = false;
 
   constructor(address: ClickhouseAddress, options: ClientOptions = {}) {
     const { logger = silentLogger, idleMs = IDLE_MS, resultBytes = RESULT_BYTES, settings = {}, insertSettings = {} } = options;
@@ -83,11 +68,12 @@ export class ClickhouseClient {
     this.#results = new ResultMemory(resultBytes);
     this.#readSettings = { ...STATEMENT_SETTINGS, ...settings, ...READ_SETTINGS };
     this.#writeSettings = { ...STATEMENT_SETTINGS, ...settings, ...INSERT_SETTINGS, ...insertSettings };
-    this.#address = address;
-    this.#logger = logger;
-    this.#outage = new Outage({ logger, elapsedMs: () => performance.now() });
-    this.#caughtUp = address.urls.length === 1 ? Promise.resolve(0) : null;
-    this.#servers = address.urls.map((url) => connectionTo(url, { ...address, database }, idleMs));
+    this.#servers = new Servers(address, { database, logger, idleMs });
+  }
+
+  /** See {@link Servers.storeId}. */
+  storeId(): Promise<number> {
+    return this.#servers.storeId();
   }
 
   /** Begins to count the results that one answer is made of, for {@link ReadOptions}. */
@@ -123,26 +109,25 @@ export class ClickhouseClient {
 
   /** Whether no server has answered since one was last asked in vain. */
   get isAway(): boolean {
-    return this.#outage.isUnderWay;
+    return this.#servers.areAway;
   }
 
   /** Runs a statement that has no rows, such as one that makes a table. */
   async run(statement: SqlStatement, { signal, settings = {} }: ReadOptions = {}): Promise<void> {
-    const bound = boundStatement(statement);
-    await this.#onOneServer(signal, (server) =>
-      server.command({
-        query: bound.text,
-        query_params: { ...bound.parameters },
-        clickhouse_settings: settingsOf({ ...this.#writeSettings, ...settings }),
-      }),
+    const { text, parameters } = boundStatement(statement);
+    await this.#servers.onOne(signal, ({ connection }) =>
+      runOn(connection, { text, parameters, settings: { ...this.#writeSettings, ...settings } }),
     );
   }
 
-  /** Runs an INSERT whose data are these bytes. Where it rejects, all of them, some or none may be stored. */
-  async insert(statement: SqlStatement, data: readonly Uint8Array[], settings: ClickhouseSettings = {}): Promise<void> {
+  /**
+   * Runs an INSERT, which is done when this resolves, by what the server itself says. Where it rejects, all rows, some or none may be
+   * stored.
+   */
+  async insert(statement: SqlStatement, { data, rows, counted }: InsertedRows, settings: ClickhouseSettings = {}): Promise<void> {
     const bound = boundStatement(statement);
-    await this.#ending(undefined, async (server, queryId) => {
-      const { stream } = await server.exec({
+    await this.#ending(undefined, async ({ connection }, queryId) => {
+      const { stream, response_headers, summary } = await connection.exec({
         query: bound.text,
         query_params: { ...bound.parameters },
         query_id: queryId,
@@ -152,12 +137,13 @@ export class ClickhouseClient {
       for await (const _ of stream) {
         // An INSERT answers nothing. The end of the answer says that it is done.
       }
+      proveAnswer(response_headers, queryId);
+      proveRows(summary, rows, counted);
     });
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all(this.#servers.map((server) => server.close()));
+  close(): Promise<void> {
+    return this.#servers.close();
   }
 
   /** Runs a statement that reads, and has `take` take its answer as it comes and count the bytes of that. */
@@ -171,69 +157,54 @@ export class ClickhouseClient {
     const counting = held ?? own;
     const bound = boundStatement(statement);
     return await this.#reading(signal, async (server, queryId, abort_signal) => {
-      const { stream } = await server.exec({
+      const { stream, response_headers } = await server.exec({
         query: bound.text,
         query_params: { ...bound.parameters },
         query_id: queryId,
         abort_signal,
         clickhouse_settings: settingsOf({ ...this.#readSettings, ...results.settings, ...settings }),
       });
-      return await take(stream, (bytes) => counting?.add(bytes));
+      try {
+        proveAnswer(response_headers, queryId);
+        return await take(stream, (bytes) => counting?.add(bytes));
+      } finally {
+        stream.destroy();
+      }
     });
   }
 
   /** Runs a statement that reads, once the replica has caught up. */
   #reading<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
     return this.#ending(signal, async (server, queryId, abort) => {
-      await this.#catchUp(server);
-      abort.throwIfAborted();
+      await this.#servers.catchUp(server, abort);
       try {
-        return await work(server, queryId, abort);
+        return await work(server.connection, queryId, abort);
       } catch (error) {
         abort.throwIfAborted();
         // A server may close an idle connection just when a statement is sent. What reads may be asked again.
         if (!isLostConnection(error)) {
           throw error;
         }
+        this.#servers.doubt();
+        await this.#servers.catchUp(server, abort);
         // The server may not have noticed yet, and takes no second statement with the number of one that runs.
-        return await work(server, `${queryId}${AGAIN}`, abort);
+        return await work(server.connection, `${queryId}${AGAIN}`, abort);
       }
     });
-  }
-
-  /**
-   * Waits until the replica of a server that was not asked before has everything that others have stored by now, so that no reader misses
-   * what it would have found on the server before.
-   */
-  async #catchUp(server: Connection): Promise<void> {
-    const index = this.#servers.indexOf(server);
-    if (this.#caughtUp !== null && (await this.#caughtUp) === index) {
-      return;
-    }
-    const caughtUp = catchUp(server).then(() => index);
-    this.#caughtUp = caughtUp;
-    try {
-      await caughtUp;
-    } catch (error) {
-      if (this.#caughtUp === caughtUp) {
-        this.#caughtUp = null;
-      }
-      throw error;
-    }
   }
 
   /**
    * Runs a statement that ends on the server, too, where the signal aborts, or the server is silent for too long. It settles when the
    * server has ended it: until then its caller has his seat, so that of callers who hang up no more statements are ended at a time.
    */
-  #ending<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
-    return this.#onOneServer(signal, async (server) => {
+  #ending<T>(signal: AbortSignal | undefined, work: (server: Server, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#servers.onOne(signal, async (server) => {
       const queryId = randomUUID();
       const abort = new AbortController();
       let ended: Promise<void> | undefined;
       const end = (): void => {
         abort.abort();
-        ended ??= endStatement(server, queryId);
+        ended ??= endStatement(server.connection, queryId);
       };
       signal?.addEventListener('abort', end, { once: true });
       try {
@@ -249,130 +220,4 @@ export class ClickhouseClient {
       }
     });
   }
-
-  /** Runs work on the server that was reached last, and on each other one if that cannot do it and another may. */
-  async #onOneServer<T>(signal: AbortSignal | undefined, work: (server: Connection) => Promise<T>): Promise<T> {
-    const faults: string[] = [];
-    let refusal: ClickHouseError | undefined;
-    for (let tried = 0; tried < this.#servers.length; tried += 1) {
-      signal?.throwIfAborted();
-      if (this.#isClosed) {
-        throw storeClosed();
-      }
-      const index = this.#current;
-      const sentAtMs = this.#outage.now();
-      try {
-        const answer = await work(this.#servers[index] as Connection);
-        this.#outage.answered(sentAtMs);
-        return answer;
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (this.#isClosed) {
-          throw storeClosed();
-        }
-        if (error instanceof AnswerTooLarge || isRefusedRequest(error)) {
-          throw error;
-        }
-        if (error instanceof ClickHouseError) {
-          if (!isOfOneReplica(error)) {
-            throw this.#errorOf(error, sentAtMs);
-          }
-          refusal = error;
-        }
-        faults.push(`${this.#address.urls[index]}: ${messageOf(error)}`);
-        this.#leave(index, error);
-      }
-    }
-    if (refusal !== undefined) {
-      throw storeErrorOf(refusal, this.#address);
-    }
-    const unreachable = new ServerUnreachable(`ClickHouse cannot be reached: ${faults.join('; ')}`);
-    this.#outage.failed(unreachable);
-    throw unreachable;
-  }
-
-  /** Has the next server asked from now on. */
-  #leave(index: number, error: unknown): void {
-    if (this.#current !== index || this.#servers.length === 1) {
-      return;
-    }
-    this.#current = (index + 1) % this.#servers.length;
-    const { urls } = this.#address;
-    this.#logger.warn(
-      { err: error, left: urls[index], asked: urls[this.#current] },
-      'another server of CLICKHOUSE_URL is asked from now on',
-    );
-  }
-
-  #errorOf(error: ClickHouseError, sentAtMs: number): Error {
-    const told = storeErrorOf(error, this.#address);
-    if (isSignedOut(error)) {
-      this.#outage.failed(told);
-    } else {
-      this.#outage.answered(sentAtMs);
-    }
-    return told;
-  }
-}
-
-function connectionTo(url: string, { user, password, database }: ClickhouseAddress, idleMs: number): Connection {
-  return createClient({
-    url,
-    username: user,
-    password,
-    database,
-    application: 'shieldlog',
-    request_timeout: idleMs,
-    max_open_connections: MAX_CONNECTIONS,
-    // A server closes what is idle, and a statement that is sent at that moment fails. A busy program looks late whether one is.
-    keep_alive: { enabled: true, eagerly_destroy_stale_sockets: true },
-    compression: isOfThisMachine(url) ? {} : { response: { codec: 'zstd' }, request: { codec: 'zstd', level: 1 } },
-    // Errors are the store's to tell.
-    log: { level: 127 },
-  });
-}
-
-/** What stays on this machine is not compressed, because that takes longer than sending it. */
-function isOfThisMachine(url: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
-}
-
-/** Has a replica fetch what it lacks. A table that is not replicated lacks nothing. */
-async function catchUp(server: Connection): Promise<void> {
-  const replicated = await server.query({
-    query: "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE 'Replicated%'",
-    format: 'JSONCompact',
-  });
-  const { data } = await replicated.json<readonly [table: string]>();
-  await Promise.all(data.map(([table]) => server.command({ query: `SYSTEM SYNC REPLICA \`${String(table)}\` LIGHTWEIGHT` })));
-}
-
-/** Ends a statement whose reader is gone, and waits for its end. Where that fails, it ends by itself. */
-async function endStatement(server: Connection, queryId: string): Promise<void> {
-  try {
-    const query = `KILL QUERY WHERE query_id IN ({id:String}, concat({id:String}, '${AGAIN}')) SYNC`;
-    await server.command({ query, query_params: { id: queryId }, abort_signal: AbortSignal.timeout(END_MS) });
-  } catch {
-    // The server cannot be reached, or the statement has ended.
-  }
-}
-
-/** The client's type of settings has only those of its own version. */
-function settingsOf(settings: ClickhouseSettings): Record<string, string | number> {
-  return { ...settings };
-}
-
-/** Whether a server could not read the request: another one could not, either. */
-function isRefusedRequest(error: unknown): boolean {
-  return messageOf(error).startsWith('Poco::Exception');
-}
-
-/** Whether the client gave a server up that was silent for too long. */
-function isTimeout(error: unknown): boolean {
-  return messageOf(error).startsWith('Timeout error');
-}
-
-function messageOf(error: unknown): string {
-  const { message, code } = error as NodeJS.ErrnoException;
-  return message === '' ? String(code) : message;
 }

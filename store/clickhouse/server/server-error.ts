@@ -20,7 +20,7 @@ export class ServerUnreachable extends StoreError {
  * What ClickHouse's numbers of errors mean to this program: https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp.
  * Their names stand at the end of a message, but words of the message may look like one.
  */
-type Meaning = 'signedOut' | 'denied' | 'gone' | 'tooLarge' | 'busy' | 'unwritable' | 'cutOff' | 'defect';
+type Meaning = 'signedOut' | 'denied' | 'gone' | 'tooLarge' | 'busy' | 'unwritable' | 'cutOff' | 'otherStore' | 'defect';
 
 const MEANINGS: Readonly<Record<Meaning, readonly number[]>> = {
   // UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, AUTHENTICATION_FAILED
@@ -39,6 +39,8 @@ const MEANINGS: Readonly<Record<Meaning, readonly number[]>> = {
   // SOCKET_TIMEOUT, NETWORK_ERROR, NO_ZOOKEEPER, ABORTED, ALL_CONNECTION_TRIES_FAILED, TOO_FEW_LIVE_REPLICAS,
   // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, UNKNOWN_STATUS_OF_INSERT, ALL_REPLICAS_ARE_STALE, KEEPER_EXCEPTION
   cutOff: [209, 210, 225, 236, 279, 285, 286, 319, 369, 999],
+  // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO, by `inStore` of sql/clickhouse/store-tables.ts
+  otherStore: [395],
   // BAD_ARGUMENTS, NUMBER_OF_ARGUMENTS_DOESNT_MATCH, ILLEGAL_TYPE_OF_ARGUMENT, TYPE_MISMATCH, SYNTAX_ERROR, UNKNOWN_QUERY_PARAMETER: only
   // the text of a statement decides on these. Any other number may come of the server, of its tables or of the way to it.
   defect: [36, 42, 43, 53, 62, 456],
@@ -51,7 +53,7 @@ function meaningOf({ code }: ClickHouseError): Meaning | undefined {
 /** Whether another replica may do what this one could not. */
 export function isOfOneReplica(error: ClickHouseError): boolean {
   const meaning = meaningOf(error);
-  return meaning === 'cutOff' || meaning === 'unwritable';
+  return meaning === 'cutOff' || meaning === 'unwritable' || meaning === 'otherStore';
 }
 
 const ALL_CONNECTION_TRIES_FAILED = 279;
@@ -73,6 +75,11 @@ export function isTooMuchAtOnce(error: unknown): boolean {
 /** Whether the server lets nobody in with this user and password: nothing can be asked of it. */
 export function isSignedOut(error: ClickHouseError): boolean {
   return meaningOf(error) === 'signedOut';
+}
+
+/** Whether the server has not the database or a table. */
+export function isGone(error: ClickHouseError): boolean {
+  return meaningOf(error) === 'gone';
 }
 
 /**
@@ -105,6 +112,8 @@ export function storeErrorOf(error: ClickHouseError, { user, database }: { reado
       return new StoreError('overloaded', `ClickHouse cannot write: ${message}`, cause);
     case 'cutOff':
       return new StoreError('unavailable', `ClickHouse cannot reach its other parts: ${message}`, cause);
+    case 'otherStore':
+      return new StoreError('unavailable', `ClickHouse has another store in CLICKHOUSE_DATABASE=${database}: ${message}`, cause);
     case 'defect':
       return new Error(`ClickHouse cannot run a statement of this program: ${message}`, cause);
     case undefined:

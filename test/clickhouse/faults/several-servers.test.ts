@@ -66,7 +66,10 @@ describe('of several servers', () => {
     const { first, second, both, shared } = await twoServers();
     const store = await shared.open({}, both);
     await store.append(one('a'));
-    const replicated = JSON.stringify({ data: [['events_local']] });
+    const [[version, number] = []] = await shared.rows(
+      "SELECT version(), comment FROM system.tables WHERE name = 'store_identity' AND database = currentDatabase()",
+    );
+    const replicated = JSON.stringify({ data: [[version, number, ['events_local']]], rows: 1 });
     await second.break({ kind: 'answer', text: replicated, matching: "engine LIKE 'Replicated%'" });
     const late = {
       kind: 'refuse',

@@ -194,7 +194,11 @@ export class Front {
       timezone: this.#engine.timezone,
       tag: exceptionTag(this.#requests),
       encoding: answerEncoding(request, parts.settings),
-      summary: { readRows: answer.rowsRead, writtenRows: verb === 'INSERT' ? answer.rowsRead : 0, elapsedMs },
+      // The engine tells no numbers of an INSERT, which is all or nothing here.
+      summary:
+        verb === 'INSERT'
+          ? { readRows: ALL_ROWS, writtenRows: ALL_ROWS, elapsedMs }
+          : { readRows: answer.rowsRead, writtenRows: 0, elapsedMs },
     };
     const asError = (error: unknown): ServerError => asServerError(error, this.#engine.version);
     await sendAnswer(response, head, answer.chunks, asError, answerBreak(fault, this.#engine.version));
@@ -279,6 +283,8 @@ export class Front {
     return serverError({ code: 48, name: 'NOT_IMPLEMENTED', message: `The front has no ${what}` }, this.#engine.version);
   }
 }
+
+const ALL_ROWS = 1_000_000_000;
 
 type TakenFault = { readonly id: number; readonly fault: Fault } | undefined;
 

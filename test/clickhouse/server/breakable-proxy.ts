@@ -116,7 +116,9 @@ export class BreakableProxy {
         refuse(response, taken.fault);
         return;
       case 'answer':
-        response.writeHead(200, { 'Content-Type': 'application/json; charset=UTF-8' }).end(taken.fault.text);
+        response
+          .writeHead(200, { 'Content-Type': 'application/json; charset=UTF-8', 'X-ClickHouse-Query-Id': asked.queryId })
+          .end(taken.fault.text);
         return;
       case 'cut-before':
         response.destroy();
