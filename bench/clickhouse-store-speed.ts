@@ -1,10 +1,12 @@
 // Measures what the program costs over ClickHouse itself: it is asked over HTTP, and hand-written statements ask the same table on the same
 // server with the same settings:
 //   node bench/clickhouse-store-speed.ts [--events 5000000] [--runs 5] [--only 01,14]
+// With two numbers, as in `--events 1000000,5000000`, it measures both and prints the constants of docs/scale.md.
 // The server is that of CLICKHOUSE_URL, in a database of its own, or a process of its own, as the tests have it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { compileSearch } from '../query/request/compile-search.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../sql/clickhouse/schema.ts';
 import { wholeAnswer } from '../src/http/answer-writer.ts';
@@ -16,12 +18,14 @@ import { type ClickhouseTable, storeTable } from './engines/clickhouse-statement
 import { BENCH_NOW_MS, benchOptions, eventFile, inEmptyDataDir } from './events/event-file.ts';
 import { bodiesOf, readThrough } from './events/file-chunks.ts';
 import { differencesBetween, loadWorkloads, type Workload } from './modes/workload.ts';
-import { givenOptions } from './options.ts';
+import { givenOptions, integerOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { count, line, percentile, textTable } from './report/figures.ts';
+import { measuredOnThisMachine, type StoreMeasurement, scaleConstants } from './report/scale-constants.ts';
 import { clickhouseServer } from './subjects/clickhouse-server.ts';
 
-const { events, runs, only } = givenOptions({ events: 5_000_000, runs: 5, only: '' });
+const { events, runs, only } = givenOptions({ events: '5000000', runs: 5, only: '' });
+const sizes = events.split(',').map((one) => integerOption('events', one));
 
 const BODY_BYTES = 4 * 1024 * 1024;
 const BODIES_AT_ONCE = 16;
@@ -43,6 +47,13 @@ const show = (text: string): void => void process.stdout.write(`${text}\n`);
 interface Taken {
   readonly events: number;
   readonly perSecond: number;
+}
+
+/** The same with microseconds of one core an event. */
+interface Cost extends Taken {
+  readonly program: number;
+  readonly server: number;
+  readonly client: number;
 }
 
 /** Processor time of processes, in microseconds since they began; 0 where the system does not tell. */
@@ -137,14 +148,24 @@ function byHand(name: string, client: ClickhouseClient, table: ClickhouseTable):
   };
 }
 
+interface Raced {
+  /** Events of the zone of the first workload. */
+  readonly zoneEvents: number;
+  /** Milliseconds of the program, by the number that the name of the workload begins with. */
+  readonly searches: ReadonlyMap<string, number>;
+}
+
 /** Compares the answers, and times the ways in turns. Prints a table of medians, and what the program takes of the first way by hand. */
-async function race(when: string, workloads: readonly Workload[], ways: readonly Way[]): Promise<void> {
+async function race(when: string, workloads: readonly Workload[], ways: readonly Way[]): Promise<Raced> {
+  const searches = new Map<string, number>();
+  let zoneEvents = Number.NaN;
   const rows: string[][] = [];
   const shares: number[] = [];
   for (const workload of workloads) {
     tell(`${when}: ${workload.title}`);
     const answers = await Promise.all(ways.map(async ({ name, ask }) => ({ engine: name, answer: JSON.parse(await ask(workload)) })));
     for (const difference of differencesBetween(workload.name, answers)) throw new Error(difference);
+    if (workload === workloads[0]) zoneEvents = answers[0]?.answer.total;
     const times = ways.map((): number[] => []);
     for (let run = 0; run < runs; run += 1) {
       for (const [nth, { ask }] of ways.entries()) {
@@ -156,11 +177,14 @@ async function race(when: string, workloads: readonly Workload[], ways: readonly
     const medians = times.map((some) => percentile(some, 0.5));
     const share = (medians[0] ?? 0) / (medians[1] ?? 0);
     shares.push(share);
-    rows.push([`${workload.name.slice(0, 2)} ${workload.title}`, ...medians.map((ms) => ms.toFixed(0)), share.toFixed(2)]);
+    const number = workload.name.slice(0, 2);
+    searches.set(number, medians[0] ?? Number.NaN);
+    rows.push([`${number} ${workload.title}`, ...medians.map((ms) => ms.toFixed(0)), share.toFixed(2)]);
   }
   const mean = Math.exp(shares.reduce((sum, share) => sum + Math.log(share), 0) / shares.length);
   rows.push(['geometric mean', ...ways.map(() => ''), mean.toFixed(2)]);
   show(`${textTable(`Searches, ${when}: medians of ${runs} in ms`, ['', ...ways.map(({ name }) => name), 'program / by hand'], rows)}\n`);
+  return { zoneEvents, searches };
 }
 
 /** Reads the first events of all zones; events a second. */
@@ -184,7 +208,7 @@ async function mergeAll(all: number, merge: () => Promise<void>): Promise<Taken>
   return { events: all, perSecond: all / ((performance.now() - began) / 1000) };
 }
 
-async function measure(folder: string, file: string): Promise<void> {
+async function measure(folder: string, file: string, wanted: number): Promise<StoreMeasurement> {
   const server = await clickhouseServer(folder);
   const database = `shieldlog_bench_${process.pid}`;
   const user = process.env['CLICKHOUSE_USER'] ?? 'default';
@@ -193,18 +217,18 @@ async function measure(folder: string, file: string): Promise<void> {
   const [url] = (await once(subject, 'message')) as [string];
   const client = new ClickhouseClient(address, { idleMs: 3_600_000 });
   const run = (text: string) => client.run({ text, params: [] });
-  const pids = [subject.pid, server.pid];
+  const pids = [subject.pid, server.pid, process.pid];
   /** Shows what something took: events a second, and the processor time of program and server. */
-  const timed = async <T extends Taken>(what: string, work: Promise<T>): Promise<T> => {
+  const timed = async (what: string, work: Promise<Taken>): Promise<Cost> => {
     const before = await cpuMicros(pids);
     const taken = await work;
     const after = await cpuMicros(pids);
-    const [ofProgram = 0, ofServer = 0] = after.map((micros, nth) => (micros - (before[nth] ?? 0)) / taken.events);
+    const [ofProgram = 0, ofServer = 0, ofClient = 0] = after.map((micros, nth) => (micros - (before[nth] ?? 0)) / taken.events);
     show(line(what, `${count(taken.perSecond)} events/s`));
     show(line('  processor time of program and server', `${ofProgram.toFixed(1)} and ${ofServer.toFixed(1)} µs an event`));
-    return taken;
+    return { ...taken, program: ofProgram, server: ofServer, client: ofClient };
   };
-  const stored = async () => {
+  const stored = async (): Promise<number> => {
     const where = `active AND database = '${database}' AND table = 'events_local'`;
     const { rows } = await client.read({
       text: `SELECT count(), sum(rows), sum(bytes_on_disk) FROM system.parts WHERE ${where}`,
@@ -212,29 +236,29 @@ async function measure(folder: string, file: string): Promise<void> {
     });
     const [parts = 0, copies = 0, bytes = 0] = (rows[0] ?? []).map(Number);
     show(line('  parts; bytes an event', `${count(parts)}; ${count(bytes / copies)}`));
+    return bytes / copies;
   };
   try {
     show(`${circumstancesText(circumstances({ clickhouse: server.kind }))}\n`);
-    tell(`${count(events)} events come in`);
+    tell(`${count(wanted)} events come in`);
     const bodies = bodiesOf(file, BODY_BYTES);
     const first = await timed('intake over HTTP of the first events', takeIn(url, bodies, ALSO_BY_HAND));
     const hand = await takeInByHand(client, first.events);
     show(line('  the same rows as JSONEachRow, by hand', `${count(hand)} events/s (${(first.perSecond / hand).toFixed(2)})`));
-    await timed('intake of the others', takeIn(url, bodies, events));
-    await stored();
-    await timed('feed of all zones', readFeed(url));
+    const others = await timed('intake of the others', takeIn(url, bodies, wanted));
+    const bytesOfEvent = await stored();
+    const feed = await timed('feed of all zones', readFeed(url));
     const workloads = (await loadWorkloads()).filter(({ name }) => only.split(',').some((some) => name.startsWith(some)));
     const [final, copies] = [storeTable({ hasCopies: false }), storeTable({ hasCopies: true })];
     const ways = [program(url), byHand('by hand', client, final), byHand('without FINAL', client, copies)];
     await race('as the events came in', workloads, ways);
     tell('everything is merged');
-    await timed(
-      'merged',
-      mergeAll(events, () => run('OPTIMIZE TABLE events_local FINAL')),
-    );
+    const merge = () => mergeAll(wanted, () => run('OPTIMIZE TABLE events_local FINAL'));
+    const merged = await timed('merged', merge());
     await stored();
     await timed('feed of all zones, merged', readFeed(url));
-    await race('merged', workloads, ways);
+    const raced = await race('merged', workloads, ways);
+    return { ...raced, events: wanted, intakePerSecond: others.perSecond, intake: others, feed, merge: merged.server, bytes: bytesOfEvent };
   } finally {
     subject.disconnect();
     await once(subject, 'exit');
@@ -244,6 +268,20 @@ async function measure(folder: string, file: string): Promise<void> {
   }
 }
 
-const { path } = await eventFile(benchOptions(events));
-await readThrough(path);
-await inEmptyDataDir('clickhouse', (folder) => measure(folder, path));
+/** Prints numbers by their names, as a table of docs/scale.md has them. */
+function showNumbers(title: string, numbers: ReadonlyMap<string, number>): void {
+  const rows = [...numbers].map(([name, number]) => [name, number < 100 ? number.toPrecision(3) : count(number)]);
+  show(`${textTable(title, ['', 'measured'], rows)}\n`);
+}
+
+const measured: StoreMeasurement[] = [];
+for (const size of sizes) {
+  const { path } = await eventFile(benchOptions(size));
+  await readThrough(path);
+  await inEmptyDataDir('clickhouse', async (folder) => void measured.push(await measure(folder, path, size)));
+}
+const [million, several] = measured;
+if (million !== undefined && several !== undefined) {
+  showNumbers('Constants of docs/scale.md', scaleConstants(million, several, availableParallelism()));
+  showNumbers('What docs/scale.md says of this machine', measuredOnThisMachine(million, several));
+}
