@@ -37,8 +37,8 @@ interface Sent {
 type TakenFault = { readonly id: number; readonly fault: Fault } | undefined;
 
 /**
- * The HTTP interface of a ClickHouse server, which tests may break: it loses answers, cuts them, holds statements and refuses them, and has a
- * clock of its own. What it lets through the server runs and answers.
+ * The HTTP interface of a ClickHouse server, which tests may break: it loses answers, cuts them, holds statements and refuses them, and has
+ * a clock of its own. What it lets through the server runs and answers.
  */
 export class BreakableProxy {
   readonly faults = new FaultList();
@@ -256,7 +256,9 @@ function headersOf(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 /** Where an answer stops before its end. */
 type AnswerBreak = Extract<Fault, { readonly kind: 'cut-answer' | 'fail-answer' }>;
 
-/** Gives the client the answer, up to the break if there is one, as fast as the client takes it. An answer that breaks is cut off here, too. */
+/**
+ * Gives the client the answer, up to the break if there is one, as fast as the client takes it. An answer that breaks is cut off here, too.
+ */
 async function copyAnswer(answer: IncomingMessage, response: ServerResponse, stop?: AnswerBreak): Promise<void> {
   response.writeHead(answer.statusCode ?? 0, headersOf(answer.headers));
   let left = stop?.afterBytes ?? Number.POSITIVE_INFINITY;

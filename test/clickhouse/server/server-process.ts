@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePorts } from '../../broker/free-port.ts';
 
 /** A ClickHouse server of this machine, in a process of its own. */
 export interface ServerProcess {
@@ -44,7 +43,8 @@ const START_MS = 60_000;
 export async function startServer(folder: string, { port, tcpPort, config = '', users }: ServerOptions = {}): Promise<ServerProcess> {
   const library = libraryOfThisMachine();
   mkdirSync(folder, { recursive: true });
-  const http = port ?? (await freePort());
+  const [free] = await freePorts(1);
+  const http = port ?? free;
   const files = { config: join(folder, 'config.xml'), users: join(folder, 'users.xml') };
   const usersConfig = users === undefined ? '' : `<users_config>${files.users}</users_config>`;
   writeFileSync(files.config, `<clickhouse>${usersConfig}${config}</clickhouse>`);
@@ -75,16 +75,6 @@ export async function startServer(folder: string, { port, tcpPort, config = '', 
       await ended(starter);
     },
   };
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The library of the package that bench/package.json installs for this system and processor. */
