@@ -268,6 +268,8 @@ export interface EventStore {
   notes(): readonly string[];
   /** Reads all files and compares them with their checksums. What comes and goes meanwhile is no fault. Ending the loop ends it. */
   check(): AsyncGenerator<CheckLine>;
+  /** What this process has counted, whether or not what the store is on can be asked. */
+  counters(): StoreCounters;
   stats(): Promise<StoreStats>;
   /**
    * Holds the files of one moment, with every event that was acknowledged before. Rejects with `StoreError`: `backup_failed`,
@@ -301,7 +303,17 @@ export interface StoreBackup extends AsyncDisposable {
   readonly copies: string;
 }
 
-export interface StoreStats {
+/** Totals that only grow while a process runs. */
+export interface StoreCounters {
+  readonly expiredEvents: number;
+  readonly duplicateEvents: number;
+  /** How many events were ever stored: those that have expired since count, too. */
+  readonly storedEvents: number;
+  /** How many events readers of the feed miss, because the clock of a database had stepped back when they were stored; 0 without one. */
+  readonly lateEvents: number;
+}
+
+export interface StoreStats extends StoreCounters {
   readonly events: number;
   readonly unflushedEvents: number;
   readonly segments: number;
@@ -309,14 +321,8 @@ export interface StoreStats {
   readonly segmentBytes: number;
   readonly journalBytes: number;
   readonly deadLetters: number;
-  readonly expiredEvents: number;
-  readonly duplicateEvents: number;
   /** The most events that cannot be read, because their files are damaged or missing. */
   readonly unreadableEvents: number;
-  /** How many events were ever stored: those that have expired since count, too. */
-  readonly storedEvents: number;
-  /** How many events readers of the feed miss, because the clock of a database had stepped back when they were stored; 0 without one. */
-  readonly lateEvents: number;
   /** How far the clock of a database is behind, in milliseconds; 0 below a second, and without one. */
   readonly clockBehindMs: number;
 }

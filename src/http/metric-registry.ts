@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
-import { type EventStore, StoreError, type StoreStats } from '../../store/event-store.ts';
+import { ANSWER_MS } from '../../store/data-folder.ts';
+import { type EventStore, type StoreCounters, StoreError, type StoreStats } from '../../store/event-store.ts';
 
 /** The registry of `/metrics`, and the instruments that routes write to. */
 export interface Metrics {
@@ -22,7 +23,7 @@ export interface Metrics {
   readonly feedLongLines: Counter<'sent'>;
 }
 
-const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
+const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (counters: StoreCounters) => number])[] = [
   ['shieldlog_stored_events_total', 'Events ever stored', ({ storedEvents }) => storedEvents],
   ['shieldlog_expired_events_total', 'Events that were older than the retention when they arrived', ({ expiredEvents }) => expiredEvents],
   ['shieldlog_duplicate_events_total', 'Events dropped because their logId was stored already', ({ duplicateEvents }) => duplicateEvents],
@@ -135,7 +136,10 @@ function blockedRead(registry: Registry, kafka: KafkaSource): void {
   });
 }
 
-/** Metrics that are collected at the same time share one reading. Undefined where what the store is on cannot be asked. */
+/**
+ * Metrics that are collected at the same time share one reading. Undefined where what the store is on cannot be asked, or does not answer
+ * soon.
+ */
 function sharedStats(store: EventStore): () => Promise<StoreStats | undefined> {
   let underWay: Promise<StoreStats | undefined> | undefined;
   const read = async (): Promise<StoreStats | undefined> => {
@@ -148,9 +152,15 @@ function sharedStats(store: EventStore): () => Promise<StoreStats | undefined> {
       underWay = undefined;
     }
   };
-  return () => {
+  return async () => {
     underWay ??= read();
-    return underWay;
+    const waited = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => waited.resolve(undefined), ANSWER_MS);
+    try {
+      return await Promise.race([underWay, waited.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
 
@@ -164,7 +174,13 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     const found = await stats();
     return found && read(found);
   };
-  for (const [name, help, read] of STORE_TOTALS) totalRead(registry, name, help, ofStore(read));
+  for (const [name, help, read] of STORE_TOTALS) {
+    totalRead(registry, name, help, async () => {
+      // Looking at what there is counts what has come late.
+      await stats();
+      return read(store.counters());
+    });
+  }
   for (const [name, help, read] of STORE_LEVELS) levelRead(registry, name, help, ofStore(read));
   const reachable = '1 while the database that the events are in can be asked; metrics that come from it have no value otherwise';
   levelRead(registry, 'shieldlog_store_reachable', reachable, async () => ((await stats()) === undefined ? 0 : 1));

@@ -15,6 +15,7 @@ import {
   type FeedRequest,
   type SearchOptions,
   type StoreBackup,
+  type StoreCounters,
   type StoredDeadLetter,
   StoreError,
   type StoreStats,
@@ -166,8 +167,14 @@ export class ClickhouseStore implements EventStore {
     yield* this.#parts.check(reading.signal);
   }
 
+  counters(): StoreCounters {
+    const { visibility, pipeline } = this.#parts;
+    const { expiredEvents, storedEvents } = pipeline;
+    return { expiredEvents, duplicateEvents: 0, storedEvents, lateEvents: visibility.lateEvents };
+  }
+
   async stats(): Promise<StoreStats> {
-    const { setup, visibility, stats, deadLetters, pipeline } = this.#parts;
+    const { setup, visibility, stats, deadLetters } = this.#parts;
     await setup.done();
     await visibility.horizon();
     const { events, parts, bytes } = await stats.read();
@@ -178,11 +185,8 @@ export class ClickhouseStore implements EventStore {
       segmentBytes: bytes,
       journalBytes: 0,
       deadLetters: (await deadLetters.totals()).count,
-      expiredEvents: pipeline.expiredEvents,
-      duplicateEvents: 0,
       unreadableEvents: 0,
-      storedEvents: pipeline.storedEvents,
-      lateEvents: visibility.lateEvents,
+      ...this.counters(),
       clockBehindMs: visibility.clockBehindMs,
     };
   }

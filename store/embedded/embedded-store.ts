@@ -14,6 +14,7 @@ import {
   type FeedRequest,
   type SearchOptions,
   type StoreBackup,
+  type StoreCounters,
   type StoredDeadLetter,
   type StoreStats,
   storeClosed,
@@ -148,8 +149,14 @@ export class EmbeddedStore implements EventStore {
     }
   }
 
+  counters(): StoreCounters {
+    const { versions, counters } = this.#parts;
+    // The first event has the sequence 1. Duplicates have taken a sequence, too.
+    return { ...counters, storedEvents: Number(versions.endSequence) - 1 - counters.duplicateEvents, lateEvents: 0 };
+  }
+
   async stats(): Promise<StoreStats> {
-    const { versions, deadLetters, counters } = this.#parts;
+    const { versions, deadLetters } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
     const unflushedEvents = sum(versions.growingSegments.map(({ events }) => events));
     return {
@@ -159,11 +166,8 @@ export class EmbeddedStore implements EventStore {
       segmentBytes: sum([...versions.segments, ...versions.blobFiles].map(({ bytes }) => bytes)),
       journalBytes: sum(versions.growingSegments.map(({ journalBytes }) => journalBytes)),
       deadLetters: deadLetters.count,
-      ...counters,
       unreadableEvents: versions.unreadableEvents('all', ALL_TIMES),
-      // The first event has the sequence 1. Duplicates have taken a sequence, too.
-      storedEvents: Number(versions.endSequence) - 1 - counters.duplicateEvents,
-      lateEvents: 0,
+      ...this.counters(),
       clockBehindMs: 0,
     };
   }

@@ -69,6 +69,7 @@ describe('a server that is away', () => {
     expect((await ask(program, '/healthz')).status).toBe(200);
     expect(await metric(program, 'shieldlog_store_reachable')).toBe(0);
     expect(await metric(program, 'shieldlog_events')).toBeUndefined();
+    expect(await metric(program, 'shieldlog_stored_events_total')).toBe(1);
     expect(await metric(program, 'shieldlog_received_events_total{source="http",verdict="accepted"}')).toBe(1);
     await server.comeBack();
     for (const logId of ['refused', 'after']) expect((await ingest(program, eventLine({ logId }))).status).toBe(202);
@@ -84,6 +85,18 @@ describe('a server that is away', () => {
     await expect.poll(() => readiness(program)).toEqual({ status: 200, reasons: [] });
     expect(tellings(program)).toEqual([...told, ...told]);
   });
+});
+
+test('a server that takes statements and does not answer is not waited for by whoever reads metrics', async () => {
+  const server = await breakableServer();
+  const program = await programOn([server.url]);
+  expect((await ingest(program, eventLine({ logId: 'a' }))).status).toBe(202);
+  await server.break({ kind: 'hold', at: 'before' });
+  expect(await metric(program, 'shieldlog_store_reachable')).toBe(0);
+  expect(await metric(program, 'shieldlog_dead_letters')).toBeUndefined();
+  expect(await metric(program, 'shieldlog_stored_events_total')).toBe(1);
+  await server.mend();
+  expect(await metric(program, 'shieldlog_store_reachable')).toBe(1);
 });
 
 describe('a wrong password', () => {
