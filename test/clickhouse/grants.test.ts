@@ -103,7 +103,7 @@ async function doEverything(url: string, user: string, database = user): Promise
   expect((await store.stats()).events).toBe(0);
   await store.close();
   const client = new ClickhouseClient(address);
-  await client.run({ text: "KILL QUERY WHERE query_id = 'none' ASYNC", params: [] });
+  await client.run({ text: "KILL QUERY WHERE query_id = 'none' SYNC", params: [] });
   await client.close();
 }
 
