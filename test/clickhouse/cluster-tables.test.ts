@@ -3,17 +3,17 @@ import { migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts'
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
 import { runHere } from '../src/cli/command-run.ts';
+import { CLUSTER, FIRST_NODE } from './cluster/cluster-config.ts';
+import { breakableNode, clusterUrl } from './cluster/nodes.ts';
 import { quietClient, testDatabase } from './engine.ts';
-import { CLUSTER } from './front/cluster-engine.ts';
-import { breakableNode, frontUrl } from './front/nodes.ts';
 
-async function addressOf(url = frontUrl()): Promise<ClickhouseAddress> {
-  const { name } = await testDatabase(url, frontUrl());
+async function addressOf(url = clusterUrl()): Promise<ClickhouseAddress> {
+  const { name } = await testDatabase(url, clusterUrl(), CLUSTER);
   return { urls: [url], user: 'default', password: '', database: name };
 }
 
 async function rowsOf(address: ClickhouseAddress, text: string): Promise<readonly (readonly unknown[])[]> {
-  const client = new ClickhouseClient({ ...address, urls: [frontUrl()] });
+  const client = new ClickhouseClient({ ...address, urls: [clusterUrl()] });
   onTestFinished(() => client.close());
   return (await client.read({ text, params: [] })).rows;
 }
@@ -51,12 +51,12 @@ describe('a migration of a cluster', () => {
 
   test('is what the command makes, and says', async () => {
     const { database } = await addressOf();
-    const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
+    const env = { STORE: 'clickhouse', CLICKHOUSE_URL: clusterUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
     const dry = await runHere(['migrate', '--dry-run'], env);
     expect(dry).toMatchObject({ status: 0, stderr: `the tables would go from version 0 to ${SCHEMA_VERSION}\n` });
     expect(dry.stdout).toContain(`"events" ON CLUSTER '${CLUSTER}' (`);
     expect((await runHere(['migrate'], env)).stderr).toBe(`the tables went from version 0 to ${SCHEMA_VERSION}\n`);
-    const client = quietClient({ url: frontUrl(), database });
+    const client = quietClient({ url: clusterUrl(), database });
     await client.command({ query: 'DROP TABLE source_offsets' });
     await client.close();
     expect((await runHere(['migrate', '--dry-run'], env)).stderr).toBe(
@@ -85,7 +85,7 @@ describe('a database is refused', () => {
     const message = `${what}, and CLICKHOUSE_CLUSTER is ${CLUSTER}: unset it, ${HOW}`;
     await expect(migrateSchema(address, onCluster)).rejects.toThrow(message);
     expect(await migrateSchema(address)).toMatchObject({ from: SCHEMA_VERSION, statements: [] });
-    const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: address.database, CLICKHOUSE_CLUSTER: CLUSTER };
+    const env = { STORE: 'clickhouse', CLICKHOUSE_URL: clusterUrl(), CLICKHOUSE_DATABASE: address.database, CLICKHOUSE_CLUSTER: CLUSTER };
     expect(await runHere(['migrate'], env)).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
   });
 
@@ -112,7 +112,7 @@ describe('a database is refused', () => {
   test('for a cluster that the server does not know', async () => {
     const address = await addressOf();
     const migrated = migrateSchema(address, { cluster: 'other' });
-    const message = `CLICKHOUSE_CLUSTER=other is in no remote_servers of ClickHouse at CLICKHOUSE_URL; allowed: ${CLUSTER}`;
+    const message = `CLICKHOUSE_CLUSTER=other is in no remote_servers of ClickHouse at CLICKHOUSE_URL; allowed: ${FIRST_NODE}, ${CLUSTER}`;
     await expect(migrated).rejects.toThrow(message);
     expect(await rowsOf(address, 'SELECT count() FROM system.tables WHERE database = currentDatabase()')).toEqual([['0']]);
   });
@@ -132,12 +132,12 @@ const NODES = [
  */
 test('the statements that are printed make replicas of each shard, and of the other tables one for each node', async () => {
   const { database } = await addressOf();
-  const env = { STORE: 'clickhouse', CLICKHOUSE_URL: frontUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
+  const env = { STORE: 'clickhouse', CLICKHOUSE_URL: clusterUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };
   const { stdout } = await runHere(['migrate', '--dry-run'], env);
   const made = stdout.split(';\n').filter((one) => one.startsWith('CREATE TABLE'));
   expect(made).toHaveLength(EVERY_NODE.length + 3);
   for (const [shard, replica] of NODES) {
-    const node = await testDatabase(frontUrl(), frontUrl());
+    const node = await testDatabase(clusterUrl(), clusterUrl());
     for (const statement of made) {
       const ofNode = statement.replace(` ON CLUSTER '${CLUSTER}'`, '').replaceAll('{shard}', shard).replaceAll('{replica}', replica);
       await node.client.command({ query: ofNode });

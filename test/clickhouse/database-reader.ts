@@ -2,8 +2,11 @@ import type { SqlStatement } from '../../sql/statement.ts';
 import { ClickhouseClient, type ReadOptions } from '../../store/clickhouse/server/client.ts';
 import type { ClickhouseRows } from '../../store/clickhouse/server/json-rows.ts';
 import type { HeldResults } from '../../store/clickhouse/server/result-memory.ts';
-import type { ClickhouseSettings } from '../../store/clickhouse/server/settings.ts';
-import { clickhouseUrl, type FreshDatabase, freshDatabase } from './engine.ts';
+import { CLUSTER_SETTINGS, type ClickhouseSettings } from '../../store/clickhouse/server/settings.ts';
+import { CLUSTER } from './cluster/cluster-config.ts';
+import { clusterUrl } from './cluster/nodes.ts';
+import { type FreshDatabase, freshDatabase } from './engine.ts';
+import type { Place } from './shared-store.ts';
 
 /** The store's client in a database of its own. */
 export class DatabaseReader {
@@ -15,8 +18,10 @@ export class DatabaseReader {
     this.client = new ClickhouseClient({ urls: [database.url], user: 'default', password: '', database: database.name }, { settings });
   }
 
-  static async open(url = clickhouseUrl(), settings: ClickhouseSettings = {}): Promise<DatabaseReader> {
-    return new DatabaseReader(await freshDatabase(url, url), settings);
+  static async open(place: Place = 'one server'): Promise<DatabaseReader> {
+    return place === 'one server'
+      ? new DatabaseReader(await freshDatabase(), {})
+      : new DatabaseReader(await freshDatabase(clusterUrl(), clusterUrl(), CLUSTER), CLUSTER_SETTINGS);
   }
 
   /** The name of the database. */

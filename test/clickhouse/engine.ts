@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { inject, onTestFinished } from 'vitest';
+import { onCluster } from '../../sql/clickhouse/cluster.ts';
 import { BreakableProxy } from './server/breakable-proxy.ts';
 import type { Fault } from './server/faults.ts';
 import { type ServerOptions, type ServerProcess, startServer } from './server/server-process.ts';
@@ -51,7 +52,11 @@ export function clickhouseUrl(): string {
 export async function breakableServer(user = 'default', password = ''): Promise<BreakableServer> {
   const isShared = user === 'default' && password === '';
   const server = isShared ? clickhouseUrl() : (await ownServer({ users: usersWith(user, password) })).url;
-  const proxy = await BreakableProxy.open(server);
+  return breakable(await BreakableProxy.open(server), user, password);
+}
+
+/** What a test has of a proxy, which is closed with it. */
+export function breakable(proxy: BreakableProxy, user = 'default', password = ''): BreakableServer {
   const close = () => proxy.close();
   onTestFinished(close);
   return {
@@ -95,13 +100,21 @@ export function quietClient(options: Parameters<typeof createClient>[0]): ClickH
   return createClient({ ...options, log: { level: ClickHouseLogLevel.OFF } });
 }
 
-/** Makes an empty database, which is asked for at this URL, and is made and dropped at one that nobody breaks. The caller drops it. */
-export async function freshDatabase(url = clickhouseUrl(), unbrokenUrl = clickhouseUrl()): Promise<FreshDatabase> {
+/**
+ * Makes an empty database, which is asked for at this URL, and is made and dropped at one that nobody breaks, on all nodes of a cluster where
+ * that is one of them. The caller drops it.
+ */
+export async function freshDatabase(
+  url = clickhouseUrl(),
+  unbrokenUrl = clickhouseUrl(),
+  cluster: string | null = null,
+): Promise<FreshDatabase> {
   databases++;
   // The time tells it from those that a run before has left on a server.
   const name = `shieldlog_test_${Date.now()}_${process.pid}_${databases}`;
   const server = quietClient({ url: unbrokenUrl });
-  await server.command({ query: `CREATE DATABASE ${name}` });
+  const nodes = onCluster(cluster === null ? null : { name: cluster, database: name });
+  await server.command({ query: `CREATE DATABASE ${name}${nodes}` });
   const client = quietClient({ url, database: name });
   return {
     name,
@@ -109,15 +122,19 @@ export async function freshDatabase(url = clickhouseUrl(), unbrokenUrl = clickho
     client,
     drop: async () => {
       await client.close();
-      await server.command({ query: `DROP DATABASE IF EXISTS ${name}` });
+      // A node that is away drops it when it is back.
+      await server.command({
+        query: `DROP DATABASE IF EXISTS ${name}${nodes}`,
+        clickhouse_settings: { distributed_ddl_output_mode: 'null_status_on_timeout' },
+      });
       await server.close();
     },
   };
 }
 
 /** The same for the test that runs, at whose end it is dropped. */
-export async function testDatabase(url = clickhouseUrl(), unbrokenUrl = clickhouseUrl()): Promise<FreshDatabase> {
-  const database = await freshDatabase(url, unbrokenUrl);
+export async function testDatabase(...where: Parameters<typeof freshDatabase>): Promise<FreshDatabase> {
+  const database = await freshDatabase(...where);
   onTestFinished(() => database.drop());
   return database;
 }

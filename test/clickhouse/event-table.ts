@@ -1,16 +1,14 @@
-import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
+import { onCluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { insertEventsStatement } from '../../sql/clickhouse/insert-statement.ts';
 import { createEventsTable, createShardedEvents, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
 import { createFoldText, createIdentityTable } from '../../sql/clickhouse/store-tables.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
 import { Groupings } from '../../store/clickhouse/search/groupings.ts';
-import { CLUSTER_SETTINGS } from '../../store/clickhouse/server/settings.ts';
 import { Visibility } from '../../store/clickhouse/server/visibility.ts';
 import { type EventBatch, silentLogger } from '../../store/event-store.ts';
 import { batchFileOf, LOG_COLUMN } from '../../store/parquet/batch-file.ts';
+import { CLUSTER } from './cluster/cluster-config.ts';
 import { DatabaseReader } from './database-reader.ts';
-import { CLUSTER } from './front/cluster-engine.ts';
-import { frontUrl } from './front/nodes.ts';
 import type { Place } from './shared-store.ts';
 
 export const TABLE = 'events_local';
@@ -44,14 +42,13 @@ export class EventTable {
   }
 
   static async open(place: Place = 'one server'): Promise<EventTable> {
-    const reader = await (place === 'a cluster' ? DatabaseReader.open(frontUrl(), CLUSTER_SETTINGS) : DatabaseReader.open());
-    await reader.run(createFoldText());
-    await reader.run(createIdentityTable(STORE_ID, null));
-    await reader.run(createEventsTable({ table: TABLE }));
-    await reader.run(`SYSTEM STOP MERGES "${TABLE}"`);
-    if (place === 'a cluster') {
-      await reader.run(createShardedEvents({ name: CLUSTER, database: reader.name }, TABLE, '1,1'));
-    }
+    const reader = await DatabaseReader.open(place);
+    const cluster = place === 'a cluster' ? { name: CLUSTER, database: reader.name } : null;
+    await reader.run(createFoldText(cluster));
+    await reader.run(createIdentityTable(STORE_ID, cluster));
+    await reader.run(createEventsTable({ table: TABLE, cluster }));
+    await reader.run(`SYSTEM STOP MERGES${onCluster(cluster)} ${reader.name}.${TABLE}`);
+    if (cluster !== null) await reader.run(createShardedEvents(cluster, TABLE, '1,1'));
     return new EventTable(reader, place);
   }
 

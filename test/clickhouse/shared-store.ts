@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import { onCluster } from '../../sql/clickhouse/cluster.ts';
 import type { ClickhouseStore } from '../../store/clickhouse/clickhouse-store.ts';
 import { type ClickhouseStoreOptions, type ClickhouseTuning, openClickhouseStore } from '../../store/clickhouse/open-store.ts';
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
@@ -11,9 +12,9 @@ import { explored, exportedRows, rowsOf } from '../fixtures/answered-rows.ts';
 import { NOW } from '../fixtures/present.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { rowsPlan } from '../store/embedded/stored-events.ts';
+import { CLUSTER } from './cluster/cluster-config.ts';
+import { breakableNode, clusterUrl } from './cluster/nodes.ts';
 import { type BreakableServer, breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
-import { CLUSTER } from './front/cluster-engine.ts';
-import { breakableNode, frontUrl } from './front/nodes.ts';
 
 /** A database that several stores share, each of which stands for a process. */
 export interface SharedStore {
@@ -28,7 +29,7 @@ export interface SharedStore {
   merge(): Promise<void>;
 }
 
-/** The names of what a store may be on: one server, or the cluster of the engine. */
+/** The names of what a store may be on: one server, or a cluster. */
 export const PLACES = ['one server', 'a cluster'] as const;
 
 export type Place = (typeof PLACES)[number];
@@ -42,12 +43,16 @@ export function breakableAt(place: Place): Promise<BreakableServer> {
 const QUIET = { insertEveryMs: 0, arrivalsEveryMs: 5, sweepEveryMs: 3_600_000 };
 
 /** A store of a test on the server of the run, or on a cluster; `server` is the URL of one that may be broken before it. */
-export async function sharedStore(server?: string, place: Place = 'one server'): Promise<SharedStore> {
-  const unbroken = place === 'a cluster' ? frontUrl() : clickhouseUrl();
+export async function sharedStore(
+  server?: string,
+  place: Place = 'one server',
+  unbroken = place === 'a cluster' ? clusterUrl() : clickhouseUrl(),
+): Promise<SharedStore> {
   const url = server ?? unbroken;
-  const { name } = await testDatabase(url, unbroken);
-  const address = { urls: [url], user: 'default', password: '', database: name };
   const cluster = place === 'a cluster' ? CLUSTER : null;
+  const { name } = await testDatabase(url, unbroken, cluster);
+  const nodes = onCluster(cluster === null ? null : { name: cluster, database: name });
+  const address = { urls: [url], user: 'default', password: '', database: name };
   const settings = cluster === null ? {} : CLUSTER_SETTINGS;
   const client = new ClickhouseClient({ ...address, urls: [unbroken] }, { settings });
   onTestFinished(() => client.close());
@@ -56,7 +61,7 @@ export async function sharedStore(server?: string, place: Place = 'one server'):
     address,
     run,
     rows: async (text) => (await client.read({ text, params: [] })).rows,
-    merge: () => run('OPTIMIZE TABLE events_local FINAL'),
+    merge: () => run(`OPTIMIZE TABLE ${name}.events_local${nodes} FINAL`),
     open: async (options = {}, other = url, tuning = {}) => {
       const urls = other.split(',');
       const chosen = { address: { ...address, urls }, cluster, retentionMs: RETENTION_MS, now: () => NOW, ...options };

@@ -3,9 +3,9 @@ import type { CheckLine, EventStore } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event, HOUR, rowsPlan } from '../../store/embedded/stored-events.ts';
+import { CLUSTER } from '../cluster/cluster-config.ts';
+import { breakableCluster, breakableNode } from '../cluster/nodes.ts';
 import { type BreakableServer, quietClient } from '../engine.ts';
-import { CLUSTER } from '../front/cluster-engine.ts';
-import { breakableNode, makeCluster } from '../front/nodes.ts';
 import { readFeed, sharedStore } from '../shared-store.ts';
 
 const one = (logId: string) => canonicalBatch([event(logId, NOW)]);
@@ -16,9 +16,9 @@ const SYNC = '^SYSTEM SYNC REPLICA ON CLUSTER';
 const late = { kind: 'refuse', code: 159, name: 'TIMEOUT_EXCEEDED', message: 'SYNC REPLICA: timeout', matching: SYNC } as const;
 
 async function twoNodes() {
-  const [first, second] = [await breakableNode(), await breakableNode()];
-  await makeCluster(CLUSTER, [first, second]);
-  const shared = await sharedStore(first.url, 'a cluster');
+  const { nodes, url } = await breakableCluster();
+  const [first, second] = nodes;
+  const shared = await sharedStore(first.url, 'a cluster', url);
   return { first, second, shared, store: await shared.open() };
 }
 
@@ -163,7 +163,8 @@ describe('a check', () => {
 
   /** Servers that are each of one shard. */
   async function twoShards() {
-    const servers = [await breakableNode(), await breakableNode()] as const;
+    const servers = [await breakableNode(1), await breakableNode(2)] as const;
+    // All names of the nodes are those of relays, so that no node knows one for its own.
     for (const [index, server] of servers.entries()) {
       const data = [1, 2].map((shard) => [shard, shard === index + 1 ? 1 : 0]);
       await server.break({ kind: 'answer', text: JSON.stringify({ data }), matching: 'max\\(is_local\\)' });
@@ -174,7 +175,7 @@ describe('a check', () => {
   test('has each server of CLICKHOUSE_URL compare its parts', async () => {
     const { servers, shared } = await twoShards();
     const store = await shared.open({}, servers.map(({ url }) => url).join());
-    await store.append(one('a'));
+    await store.append(canonicalBatch([event('a', NOW), event('b', NOW, { shieldZoneId: 9 })]));
     expect(await checked(store)).toEqual([{ kind: 'summary', folder: 'events_local', files: 2, bytes: 0, events: 0, faults: 0 }]);
     const damaged = JSON.stringify({ data: [['20260101_1_1_0', 0, 'Checksum mismatch']] });
     await servers[1].break({ kind: 'answer', text: damaged, matching: '^CHECK TABLE' });

@@ -3,9 +3,8 @@ import type { FeedPosition, StoreLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event } from '../../store/embedded/stored-events.ts';
+import { breakableCluster } from '../cluster/nodes.ts';
 import { breakableServer } from '../engine.ts';
-import { CLUSTER } from '../front/cluster-engine.ts';
-import { breakableNode, makeCluster } from '../front/nodes.ts';
 import { everythingIn, readFeed, sharedStore } from '../shared-store.ts';
 
 /** Two servers with the same data, and a database of both. */
@@ -133,9 +132,9 @@ describe('a clock that steps back', () => {
 
 describe('of a cluster', () => {
   async function cluster() {
-    const [first, second] = [await breakableNode(), await breakableNode()];
-    await makeCluster(CLUSTER, [first, second]);
-    const shared = await sharedStore(undefined, 'a cluster');
+    const { nodes, url } = await breakableCluster();
+    const [first, second] = nodes;
+    const shared = await sharedStore(url, 'a cluster', url);
     const { lines, logger } = told();
     const store = await shared.open({ logger }, first.url);
     const other = await shared.open({}, second.url);

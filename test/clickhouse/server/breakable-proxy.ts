@@ -34,6 +34,20 @@ interface Sent {
   readonly answer: Promise<IncomingMessage>;
 }
 
+/** A statement that a server is sent in place of one that was asked for. */
+export interface Run {
+  readonly server: URL;
+  readonly statement: string;
+}
+
+/** What is done about a statement. */
+export interface Route {
+  /** One after the other. Where one fails, the client gets its error, and the next ones are not run. */
+  readonly before: readonly Run[];
+  /** What the client gets the answer of, or gets instead. */
+  readonly last: Run | Refusal;
+}
+
 type TakenFault = { readonly id: number; readonly fault: Fault } | undefined;
 
 /**
@@ -45,23 +59,24 @@ export class BreakableProxy {
   /** Milliseconds by which the time that now64 gives is ahead of the server's. */
   clockOffsetMs = 0;
   readonly #server: URL;
-  readonly #rewrite: (statement: string) => string;
+  readonly #routeOf: (asked: StatementRequest) => Route;
   #listening: Server | undefined;
   #port = 0;
 
-  private constructor(server: string, rewrite: (statement: string) => string) {
-    this.#server = new URL(server);
-    this.#rewrite = rewrite;
+  private constructor(server: URL, routeOf: (asked: StatementRequest) => Route) {
+    this.#server = server;
+    this.#routeOf = routeOf;
   }
 
   /**
    * Listens on a free port of 127.0.0.1.
    *
    * @param server the URL of the server that it stands before, with user and password if it has them
-   * @param rewrite what a statement becomes before the server gets it
+   * @param routeOf what is done about a statement. Default: the server runs it as it is
    */
-  static async open(server: string, rewrite = (statement: string): string => statement): Promise<BreakableProxy> {
-    const proxy = new BreakableProxy(server, rewrite);
+  static async open(server: string, routeOf?: (asked: StatementRequest) => Route): Promise<BreakableProxy> {
+    const url = new URL(server);
+    const proxy = new BreakableProxy(url, routeOf ?? (({ statement }) => ({ before: [], last: { server: url, statement } })));
     await proxy.comeBack();
     return proxy;
   }
@@ -135,8 +150,10 @@ export class BreakableProxy {
   async #run(asked: StatementRequest, taken: TakenFault, response: ServerResponse): Promise<void> {
     const fault = taken?.fault;
     if (isHeld(taken, 'before')) await this.faults.hold(taken.id, asked.statement);
-    const changed = asked.with(this.#changed(asked.statement, fault));
-    const sent = isHeld(taken, 'inside') && asked.hasData ? await this.#sendHeld(changed, taken.id) : this.#send(changed.raw);
+    const last = await this.#lastRun(asked, response);
+    if (last === undefined) return;
+    const changed = asked.with(this.#changed(last.statement, fault));
+    const sent = isHeld(taken, 'inside') && asked.hasData ? await this.#sendHeld(changed, taken.id) : this.#send(changed.raw, last.server);
     // What is held goes on without its client.
     const hangUp = (): void => {
       if (fault?.kind !== 'hold' && !response.writableFinished) sent.request.destroy();
@@ -168,12 +185,27 @@ export class BreakableProxy {
     }
   }
 
+  /** Has what comes before run. Gives the run whose answer the client gets; undefined where it has got an answer. */
+  async #lastRun(asked: StatementRequest, response: ServerResponse): Promise<Run | undefined> {
+    const { before, last } = this.#routeOf(asked);
+    for (const { server, statement } of before) {
+      const answer = await this.#send(asked.with(statement).raw, server).answer;
+      if (answer.statusCode !== 200) {
+        await copyAnswer(answer, response);
+        return undefined;
+      }
+      await buffer(answer);
+    }
+    if ('server' in last) return last;
+    refuse(response, last);
+    return undefined;
+  }
+
   /** What the server gets in place of the statement. */
   #changed(statement: string, fault: Fault | undefined): string {
-    const changed = this.#rewrite(statement);
-    if (fault?.kind === 'store-part') return changed.replace(INPUT, (input) => `(SELECT * FROM ${input} WHERE ${fault.where})`);
-    if (this.clockOffsetMs === 0) return changed;
-    return changed.replaceAll('now64(6)', `(now64(6) + toIntervalMillisecond(${this.clockOffsetMs}))`);
+    if (fault?.kind === 'store-part') return statement.replace(INPUT, (input) => `(SELECT * FROM ${input} WHERE ${fault.where})`);
+    if (this.clockOffsetMs === 0) return statement;
+    return statement.replaceAll('now64(6)', `(now64(6) + toIntervalMillisecond(${this.clockOffsetMs}))`);
   }
 
   /**
@@ -216,15 +248,15 @@ export class BreakableProxy {
     return false;
   }
 
-  #send({ body, ...head }: RawRequest): Sent {
-    const sent = this.#open(head);
+  #send({ body, ...head }: RawRequest, server = this.#server): Sent {
+    const sent = this.#open(head, server);
     sent.request.end(body);
     return sent;
   }
 
   /** Begins a request on a connection of its own. */
-  #open({ method, path, headers }: Omit<RawRequest, 'body'>): Sent {
-    const { protocol, hostname, port } = this.#server;
+  #open({ method, path, headers }: Omit<RawRequest, 'body'>, server = this.#server): Sent {
+    const { protocol, hostname, port } = server;
     const options = { hostname, port, method, path, headers: headersOf(headers), agent: false };
     const request = protocol === 'https:' ? tlsRequest(options) : plainRequest(options);
     // An error after the answer has begun is one of the answer.

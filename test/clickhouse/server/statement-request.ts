@@ -42,6 +42,11 @@ export class StatementRequest {
     return this.#url.searchParams.get('query_id') ?? '';
   }
 
+  /** A setting that the client sends with the statement. */
+  setting(name: string): string | undefined {
+    return this.#url.searchParams.get(name) ?? undefined;
+  }
+
   /** The same request with this statement, and with these fields of its URL. */
   with(statement: string, fields: Readonly<Record<string, string>> = {}): StatementRequest {
     const url = new URL(this.#url);
