@@ -102,10 +102,11 @@ async function takeInByHand(client: ClickhouseClient, most: number): Promise<num
   const columns = INSERTED_COLUMNS.map((name) => `"${name}"`).join(', ');
   let ms = 0;
   for (let from = 0; from < most; from += ROWS_BY_HAND) {
-    const some = `SELECT ${columns} FROM events_local ORDER BY seq LIMIT ${from}, ${ROWS_BY_HAND} FORMAT JSONEachRow`;
+    const rows = Math.min(ROWS_BY_HAND, most - from);
+    const some = `SELECT ${columns} FROM events_local ORDER BY seq LIMIT ${from}, ${rows} FORMAT JSONEachRow`;
     const body = await client.readBytes({ text: some, params: [] });
     const began = performance.now();
-    await client.insert({ text: `INSERT INTO by_hand (${columns}) FORMAT JSONEachRow`, params: [] }, { data: [body], rows: ROWS_BY_HAND });
+    await client.insert({ text: `INSERT INTO by_hand (${columns}) FORMAT JSONEachRow`, params: [] }, { data: [body], rows });
     ms += performance.now() - began;
   }
   await client.run({ text: 'DROP TABLE by_hand', params: [] });
