@@ -130,10 +130,10 @@ export class SharedServer {
     for (const proxy of this.#proxies) proxy.clockOffsetMs = offsetMs;
   }
 
-  /** Holds an insert at some point for a while, if one comes. */
+  /** Holds an insert of events at some point for a while, if one comes. Inside, the events get their sequences before they are there. */
   async #holdInsert({ faults }: BreakableProxy): Promise<void> {
-    const at = (['before', 'inside', 'after'] as const)[this.#random.below(3)] as 'before';
-    const fault = faults.add({ kind: 'hold', at, matching: INSERT, times: 1 });
+    const at = (['before', 'inside', 'inside', 'after'] as const)[this.#random.below(4)] as 'before';
+    const fault = faults.add({ kind: 'hold', at, matching: INSERT_EVENTS, times: 1 });
     await delay(this.#random.below(6_000));
     faults.release(fault);
   }
