@@ -83,6 +83,7 @@ export function createFoldText(cluster: Cluster | null = null): string {
 
 /** A condition that is true, and fails its statement (error 395) on a server whose database has not this store. */
 export function inStore(storeId: number): SqlFragment {
-  const found = `SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '${IDENTITY_TABLE}' AND comment = '${storeId}'`;
-  return sql`throwIf((${trusted(found)}) = 0, 'the database has not the store of this program') = 0`;
+  const isThere = `database = currentDatabase() AND name = '${IDENTITY_TABLE}' AND comment = '${storeId}'`;
+  const stores = sql`SELECT count() FROM system.tables WHERE ${trusted(isThere)}`;
+  return sql`throwIf((${stores}) = 0, 'the database has not the store of this program') = 0`;
 }

@@ -32,7 +32,7 @@ interface Migration {
   readonly statements: (place: Place) => readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [
+export const CLICKHOUSE_MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     eventFields: 1,
@@ -49,7 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /** The version of the schema that this program knows. */
-export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
+export const SCHEMA_VERSION = Math.max(...CLICKHOUSE_MIGRATIONS.map(({ version }) => version));
 
 /** What a migration would do, or did. */
 export interface MigrationReport {
@@ -134,7 +134,7 @@ async function migrateTables(
 
 /** The statements of all later versions. Each version is written down once it is there. */
 function statementsAfter(from: number, place: Place): string[] {
-  return MIGRATIONS.filter(({ version }) => version > from).flatMap(({ version, statements }) => [
+  return CLICKHOUSE_MIGRATIONS.filter(({ version }) => version > from).flatMap(({ version, statements }) => [
     ...statements(place),
     `INSERT INTO ${VERSIONS_TABLE} SELECT ${version}, toUnixTimestamp64Milli(now64(3))`,
   ]);

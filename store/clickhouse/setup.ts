@@ -14,8 +14,8 @@ export interface SetupOptions {
 }
 
 /**
- * Brings the schema up to date before the first statement, and compares the settings. A server that is away at the start is asked again by each call until it is
- * there, so that the program may start before it.
+ * Brings the schema up to date before the first statement, and compares the settings. A server that is away at the start is asked again by
+ * each call until it is there, so that the program may start before it.
  */
 export class Setup {
   readonly #options: SetupOptions;

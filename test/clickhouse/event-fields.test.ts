@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { EVENT_FIELDS_VERSION } from '../../query/event-fields.ts';
 import { createEventsTable } from '../../sql/clickhouse/schema.ts';
 import { EVENTS_TABLE } from '../../store/clickhouse/present-tables.ts';
-import { MIGRATIONS, migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
+import { CLICKHOUSE_MIGRATIONS, migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
 import { sharedStore } from './shared-store.ts';
 
 const VERSIONS = Array.from({ length: EVENT_FIELDS_VERSION }, (_, index) => index + 1);
@@ -14,7 +14,7 @@ const columnsOf = (version: number): string => readFileSync(join(import.meta.dir
 
 /** The version of the schema that a store had when it had a version of the fields. */
 function schemaOf(version: number): number {
-  const next = MIGRATIONS.find(({ eventFields }) => eventFields === version + 1);
+  const next = CLICKHOUSE_MIGRATIONS.find(({ eventFields }) => eventFields === version + 1);
   return next === undefined ? SCHEMA_VERSION : next.version - 1;
 }
 
@@ -22,7 +22,7 @@ const COLUMNS = `SELECT name, type, default_kind, default_expression FROM system
   WHERE database = currentDatabase() AND table = '${EVENTS_TABLE}' ORDER BY name`;
 
 test('each version of the event fields has a step of the schema, in their order', () => {
-  expect(MIGRATIONS.flatMap(({ eventFields }) => eventFields ?? [])).toEqual(VERSIONS);
+  expect(CLICKHOUSE_MIGRATIONS.flatMap(({ eventFields }) => eventFields ?? [])).toEqual(VERSIONS);
 });
 
 test.each(VERSIONS)('a table of version %i of the event fields gets the columns of a new one', async (version) => {

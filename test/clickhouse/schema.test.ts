@@ -116,9 +116,8 @@ test('a schema of a later program is refused, and left as it is', async () => {
   const address = await addressOf();
   await migrateSchema(address);
   await clientOf(address).run(plain(`INSERT INTO schema_versions SELECT ${SCHEMA_VERSION + 1}, 0`));
-  await expect(migrateSchema(address)).rejects.toThrow(
-    `the schema in CLICKHOUSE_DATABASE has version ${SCHEMA_VERSION + 1}, and this program knows ${SCHEMA_VERSION} at most: run the program that made it, or a later one`,
-  );
+  const what = `the schema in CLICKHOUSE_DATABASE has version ${SCHEMA_VERSION + 1}, and this program knows ${SCHEMA_VERSION} at most`;
+  await expect(migrateSchema(address)).rejects.toThrow(`${what}: run the program that made it, or a later one`);
 });
 
 test.each(['26.6.9.1', '25.12.1.1'])('a server of version %s is refused', async (version) => {

@@ -57,8 +57,8 @@ export class Servers {
   }
 
   /**
-   * The number of the store in the database, 32 bits that tell its cursors from those of others. From then on a server with another store is
-   * asked nothing. Rejects with `StoreError` (`unavailable`) where there is no store.
+   * The number of the store in the database, 32 bits that tell its cursors from those of others. From then on a server with another store
+   * is asked nothing. Rejects with `StoreError` (`unavailable`) where there is no store.
    */
   async storeId(): Promise<number> {
     if (this.#storeId === undefined) {
