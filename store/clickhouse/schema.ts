@@ -141,17 +141,17 @@ function statementsAfter(from: number, place: Place): string[] {
 }
 
 async function versionOf(client: ClickhouseClient): Promise<number> {
-  const { rows: tables } = await client.read(clickhouseStatement(sql`EXISTS TABLE schema_versions`));
-  if (Number(tables[0]?.[0]) === 0) {
+  const [isThere] = await client.readRow(clickhouseStatement(sql`EXISTS TABLE schema_versions`));
+  if (Number(isThere) === 0) {
     return 0;
   }
-  const { rows } = await client.read(clickhouseStatement(sql`SELECT max(version) FROM schema_versions`));
-  return Number(rows[0]?.[0]);
+  const [version] = await client.readRow(clickhouseStatement(sql`SELECT max(version) FROM schema_versions`));
+  return Number(version);
 }
 
 async function hasDatabase(client: ClickhouseClient, database: string): Promise<boolean> {
-  const { rows } = await client.read(clickhouseStatement(sql`EXISTS DATABASE ${trusted(identifier(database))}`));
-  return Number(rows[0]?.[0]) === 1;
+  const [isThere] = await client.readRow(clickhouseStatement(sql`EXISTS DATABASE ${trusted(identifier(database))}`));
+  return Number(isThere) === 1;
 }
 
 function identifier(name: string): string {

@@ -48,8 +48,8 @@ export class TableStats {
   async read(signal?: AbortSignal): Promise<TableSize> {
     const { client, database, local, cluster } = this.#options;
     const parts = activeParts({ database, table: local, cluster });
-    const { rows } = await client.read(clickhouseStatement(sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM ${parts}`), { signal });
-    const [events, count, bytes] = (rows[0] ?? []).map(Number);
-    return { events: events ?? 0, parts: count ?? 0, bytes: bytes ?? 0 };
+    const statement = clickhouseStatement(sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM ${parts}`);
+    const [events, count, bytes] = await client.readRow(statement, { signal });
+    return { events: Number(events), parts: Number(count), bytes: Number(bytes) };
   }
 }

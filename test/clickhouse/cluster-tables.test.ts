@@ -5,7 +5,7 @@ import type { ClickhouseAddress } from '../../store/clickhouse/server/connection
 import { runHere } from '../src/cli/command-run.ts';
 import { CLUSTER, FIRST_NODE } from './cluster/cluster-config.ts';
 import { breakableNode, clusterUrl } from './cluster/nodes.ts';
-import { quietClient, testDatabase } from './engine.ts';
+import { answerOf, quietClient, testDatabase } from './engine.ts';
 
 async function addressOf(url = clusterUrl()): Promise<ClickhouseAddress> {
   const { name } = await testDatabase(url, clusterUrl(), CLUSTER);
@@ -102,7 +102,10 @@ describe('a database is refused', () => {
     const server = await breakableNode();
     const address = await addressOf(server.url);
     await migrateSchema(address, onCluster);
-    const three = JSON.stringify({ data: [1, 2, 3].map((shard) => [shard, 1]) });
+    const three = answerOf(
+      ['UInt32', 'UInt32'],
+      [1, 2, 3].map((shard) => [shard, 1]),
+    );
     await server.break({ kind: 'answer', text: three, matching: 'shard_weight' });
     const what = `the events in CLICKHOUSE_DATABASE=${address.database} are spread over shards with the weights 1,1`;
     const message = `${what}, and CLICKHOUSE_CLUSTER=${CLUSTER} has 1,1,1: ${HOW.replace(/^or /, '')}`;

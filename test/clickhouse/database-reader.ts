@@ -41,6 +41,10 @@ export class DatabaseReader {
     return this.client.read(statement, options);
   }
 
+  readRow(statement: SqlStatement, options: ReadOptions = {}): Promise<readonly unknown[]> {
+    return this.client.readRow(statement, options);
+  }
+
   holdResults(): HeldResults {
     return this.client.holdResults();
   }

@@ -95,6 +95,11 @@ function usersWith(user: string, password: string): string {
   return `<profiles><default/></profiles><quotas><default/></quotas><users>${users.join('')}</users>`;
 }
 
+/** An answer of the format JSONCompact with columns of these types. */
+export function answerOf(types: readonly string[], data: readonly (readonly unknown[])[]): string {
+  return JSON.stringify({ meta: types.map((type, nth) => ({ name: `column ${nth}`, type })), data, rows: data.length });
+}
+
 /** A client that tells its errors to who asks, and not to standard error. */
 export function quietClient(options: Parameters<typeof createClient>[0]): ClickHouseClient {
   return createClient({ ...options, log: { level: ClickHouseLogLevel.OFF } });

@@ -7,7 +7,6 @@ import { sql } from '../../sql/statement.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
 import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
 import { activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
-import type { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { EventTable, TABLE } from './event-table.ts';
 
@@ -51,13 +50,19 @@ describe('an answer of several statements is of one moment', () => {
   /** A client that stores another event after each statement. */
   function sourceThatGrows(): EventSource {
     let stored = 0;
-    const read: ClickhouseClient['read'] = async (statement, options = {}) => {
-      const rows = await table.reader.read(statement, options);
+    const grown = async <T>(answer: Promise<T>): Promise<T> => {
+      const rows = await answer;
       stored += 1;
       await table.insert(canonicalBatch([{ logId: `later-${stored}`, shieldZoneId: 2, timestamp: 5, country: 'DE' }]));
       return rows;
     };
-    return { ...table.source, client: { read, holdResults: () => table.reader.holdResults() } };
+    const { reader } = table;
+    const client: EventSource['client'] = {
+      read: (statement, options) => grown(reader.read(statement, options)),
+      readRow: (statement, options) => grown(reader.readRow(statement, options)),
+      holdResults: () => reader.holdResults(),
+    };
+    return { ...table.source, client };
   }
 
   const search: SearchPlan = {

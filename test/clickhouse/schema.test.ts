@@ -4,7 +4,7 @@ import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts
 import { migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
-import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
+import { answerOf, breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
 
 async function addressOf(url = clickhouseUrl()): Promise<ClickhouseAddress> {
   const { name } = await testDatabase(url);
@@ -88,7 +88,7 @@ test('a store whose function was dropped says so, and the next program makes it 
   const server = await breakableServer();
   const address = await addressOf(server.url);
   await migrateSchema(address);
-  const fault = await server.break({ kind: 'answer', text: '{"data":[["0"]]}', matching: 'system\\.functions' });
+  const fault = await server.break({ kind: 'answer', text: answerOf(['UInt64'], [['0']]), matching: 'system\\.functions' });
   const { name } = foldTextFunction();
   expect(await migrateSchema(address)).toEqual({
     from: SCHEMA_VERSION,
@@ -123,7 +123,11 @@ test('a schema of a later program is refused, and left as it is', async () => {
 test.each(['26.6.9.1', '25.12.1.1'])('a server of version %s is refused', async (version) => {
   const server = await breakableServer();
   const address = await addressOf(server.url);
-  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version, '', []]], rows: 1 }), matching: String.raw`version\(\)` });
+  await server.break({
+    kind: 'answer',
+    text: answerOf(['String', 'String', 'Array(String)'], [[version, '', []]]),
+    matching: String.raw`version\(\)`,
+  });
   await expect(migrateSchema(address)).rejects.toThrow(`ClickHouse at ${server.url} has version ${version}; allowed: 26.7 or later`);
   expect(await tablesOf({ ...address, urls: [clickhouseUrl()] })).toEqual([]);
 });
@@ -131,7 +135,11 @@ test.each(['26.6.9.1', '25.12.1.1'])('a server of version %s is refused', async 
 test.each(['26.7.1.1', '26.10.0.0', '27.1.0.0'])('a server of version %s is taken', async (version) => {
   const server = await breakableServer();
   const address = await addressOf(server.url);
-  await server.break({ kind: 'answer', text: JSON.stringify({ data: [[version, '', []]], rows: 1 }), matching: String.raw`version\(\)` });
+  await server.break({
+    kind: 'answer',
+    text: answerOf(['String', 'String', 'Array(String)'], [[version, '', []]]),
+    matching: String.raw`version\(\)`,
+  });
   expect(await migrateSchema(address)).toMatchObject({ to: SCHEMA_VERSION });
 });
 

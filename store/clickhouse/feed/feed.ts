@@ -21,6 +21,7 @@ const FEWER = 8;
 
 const NEWLINE = 0x0a;
 const TAB = 0x09;
+const DIGITS = /^\d{1,19}$/;
 
 interface FeedOptions {
   readonly client: ClickhouseClient;
@@ -164,8 +165,8 @@ export class Feed {
 
   /** The first `limit` sequences of a range that has some: the last of them, how many they are, and whether these are all. */
   async #firstSequences(range: ArrivalRange, limit: number, signal: AbortSignal) {
-    const { rows } = await this.#options.client.read(pageEndStatement(this.#options.table, range, limit), this.#reading(range, signal));
-    const [end, hasMore, count] = rows[0] as unknown as readonly [string, boolean | number, string | number];
+    const row = await this.#options.client.readRow(pageEndStatement(this.#options.table, range, limit), this.#reading(range, signal));
+    const [end, hasMore, count] = row as readonly [string, boolean | number, string | number];
     return { end: BigInt(end), isAll: !hasMore, count: Number(count) };
   }
 
@@ -231,10 +232,14 @@ function linesIn(bytes: Buffer): FeedLine[] {
   for (let at = 0; at < bytes.length; ) {
     const tab = bytes.indexOf(TAB, at);
     const end = bytes.indexOf(NEWLINE, tab);
-    if (tab < 0 || end < 0) {
-      throw new StoreError('corrupt', `a page of the feed ends within a line: ${JSON.stringify(bytes.toString('utf8', at, at + 100))}`);
+    const digits = bytes.toString('latin1', at, Math.max(at, tab));
+    if (end < 0 || !DIGITS.test(digits)) {
+      throw new StoreError(
+        'unavailable',
+        `an answer is garbled: no line of the feed is ${JSON.stringify(bytes.toString('utf8', at, at + 100))}`,
+      );
     }
-    const sequence = BigInt(bytes.toString('latin1', at, tab));
+    const sequence = BigInt(digits);
     const ingestedAtMs = Number(sequence / BigInt(WRITERS) / 1000n);
     lines.push({ sequence, ingestedAtMs, bytes, start: tab + 1, end });
     at = end + 1;

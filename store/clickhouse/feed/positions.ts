@@ -113,7 +113,7 @@ export class ClickhousePositions implements FeedPositions {
 
   async #lastSweep(): Promise<number> {
     this.#storeId = await this.#options.storeId();
-    const { rows } = await this.#options.client.read(clickhouseStatement(sql`SELECT max(sweep) FROM expired_watermarks`));
-    return Number(rows[0]?.[0]);
+    const [sweep] = await this.#options.client.readRow(clickhouseStatement(sql`SELECT max(sweep) FROM expired_watermarks`));
+    return Number(sweep);
   }
 }

@@ -100,8 +100,7 @@ export class SharedDeadLetters {
 
   /** How many letters there are, and the bytes that they take. */
   async totals(): Promise<{ readonly count: number; readonly bytes: number }> {
-    const { rows } = await this.#options.client.read(letterTotalsStatement(ROW_BYTES));
-    const [count, bytes] = rows[0] as unknown as [string, string];
+    const [count, bytes] = await this.#options.client.readRow(letterTotalsStatement(ROW_BYTES));
     return { count: Number(count), bytes: Number(bytes) };
   }
 

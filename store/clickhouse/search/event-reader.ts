@@ -14,7 +14,7 @@ export interface Moments {
 }
 
 export interface EventSource {
-  readonly client: Pick<ClickhouseClient, 'read' | 'holdResults'>;
+  readonly client: Pick<ClickhouseClient, 'read' | 'readRow' | 'holdResults'>;
   readonly moments: Moments;
   /** The table of events. */
   readonly table: string;
@@ -71,7 +71,15 @@ export class EventReader implements Disposable {
   }
 
   async rows(statement: SqlStatement, settings?: ReadOptions['settings']): Promise<ClickhouseRows> {
-    const options = { signal: this.#signal, settings: { ...this.#settings, ...settings }, held: this.#held };
-    return await this.#source.client.read(statement, options);
+    return await this.#source.client.read(statement, this.#options(settings));
+  }
+
+  /** The row of a statement that always has one. */
+  async row(statement: SqlStatement): Promise<readonly unknown[]> {
+    return await this.#source.client.readRow(statement, this.#options());
+  }
+
+  #options(settings?: ReadOptions['settings']): ReadOptions {
+    return { signal: this.#signal, settings: { ...this.#settings, ...settings }, held: this.#held };
   }
 }

@@ -44,8 +44,8 @@ async function findTotals({ search, selection, histogram }: ExplorePlan, reader:
   if (selection === null && buckets === 0) {
     return { total: 0, selected: 0, counts: [] };
   }
-  const { rows } = await reader.rows(totalsStatement(search, selection, buckets, reader.events));
-  const [total, selected, counts = []] = rows[0] as readonly [string, string, (readonly string[])?];
+  const row = await reader.row(totalsStatement(search, selection, buckets, reader.events));
+  const [total, selected, counts = []] = row as readonly [string, string, (readonly string[])?];
   return { total: Number(total), selected: Number(selected), counts: counts.map(Number) };
 }
 

@@ -37,8 +37,8 @@ export async function findPage(plan: SearchPlan, reader: EventReader): Promise<S
 async function findRows(plan: SearchPlan, reader: EventReader): Promise<SearchResult> {
   const { index, size } = plan.page;
   if (size === 0) {
-    const { rows } = await reader.rows(totalsStatement(plan, null, 0, reader.events));
-    return { kind: 'rows', total: Number(rows[0]?.[0]), rows: piecesOf(plan, reader, []) };
+    const [total] = await reader.row(totalsStatement(plan, null, 0, reader.events));
+    return { kind: 'rows', total: Number(total), rows: piecesOf(plan, reader, []) };
   }
   const slice = { skip: index * size, limit: size };
   const { rows, rowsBeforeLimit } = await reader.rows(rowSliceStatement(plan, reader.events, plan.window, slice, PIECE_BYTES), WITH_TOTAL);

@@ -1,52 +1,81 @@
-/** Reads the value of a column out of JSON. Throws where it is nothing of the kind. */
-export type Column<T> = (value: unknown) => T;
+/** Whether a value of JSON is one of a type of ClickHouse. */
+type TypeCheck = (value: unknown) => boolean;
 
-/** The values of a row by its columns. */
-export type Row<Columns extends readonly Column<unknown>[]> = {
-  readonly [Nth in keyof Columns]: Columns[Nth] extends Column<infer T> ? T : never;
-};
-
-const DIGITS = /^-?\d{1,20}$/;
-
-/** A whole number. One of 64 bits is a text in JSON. */
-export function integer(value: unknown): number {
-  const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
-  return Number.isSafeInteger(number) ? (number as number) : garbled(value, 'a whole number');
+/** A column of an answer of the format JSONCompact. */
+export interface AnsweredColumn {
+  readonly name: string;
+  readonly type: string;
 }
 
-/** A whole number of up to 64 bits. */
-export function bigInteger(value: unknown): bigint {
-  return typeof value === 'string' && DIGITS.test(value) ? BigInt(value) : BigInt(integer(value));
-}
+const WHOLE_NUMBER = /^U?Int\d+$/;
+const DIGITS = /^-?\d+$/;
+/** A type and its arguments: https://clickhouse.com/docs/sql-reference/data-types. */
+const TYPE = /^(\w+)(?:\((.*)\))?$/s;
+/** The element of a tuple may have a name before its type. */
+const NAMED = /^(?:`[^`]*`|\w+) (?=\w)/;
 
-export function text(value: unknown): string {
-  return typeof value === 'string' ? value : garbled(value, 'a text');
-}
-
-/** A Bool, or a number that is 0 or 1. */
-export function flag(value: unknown): boolean {
-  return typeof value === 'boolean' ? value : value === 0 || value === 1 ? value === 1 : garbled(value, 'true or false');
-}
-
-export function optional<T>(column: Column<T>): Column<T | null> {
-  return (value) => (value === null ? null : column(value));
-}
-
-export function list<T>(column: Column<T>): Column<readonly T[]> {
-  return (value) => (Array.isArray(value) ? value.map(column) : garbled(value, 'a list'));
-}
-
-/** The values of these columns together: a row, or a tuple. */
-export function values<const Columns extends readonly Column<unknown>[]>(columns: Columns): Column<Row<Columns>> {
-  return (value) => {
-    if (!Array.isArray(value) || value.length !== columns.length) {
-      return garbled(value, `${columns.length} values`);
+/**
+ * Says of the rows of an answer with these columns what is wrong with one; undefined where nothing is. Whoever reads an answer takes its
+ * values for what the statement asks for, so a whole number that is none would become NaN.
+ */
+export function rowCheckOf(columns: readonly AnsweredColumn[]): (row: unknown) => string | undefined {
+  const checks = columns.map(({ type }) => checkOf(type));
+  return (row) => {
+    if (!Array.isArray(row) || row.length !== checks.length) {
+      return `a row has other columns than the ${checks.length} that are named: ${shown(row)}`;
     }
-    return columns.map((column, nth) => column(value[nth])) as unknown as Row<Columns>;
+    const wrong = checks.findIndex((check, nth) => !check(row[nth]));
+    return wrong < 0 ? undefined : `${columns[wrong]?.name} is no ${columns[wrong]?.type}: ${shown(row[wrong])}`;
   };
 }
 
-function garbled(value: unknown, what: string): never {
-  const shown = JSON.stringify(value) ?? 'nothing';
-  throw new Error(`the answer has ${shown.length > 100 ? `${shown.slice(0, 100)}…` : shown} where the statement answers ${what}`);
+function checkOf(type: string): TypeCheck {
+  const [, name = '', inner = ''] = TYPE.exec(type) ?? [];
+  switch (name) {
+    case 'LowCardinality':
+      return checkOf(inner);
+    case 'Nullable': {
+      const check = checkOf(inner);
+      return (value) => value === null || check(value);
+    }
+    case 'Array': {
+      const check = checkOf(inner);
+      return (value) => Array.isArray(value) && value.every(check);
+    }
+    case 'Tuple': {
+      const checks = elementsOf(inner).map((element) => checkOf(element.replace(NAMED, '')));
+      return (value) => Array.isArray(value) && value.length === checks.length && checks.every((check, nth) => check(value[nth]));
+    }
+    case 'String':
+      return (value) => typeof value === 'string';
+    case 'Bool':
+      return (value) => typeof value === 'boolean';
+    default:
+      return WHOLE_NUMBER.test(name) ? isWholeNumber : () => true;
+  }
+}
+
+/** One of 64 bits or more is a text. */
+function isWholeNumber(value: unknown): boolean {
+  return typeof value === 'string' ? DIGITS.test(value) : Number.isSafeInteger(value);
+}
+
+/** The parts of a list of types, of which each may have commas in its own parentheses. */
+function elementsOf(list: string): string[] {
+  const elements = [''];
+  let depth = 0;
+  for (const character of list) {
+    depth += character === '(' ? 1 : character === ')' ? -1 : 0;
+    if (character === ',' && depth === 0) {
+      elements.push('');
+    } else {
+      elements.push(`${elements.pop()}${character}`);
+    }
+  }
+  return elements.map((element) => element.trim());
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

@@ -5,8 +5,8 @@ import type { SqlStatement } from '../../../sql/statement.ts';
 import { type StoreLogger, silentLogger } from '../../event-store.ts';
 import { boundStatement } from './bound-statement.ts';
 import { AGAIN, type ClickhouseAddress, endStatement, isTimeout, runOn, settingsOf } from './connection.ts';
-import { type ClickhouseRows, readJsonRows } from './json-rows.ts';
-import { type CountedRows, proveAnswer, proveRows } from './proof.ts';
+import { type ClickhouseRows, onlyRow, readJsonRows } from './json-rows.ts';
+import { type CountedRows, proveAnswer, proveLines, proveRows, type Summary } from './proof.ts';
 import { type HeldResults, ResultMemory } from './result-memory.ts';
 import { isLostConnection } from './server-error.ts';
 import { type Server, Servers } from './servers.ts';
@@ -82,20 +82,22 @@ export class ClickhouseClient {
   }
 
   /**
-   * The bytes that a statement with a format of its own answers. Rejects with {@link AnswerTooLarge} where they are more than `maxBytes`,
-   * and otherwise as {@link read} does.
+   * The bytes that a statement with a format of its own answers, in which each row is a line. Rejects with {@link AnswerTooLarge} where they
+   * are more than `maxBytes`, and otherwise as {@link read} does.
    */
   async readBytes(statement: SqlStatement, options: BytesOptions = {}): Promise<Buffer> {
     const { maxBytes, settings } = options;
     // Nothing of a text that is made by the statement is in a dictionary.
     const bounded = maxBytes === undefined ? options : { ...options, settings: { ...settings, max_result_bytes: maxBytes } };
-    return await this.#readAnswer(statement, bounded, async (chunks, count) => {
+    return await this.#readAnswer(statement, bounded, async (chunks, count, summary) => {
       const come: Buffer[] = [];
       for await (const chunk of chunks) {
         count(chunk.length);
         come.push(chunk);
       }
-      return Buffer.concat(come);
+      const bytes = Buffer.concat(come);
+      proveLines(summary, bytes);
+      return bytes;
     });
   }
 
@@ -105,6 +107,13 @@ export class ClickhouseClient {
    */
   async read({ text, params }: SqlStatement, options: ReadOptions = {}): Promise<ClickhouseRows> {
     return await this.#readAnswer({ text: `${text}\nFORMAT JSONCompact`, params }, options, readJsonRows);
+  }
+
+  /** The row of a statement that always has one. Rejects as {@link read} does. */
+  async readRow({ text, params }: SqlStatement, options: ReadOptions = {}): Promise<readonly unknown[]> {
+    return await this.#readAnswer({ text: `${text}\nFORMAT JSONCompact`, params }, options, async (chunks, count) =>
+      onlyRow(await readJsonRows(chunks, count)),
+    );
   }
 
   /** Whether no server has answered since one was last asked in vain. */
@@ -150,14 +159,14 @@ export class ClickhouseClient {
   async #readAnswer<T>(
     statement: SqlStatement,
     { signal, settings, held, maxBytes }: BytesOptions,
-    take: (chunks: AsyncIterable<Buffer>, count: (bytes: number) => void) => Promise<T>,
+    take: (chunks: AsyncIterable<Buffer>, count: (bytes: number) => void, summary: Summary) => Promise<T>,
   ): Promise<T> {
     const results = maxBytes === undefined ? this.#results : new ResultMemory(maxBytes);
     using own = held === undefined ? results.begin() : undefined;
     const counting = held ?? own;
     const bound = boundStatement(statement);
     return await this.#reading(signal, async (server, queryId, abort_signal) => {
-      const { stream, response_headers } = await server.exec({
+      const { stream, response_headers, summary } = await server.exec({
         query: bound.text,
         query_params: { ...bound.parameters },
         query_id: queryId,
@@ -166,7 +175,7 @@ export class ClickhouseClient {
       });
       try {
         proveAnswer(response_headers, queryId);
-        return await take(stream, (bytes) => counting?.add(bytes));
+        return await take(stream, (bytes) => counting?.add(bytes), summary);
       } finally {
         stream.destroy();
       }

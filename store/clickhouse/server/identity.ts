@@ -1,6 +1,5 @@
 import { IDENTITY_TABLE } from '../../../sql/clickhouse/store-tables.ts';
 import { IncompatibleStore, StoreError } from '../../event-store.ts';
-import { integer, list, text, values } from './answer.ts';
 
 /** The oldest server that the store was tried on. */
 const OLDEST_SERVER = [26, 7] as const;
@@ -19,9 +18,9 @@ export const IDENTITY = `SELECT version(), anyIf(comment, name = '${IDENTITY_TAB
   FROM system.tables WHERE database = currentDatabase()`;
 
 /** Reads the answer to {@link IDENTITY}. */
-export function identityIn([row]: readonly (readonly unknown[])[]): ServerIdentity {
-  const [version, storeId, replicated] = values([text, text, list(text)])(row);
-  return { version, storeId: storeId === '' ? undefined : integer(storeId), replicated };
+export function identityIn(row: readonly unknown[]): ServerIdentity {
+  const [version, storeId, replicated] = row as readonly [string, string, readonly string[]];
+  return { version, storeId: storeId === '' ? undefined : Number(storeId), replicated };
 }
 
 /**

@@ -4,7 +4,7 @@ import { abortable } from '../../../work/abortable.ts';
 import { StoreError, type StoreLogger, storeClosed } from '../../event-store.ts';
 import { type ClickhouseAddress, connectionTo, messageOf, runOn } from './connection.ts';
 import { checkIdentity, IDENTITY, identityIn, type ServerIdentity } from './identity.ts';
-import { readJsonRows } from './json-rows.ts';
+import { onlyRow, readJsonRows } from './json-rows.ts';
 import { Outage } from './outage.ts';
 import { proveAnswer, UnprovenRows } from './proof.ts';
 import { AnswerTooLarge, isGone, isOfOneReplica, isSignedOut, ServerUnreachable, storeErrorOf } from './server-error.ts';
@@ -207,7 +207,7 @@ export class Servers {
     }
     const all = faults.map(({ server, error }) => `${server.url}: ${messageOf(error)}`).join('; ');
     if (faults.some(({ error }) => error instanceof UnprovenRows)) {
-      return new StoreError('unavailable', `ClickHouse has not proven that it stores: ${all}`);
+      return new StoreError('unavailable', `ClickHouse has not proven what it stores or answers: ${all}`);
     }
     const areUnfit = faults.every(({ error }) => error instanceof StoreError);
     const unreachable = areUnfit ? (faults[0]?.error as StoreError) : new ServerUnreachable(`ClickHouse cannot be reached: ${all}`);
@@ -221,7 +221,7 @@ async function identityOf({ connection }: Server): Promise<ServerIdentity> {
   const { stream, response_headers } = await connection.exec({ query: `${IDENTITY} FORMAT JSONCompact`, query_id });
   try {
     proveAnswer(response_headers, query_id);
-    return identityIn((await readJsonRows(stream, () => {})).rows);
+    return identityIn(onlyRow(await readJsonRows(stream, () => {})));
   } finally {
     stream.destroy();
   }

@@ -49,7 +49,7 @@ interface StepBack {
 }
 
 export interface VisibilityOptions {
-  readonly client: Pick<ClickhouseClient, 'read' | 'run'>;
+  readonly client: Pick<ClickhouseClient, 'read' | 'readRow' | 'run'>;
   readonly database: string;
   /** The table that events are read from. */
   readonly table: string;
@@ -187,8 +187,7 @@ export class Visibility {
     const before = this.#stepBack;
     const fromSeq = before === undefined || time < before.fromSeq ? time : before.fromSeq;
     const range = { zones: 'all', after: fromSeq - 1n, upTo: this.#horizon - 1n } as const;
-    const { rows } = await client.read(arrivalCountStatement(table, range));
-    const events = Number(rows[0]?.[0]);
+    const events = Number((await client.readRow(arrivalCountStatement(table, range)))[0]);
     if (before === undefined) {
       const behindMs = Number((this.#horizon - time) / BigInt(WRITERS) / 1000n);
       logger.warn(

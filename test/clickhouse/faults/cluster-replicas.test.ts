@@ -5,7 +5,7 @@ import { NOW } from '../../fixtures/present.ts';
 import { event, HOUR, rowsPlan } from '../../store/embedded/stored-events.ts';
 import { CLUSTER } from '../cluster/cluster-config.ts';
 import { breakableCluster, breakableNode } from '../cluster/nodes.ts';
-import { type BreakableServer, quietClient } from '../engine.ts';
+import { answerOf, type BreakableServer, quietClient } from '../engine.ts';
 import { readFeed, sharedStore } from '../shared-store.ts';
 
 const one = (logId: string) => canonicalBatch([event(logId, NOW)]);
@@ -38,7 +38,12 @@ async function tell(server: BreakableServer, database: string, { uptime = 1e6, i
     [clock, [], 1e6],
     [clock, insertOf === undefined ? [] : [insert], uptime],
   ];
-  await server.break({ kind: 'answer', text: JSON.stringify({ data }), matching: 'uptime', times: 1 });
+  await server.break({
+    kind: 'answer',
+    text: answerOf(['Int64', 'Array(Tuple(String, Int64, UInt8))', 'UInt32'], data),
+    matching: 'uptime',
+    times: 1,
+  });
 }
 
 describe('the feed waits until every replica has what the others had', () => {
@@ -167,7 +172,7 @@ describe('a check', () => {
     // All names of the nodes are those of relays, so that no node knows one for its own.
     for (const [index, server] of servers.entries()) {
       const data = [1, 2].map((shard) => [shard, shard === index + 1 ? 1 : 0]);
-      await server.break({ kind: 'answer', text: JSON.stringify({ data }), matching: 'max\\(is_local\\)' });
+      await server.break({ kind: 'answer', text: answerOf(['UInt32', 'UInt8'], data), matching: 'max\\(is_local\\)' });
     }
     return { servers, shared: await sharedStore(servers[0].url, 'a cluster') };
   }
@@ -177,7 +182,7 @@ describe('a check', () => {
     const store = await shared.open({}, servers.map(({ url }) => url).join());
     await store.append(canonicalBatch([event('a', NOW), event('b', NOW, { shieldZoneId: 9 })]));
     expect(await checked(store)).toEqual([{ kind: 'summary', folder: 'events_local', files: 2, bytes: 0, events: 0, faults: 0 }]);
-    const damaged = JSON.stringify({ data: [['20260101_1_1_0', 0, 'Checksum mismatch']] });
+    const damaged = answerOf(['String', 'UInt8', 'String'], [['20260101_1_1_0', 0, 'Checksum mismatch']]);
     await servers[1].break({ kind: 'answer', text: damaged, matching: '^CHECK TABLE' });
     const file = `${new URL(servers[1].url).host}/events_local/20260101_1_1_0`;
     expect((await checked(store))[0]).toEqual({ kind: 'fault', file, fault: 'Checksum mismatch', events: null });

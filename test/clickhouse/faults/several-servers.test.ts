@@ -4,7 +4,7 @@ import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event } from '../../store/embedded/stored-events.ts';
 import { breakableCluster } from '../cluster/nodes.ts';
-import { breakableServer } from '../engine.ts';
+import { answerOf, breakableServer } from '../engine.ts';
 import { everythingIn, readFeed, sharedStore } from '../shared-store.ts';
 
 /** Two servers with the same data, and a database of both. */
@@ -68,7 +68,7 @@ describe('of several servers', () => {
     const [[version, number] = []] = await shared.rows(
       "SELECT version(), comment FROM system.tables WHERE name = 'store_identity' AND database = currentDatabase()",
     );
-    const replicated = JSON.stringify({ data: [[version, number, ['events_local']]], rows: 1 });
+    const replicated = answerOf(['String', 'String', 'Array(String)'], [[version, number, ['events_local']]]);
     await second.break({ kind: 'answer', text: replicated, matching: "engine LIKE 'Replicated%'" });
     const late = {
       kind: 'refuse',
