@@ -106,8 +106,8 @@ export function quietClient(options: Parameters<typeof createClient>[0]): ClickH
 }
 
 /**
- * Makes an empty database, which is asked for at this URL, and is made and dropped at one that nobody breaks, on all nodes of a cluster where
- * that is one of them. The caller drops it.
+ * Makes an empty database, which is asked for at this URL, and is made and dropped at one that nobody breaks, on all nodes of a cluster
+ * where that is one of them. The caller drops it.
  */
 export async function freshDatabase(
   url = clickhouseUrl(),

@@ -26,7 +26,10 @@ export class NativeRelay {
     return this.#port;
   }
 
-  /** Refuses connections, and ends those that there are. Whoever does not look at one that is idle finds its end with the next statement. */
+  /**
+   * Refuses connections, and ends those that there are. Whoever does not look at one that is idle finds its end with the next
+   * statement.
+   */
   goAway(): void {
     this.#listening?.close();
     this.#listening = undefined;

@@ -29,8 +29,8 @@ export const CLOCK_TABLE = 'node_clock.steps';
 const CLOCK = `(now64(6) + toIntervalMillisecond((SELECT sum(ms) FROM ${CLOCK_TABLE})))`;
 
 /**
- * Runs statements on the nodes of a cluster, which are processes that know nothing of ON CLUSTER. As where Keeper has a list of them, a node
- * that is away runs what it has missed when it is back.
+ * Runs statements on the nodes of a cluster, which are processes that know nothing of ON CLUSTER. As where Keeper has a list of them, a
+ * node that is away runs what it has missed when it is back.
  */
 export class NodeRoutes {
   readonly #nodes: readonly Node[];

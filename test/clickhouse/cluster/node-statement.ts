@@ -18,8 +18,8 @@ export function isSync(statement: string): boolean {
 }
 
 /**
- * What one node runs of a statement, so that nodes that fetch nothing from each other answer as those that do: a replicated table of a shard
- * is a table of the shard's node. A table of which each node has all rows is on the first node, and the others ask that for it.
+ * What one node runs of a statement, so that nodes that fetch nothing from each other answer as those that do: a replicated table of a
+ * shard is a table of the shard's node. A table of which each node has all rows is on the first node, and the others ask that for it.
  *
  * @param shard the node's, from 1
  */
