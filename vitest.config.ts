@@ -31,6 +31,7 @@ const CLICKHOUSE = 'test/clickhouse/**/*.test.ts';
  * are left out but for those about what a store takes in and gives: the others are about clients, memory and processes.
  */
 const ON_CLICKHOUSE = [
+  'test/bounded/bounded.slow.test.ts',
   'test/fixtures/test-store.test.ts',
   'test/golden/golden.test.ts',
   'test/limits/{explore,export,feed,ingest,search,tail}.test.ts',

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import { type BoundedCase, measure } from './bounded-case.ts';
-import { FIXED_CASES } from './cases.ts';
-import { HELD_BYTES, HELD_LIMIT_MIB, type HeldBytes, measureWhileHeld, UNFINISHED_BODIES } from './held-bytes.ts';
+import { CASES_ON_CLICKHOUSE, FIXED_CASES } from './cases.ts';
+import { HELD_BYTES, HELD_LIMIT_MIB, HELD_ON_CLICKHOUSE, type HeldBytes, measureWhileHeld, UNFINISHED_BODIES } from './held-bytes.ts';
+import { IS_ON_CLICKHOUSE } from './measured-program.ts';
 import { faults, summary } from './measures.ts';
 
 /** A collection of garbage, or a processor that is slow for a moment, makes one turn longer: a fault is what is there each time. */
 const TRIES = 3;
 
-test.each(Object.keys(FIXED_CASES) as (keyof typeof FIXED_CASES)[])('%s', async (name) => {
-  const one: BoundedCase = FIXED_CASES[name];
+const CASES: Readonly<Record<string, BoundedCase>> = IS_ON_CLICKHOUSE ? CASES_ON_CLICKHOUSE : FIXED_CASES;
+const HELD: Readonly<Record<string, HeldBytes>> = IS_ON_CLICKHOUSE ? HELD_ON_CLICKHOUSE : { ...HELD_BYTES, ...UNFINISHED_BODIES };
+
+test.each(Object.entries(CASES))('%s', async (name, one) => {
   let found: readonly string[] = [];
   for (let tries = 0; tries < TRIES; tries += 1) {
     const { intake, requests } = await measure(one);
@@ -19,14 +22,11 @@ test.each(Object.keys(FIXED_CASES) as (keyof typeof FIXED_CASES)[])('%s', async 
   expect(found).toEqual([]);
 });
 
-test.each<readonly [string, HeldBytes]>([...Object.entries(HELD_BYTES), ...Object.entries(UNFINISHED_BODIES)])(
-  '%s leave the program within its memory, however many there are',
-  async (name, held) => {
-    const { peak, outcomes, defects } = await measureWhileHeld(held);
-    process.stderr.write(`${name}: memory ${peak.toFixed(0)} MiB of ${HELD_LIMIT_MIB} MiB\n`);
-    if (held.isUnfinished === true) expect(defects).toEqual([]);
-    expect(peak).toBeLessThan(HELD_LIMIT_MIB);
-    // Whoever holds less is let through.
-    expect(outcomes.map(({ status }) => status)).toEqual([202, 200]);
-  },
-);
+test.each(Object.entries(HELD))('%s leave the program within its memory, however many there are', async (name, held) => {
+  const { peak, outcomes, defects } = await measureWhileHeld(held);
+  process.stderr.write(`${name}: memory ${peak.toFixed(0)} MiB of ${HELD_LIMIT_MIB} MiB\n`);
+  if (held.isUnfinished === true) expect(defects).toEqual([]);
+  expect(peak).toBeLessThan(HELD_LIMIT_MIB);
+  // Whoever holds less is let through.
+  expect(outcomes.map(({ status }) => status)).toEqual([202, 200]);
+});

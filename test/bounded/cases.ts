@@ -95,3 +95,12 @@ export const FIXED_CASES = {
     ...{ clients: 120, beside: 'light search' },
   },
 } as const satisfies Readonly<Record<string, BoundedCase>>;
+
+/** Those that show on ClickHouse what its answers are read with, in as little time as that takes. */
+export const CASES_ON_CLICKHOUSE = {
+  'rows of long values': FIXED_CASES['rows of long values'],
+  'group context': FIXED_CASES['group context'],
+  'facets of long values': FIXED_CASES['facets of long values'],
+  'readers that do not read': FIXED_CASES['readers that do not read'],
+  'contexts of long values': { ...USUAL, values: 'long rules', events: 1_750, bytes: 60_000, requests: ['groups'], keys: 6 },
+} as const satisfies Readonly<Record<string, BoundedCase>>;

@@ -2,6 +2,7 @@
 export const VALUE_KINDS = [
   'usual',
   'long',
+  'long rules',
   'near misses',
   'short near misses',
   'outside Latin',
@@ -53,6 +54,8 @@ function fieldsOf({ kind, bytes }: EventValues, index: number): Readonly<Record<
       return { ua: `Mozilla/5.0 (${index % 7})`, url: `/${index % 50}?page=${index % 3}`, country: 'DE', asn: '64510', ruleId: '941100' };
     case 'long':
       return { ua: `${index}${'u'.repeat(length)}` };
+    case 'long rules':
+      return { ruleId: `${index}${'r'.repeat(length)}` };
     case 'near misses':
     case 'short near misses':
       return { ua: 'b'.repeat(index % 50) + nearMisses({ kind, bytes }) };

@@ -1,16 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { residentMemoryMb } from '../../store/memory-shares.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { zstdFrame } from '../fixtures/zstd-frame.ts';
 import { askAs, eventBatches, type Outcome, takeIn } from './clients.ts';
-import { keyOf, MeasuredProgram } from './measured-program.ts';
+import { keyOf, MeasuredProgram, residentMb } from './measured-program.ts';
 import { type RequestKind, tailPath, type WireRequest, wireRequest } from './requests.ts';
 
 /** The least of MEMORY_LIMIT_MB, so that what is held beside it shows. */
 const MEMORY_LIMIT_MB = 256;
 /** What the program may take then, in MiB. */
-export const HELD_LIMIT_MIB = residentMemoryMb(MEMORY_LIMIT_MB);
+export const HELD_LIMIT_MIB = residentMb(MEMORY_LIMIT_MB);
 
 const VALUES = { kind: 'long log', bytes: 200_000, zones: 1 } as const;
 const EVENTS = 200;
@@ -54,6 +53,12 @@ export const HELD_BYTES = {
     sent: () => `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(HEADER_BYTES)}`,
     isUnfinished: true,
   },
+} as const satisfies Readonly<Record<string, HeldBytes>>;
+
+/** Those that the store on ClickHouse reads and holds by itself. */
+export const HELD_ON_CLICKHOUSE = {
+  'answers of searches and of the explorer that are not read': HELD_BYTES['answers of searches and of the explorer that are not read'],
+  'pages of the feed that are not read': HELD_BYTES['pages of the feed that are not read'],
 } as const satisfies Readonly<Record<string, HeldBytes>>;
 
 /** A body of which these bytes come, and not the rest. */

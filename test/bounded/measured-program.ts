@@ -5,8 +5,11 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { residentClickhouseMb, residentMemoryMb } from '../../store/memory-shares.ts';
+import { type FreshDatabase, freshDatabase } from '../clickhouse/engine.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { programEnv } from '../fixtures/program-env.ts';
+import { TEST_STORE } from '../fixtures/test-store.ts';
 import { DefectLog } from '../property/raw-bytes/defect-log.ts';
 import type { ProbeReply, ProbeRequest, Readings } from './probe.ts';
 
@@ -23,17 +26,25 @@ export interface ProgramOptions {
 
 export const keyOf = (caller: number): string => `key-of-caller-${String(caller).padStart(6, '0')}`;
 
+/** Whether the program has its events in ClickHouse, which has processes and memory of its own. */
+export const IS_ON_CLICKHOUSE = TEST_STORE !== 'embedded';
+
+/** What the program may take with this MEMORY_LIMIT_MB, in MiB. */
+export const residentMb = IS_ON_CLICKHOUSE ? residentClickhouseMb : residentMemoryMb;
+
 /** The real program in a process of its own, with the settings that it has by itself, and with a probe in it. */
 export class MeasuredProgram {
   readonly #child: ChildProcess;
   readonly #dataDir: string;
+  readonly #database: FreshDatabase | undefined;
   readonly #log = new DefectLog();
   readonly #waiting = new Map<number, PromiseWithResolvers<Readings>>();
   /** Each request has a connection of its own. */
   readonly agent = new Agent({ keepAlive: false });
   #asked = 0;
 
-  private constructor({ keys, deadlineMs, memoryLimitMb }: ProgramOptions) {
+  private constructor({ keys, deadlineMs, memoryLimitMb }: ProgramOptions, database: FreshDatabase | undefined) {
+    this.#database = database;
     this.#dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-bounded-'));
     const env = {
       ...programEnv(),
@@ -41,6 +52,7 @@ export class MeasuredProgram {
       PORT: '0',
       DATA_DIR: this.#dataDir,
       ACCESS_KEYS: Array.from({ length: keys }, (_, caller) => `caller${caller}:${keyOf(caller)}:*`).join(','),
+      ...(database === undefined ? {} : { STORE: 'clickhouse', CLICKHOUSE_URL: database.url, CLICKHOUSE_DATABASE: database.name }),
       ...(deadlineMs === undefined ? {} : { QUERY_DEADLINE_MS: String(deadlineMs) }),
       ...(memoryLimitMb === undefined ? {} : { MEMORY_LIMIT_MB: String(memoryLimitMb) }),
     };
@@ -59,7 +71,7 @@ export class MeasuredProgram {
   }
 
   static async start(options: ProgramOptions): Promise<MeasuredProgram> {
-    const program = new MeasuredProgram(options);
+    const program = new MeasuredProgram(options, IS_ON_CLICKHOUSE ? await freshDatabase() : undefined);
     await eventually('the program is ready', async () => {
       program.requireRunning();
       return program.#log.address !== undefined && (await fetch(`${program.address}/readyz`)).ok;
@@ -80,12 +92,14 @@ export class MeasuredProgram {
     return this.#ask('read');
   }
 
+  /** On ClickHouse every event is in a part by the time that it is stored. */
   async flush(): Promise<void> {
-    await this.#ask('flush');
+    if (!IS_ON_CLICKHOUSE) await this.#ask('flush');
   }
 
   async compact(): Promise<void> {
-    await this.#ask('compact');
+    if (this.#database === undefined) await this.#ask('compact');
+    else await this.#database.client.command({ query: 'OPTIMIZE TABLE events_local FINAL' });
   }
 
   /** Throws with its log where it has ended. */
@@ -106,6 +120,7 @@ export class MeasuredProgram {
     if (isRunning) await ended;
     this.agent.destroy();
     rmSync(this.#dataDir, { recursive: true, force: true });
+    await this.#database?.drop();
   }
 
   #end(): string | null {

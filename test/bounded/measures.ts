@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config/config.ts';
-import { residentMemoryMb } from '../../store/memory-shares.ts';
 import type { Measured } from './bounded-case.ts';
 import type { Outcome } from './clients.ts';
+import { residentMb } from './measured-program.ts';
 import type { RequestKind } from './requests.ts';
 
 export type Measure = 'main thread' | 'memory' | 'status 500' | 'connection' | 'interrupt';
@@ -9,7 +9,7 @@ export type Measure = 'main thread' | 'memory' | 'status 500' | 'connection' | '
 /** The most of each measure: milliseconds of CPU time, MiB, answers. */
 export const LIMITS: Readonly<Record<Measure, number>> = {
   'main thread': 100,
-  memory: residentMemoryMb(loadConfig({}).memoryLimitMb),
+  memory: residentMb(loadConfig({}).memoryLimitMb),
   'status 500': 0,
   connection: 0,
   interrupt: 5_000,
