@@ -31,8 +31,6 @@ declare module 'autocannon' {
 /** The part of the package `chdb` that is used. Only the package.json of this folder installs it, and types are checked without. */
 declare module 'chdb' {
   export interface ChdbResult {
-    readonly rowsRead: number;
-    bytes(): Uint8Array;
     text(): string;
   }
 
@@ -44,20 +42,9 @@ declare module 'chdb' {
     readonly settings: Readonly<Record<string, number>>;
   }
 
-  export interface StreamChunk {
-    /** The memory is used again for the next chunk. */
-    raw(): Uint8Array;
-  }
-
-  export interface ChdbQueryStream extends AsyncIterable<StreamChunk> {
-    cancel(): void;
-  }
-
   export class Session {
-    constructor(path: string, options?: { readonly connectionArgs: readonly string[] });
-    query(statement: string, format: string): string;
+    constructor(path: string);
     queryAsync(statement: string, options: { readonly format: string }): Promise<ChdbResult>;
-    queryStream(statement: string, options: { readonly format: string }): ChdbQueryStream;
     insert(order: StreamInsert): Promise<unknown>;
     close(): void;
   }
