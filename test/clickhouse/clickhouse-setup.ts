@@ -10,24 +10,24 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The server that the tests share, with user and password if it has them. */
     readonly clickhouseUrl: string;
-    /** The first node of the cluster that the tests share. */
+    /** The first node of the cluster that the tests share; empty where this machine cannot run one. */
     readonly clusterUrl: string;
     readonly clusterProcesses: readonly string[];
   }
 }
 
 /** The server of a run, which its projects share, though each of them loads this file for itself. */
-const ofRun = globalThis as { clickhouseServer?: Promise<ServerProcess>; clickhouseCluster?: Promise<ClusterProcess> };
+const ofRun = globalThis as { clickhouseServer?: Promise<ServerProcess>; clickhouseCluster?: Promise<ClusterProcess | undefined> };
 
 /**
  * Finds the server that the tests share: the one that CLICKHOUSE_URL names, or a process of its own. Says which it is. Fails the run where
- * it does not answer, or this machine cannot run one.
+ * it does not answer, or this machine cannot run one. With CLICKHOUSE_URL only the tests of users, kills and clusters need such a machine.
  */
 export default async function setUpClickhouse(project: TestProject): Promise<() => Promise<void>> {
-  ofRun.clickhouseCluster ??= startCluster();
   const outside = process.env['CLICKHOUSE_URL'] ?? '';
   if (outside === '') ofRun.clickhouseServer ??= startServer(serverFolder());
-  const server = await ofRun.clickhouseServer;
+  ofRun.clickhouseCluster ??= outside === '' ? startCluster() : startCluster().catch(tellOnly);
+  const [server, cluster] = await Promise.all([ofRun.clickhouseServer, ofRun.clickhouseCluster]);
   const url = server?.url ?? outside;
   const client = createClient({ url });
   const answer = await client.query({ query: 'SELECT version()', format: 'TabSeparated' });
@@ -35,13 +35,17 @@ export default async function setUpClickhouse(project: TestProject): Promise<() 
   await client.close();
   console.error(`ClickHouse ${version}: ${server === undefined ? new URL(outside).host : 'a process of this run'}`);
   project.provide('clickhouseUrl', url);
-  const cluster = await ofRun.clickhouseCluster;
-  const routes = new NodeRoutes(cluster.processes);
-  const node = await BreakableProxy.open(cluster.processes[0] as string, (asked) => routes.of(1, asked));
-  project.provide('clusterUrl', node.url);
-  project.provide('clusterProcesses', cluster.processes);
+  const processes = cluster?.processes ?? [];
+  const routes = new NodeRoutes(processes);
+  const node = processes[0] === undefined ? undefined : await BreakableProxy.open(processes[0], (asked) => routes.of(1, asked));
+  project.provide('clusterUrl', node?.url ?? '');
+  project.provide('clusterProcesses', processes);
   return async () => {
-    await node.close();
-    await Promise.all([server?.stop(), cluster.stop()]);
+    await node?.close();
+    await Promise.all([server?.stop(), cluster?.stop()]);
   };
+}
+
+function tellOnly({ message }: Error): undefined {
+  console.error(`Tests of users, kills and clusters fail. ${message}`);
 }

@@ -20,15 +20,21 @@ export async function startCluster(): Promise<ClusterProcess> {
   const tcpPorts = await freePorts(SHARDS);
   const [relays, others] = [await relaysTo(tcpPorts), await relaysTo(tcpPorts)];
   const names = relays.map(({ port }, index) => [port, others[index]?.port ?? 0] as const);
+  const closeRelays = (): void => {
+    for (const relay of [...relays, ...others]) relay.goAway();
+  };
   const processes = await Promise.all(
     tcpPorts.map((tcpPort, index) => startServer(serverFolder(), { tcpPort, config: nodeConfig(index + 1, names) })),
-  );
+  ).catch((error: unknown) => {
+    closeRelays();
+    throw error;
+  });
   return {
     processes: processes.map(({ url }) => url),
     relays,
     stop: async () => {
       await Promise.all(processes.map((one) => one.stop()));
-      for (const relay of [...relays, ...others]) relay.goAway();
+      closeRelays();
     },
   };
 }

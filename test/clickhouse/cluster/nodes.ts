@@ -15,7 +15,9 @@ export interface BreakableCluster {
 
 /** The URL of the first node of the cluster that the tests of the run share, which nobody breaks. */
 export function clusterUrl(): string {
-  return inject('clusterUrl');
+  const url = inject('clusterUrl');
+  if (url === '') throw new Error('This machine cannot run the cluster of the tests: the start of the run says why');
+  return url;
 }
 
 /**

@@ -38,9 +38,18 @@ const START_MS = 60_000;
 
 /**
  * Starts a server in an empty folder, or in one that a killed server has left. Resolves once it takes requests. It ends with this process.
- * Rejects with one line where this machine cannot run it.
+ * Rejects with one line where this machine cannot run it, and then the folder is gone, too.
  */
-export async function startServer(folder: string, { port, tcpPort, config = '', users }: ServerOptions = {}): Promise<ServerProcess> {
+export async function startServer(folder: string, options: ServerOptions = {}): Promise<ServerProcess> {
+  try {
+    return await startedServer(folder, options);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startedServer(folder: string, { port, tcpPort, config = '', users }: ServerOptions): Promise<ServerProcess> {
   const library = libraryOfThisMachine();
   mkdirSync(folder, { recursive: true });
   const [free] = await freePorts(1);
@@ -63,7 +72,8 @@ export async function startServer(folder: string, { port, tcpPort, config = '', 
     rmSync(folder, { recursive: true, force: true });
   };
   await untilServing(url, starter).catch(async (error: unknown) => {
-    await stop();
+    starter.stdin.end();
+    await ended(starter);
     throw error;
   });
   return {
@@ -87,7 +97,7 @@ function libraryOfThisMachine(): string {
 }
 
 function cannotRun(why: string): Error {
-  return new Error(`This machine cannot run the ClickHouse server of the tests, because ${why}: set CLICKHOUSE_URL to one`);
+  return new Error(`This machine cannot run the ClickHouse server of the tests, because ${why}: CLICKHOUSE_URL may name another`);
 }
 
 async function untilServing(url: string, starter: ChildProcess): Promise<void> {
