@@ -203,9 +203,9 @@ export class BreakableProxy {
 
   /** What the server gets in place of the statement. */
   #changed(statement: string, fault: Fault | undefined): string {
-    if (fault?.kind === 'store-part') return statement.replace(INPUT, (input) => `(SELECT * FROM ${input} WHERE ${fault.where})`);
-    if (this.clockOffsetMs === 0) return statement;
-    return statement.replaceAll('now64(6)', `(now64(6) + toIntervalMillisecond(${this.clockOffsetMs}))`);
+    const moved =
+      this.clockOffsetMs === 0 ? statement : statement.replaceAll('now64(6)', `(now64(6) + toIntervalMillisecond(${this.clockOffsetMs}))`);
+    return fault?.kind === 'store-part' ? moved.replace(INPUT, (input) => `(SELECT * FROM ${input} WHERE ${fault.where})`) : moved;
   }
 
   /**
