@@ -28,9 +28,15 @@ type Replication = 'shard' | 'nodes';
  * replica among them has the number of its shard in its name.
  *
  * @param version the column that decides which of several rows stays; none where all do
+ * @param kind the engine of rows that all stay
  */
-export function tableEngine(table: string, cluster: Cluster | null, replication: Replication, version?: string): string {
-  const kind = version === undefined ? 'MergeTree' : 'ReplacingMergeTree';
+export function tableEngine(
+  table: string,
+  cluster: Cluster | null,
+  replication: Replication,
+  version?: string,
+  kind: 'MergeTree' | 'ReplacingMergeTree' | 'AggregatingMergeTree' = version === undefined ? 'MergeTree' : 'ReplacingMergeTree',
+): string {
   if (cluster === null) {
     return version === undefined ? kind : `${kind}(${version})`;
   }

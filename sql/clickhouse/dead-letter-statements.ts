@@ -2,9 +2,10 @@ import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
 import { inZones } from '../predicate-sql.ts';
 import { int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, textList, trusted } from '../statement.ts';
+import { storeTime } from './clock-statements.ts';
 import { inStore } from './store-tables.ts';
 
-/** An id is the microsecond at which a letter was stored, times this, and the lowest bits of the number of the process. */
+/** An id is the microsecond of the store at which a letter was stored, times this, and the lowest bits of the number of the process. */
 const ID_WRITERS = 4;
 
 /** The letters that count: those that are not removed, and of those with one identity the first. */
@@ -21,7 +22,7 @@ const COPIED = 'zoneId, receivedAt, source, topic, partition, messageOffset, ite
 
 /** Stores letters, which follow as lines of JSON with their bytes and hashes in base64. Those whose identity a letter has are left out. */
 export function insertLettersStatement(writer: number, storeId: number): SqlStatement {
-  const id = `(toUnixTimestamp64Micro(now64(6)) + position) * ${ID_WRITERS} + ${writer % ID_WRITERS}`;
+  const id = `(${storeTime(0n)} + position) * ${ID_WRITERS} + ${writer % ID_WRITERS}`;
   return clickhouseStatement(
     sql`INSERT INTO dead_letters (id, identity, ${trusted(COPIED)}, sha256, bytes)
       SELECT ${trusted(id)}, base64Decode(identity), ${trusted(COPIED)}, base64Decode(sha256), base64Decode(bytes)

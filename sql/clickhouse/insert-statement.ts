@@ -1,6 +1,7 @@
 import { type EventColumn, JOURNAL_COLUMNS } from '../columns.ts';
 import { clickhouseStatement } from '../dialect.ts';
 import { type SqlStatement, sql, trusted } from '../statement.ts';
+import { storeTime } from './clock-statements.ts';
 import { WRITER_BITS } from './events.ts';
 import { fromJournal, INSERTED_COLUMNS } from './schema.ts';
 import { inStore } from './store-tables.ts';
@@ -18,14 +19,22 @@ const FILE_TYPES = {
   BLOB: 'Nullable(String)',
 } as const satisfies Record<EventColumn['duckdbType'], string>;
 
+interface EventsInserted {
+  /** The number of the process. */
+  readonly writer: number;
+  readonly storeId: number;
+  /** A time of the store that the program has seen, microseconds. */
+  readonly seen: bigint;
+}
+
 /**
  * Stores the events of the file of a batch (`store/parquet/batch-file.ts`), whose sequences count from 0, with their packed logs. The
- * server gives each event its sequence: the microseconds at which the statement began and one more for each event of the file. A server
- * that has another store stores none.
+ * server gives each event its sequence: the time of the store when the statement began, or the one that the program has seen if that is
+ * later, and a microsecond more for each event of the file. A server that has another store stores none.
  */
-export function insertEventsStatement(table: string, logColumn: string, writer: number, storeId: number): SqlStatement {
+export function insertEventsStatement(table: string, logColumn: string, { writer, storeId, seen }: EventsInserted): SqlStatement {
   const structure = [...JOURNAL_COLUMNS.map(({ name, duckdbType }) => `"${name}" ${FILE_TYPES[duckdbType]}`), `"${logColumn}" String`];
-  const sequence = `(toUnixTimestamp64Micro(now64(6)) + "seq") * ${WRITERS} + ${writer}`;
+  const sequence = `(${storeTime(seen)} + "seq") * ${WRITERS} + ${writer}`;
   const values = INSERTED_COLUMNS.map((name) => fromJournal(name) ?? (name === 'seq' ? sequence : `"${logColumn}"`));
   const columns = INSERTED_COLUMNS.map((name) => `"${name}"`).join(', ');
   return clickhouseStatement(

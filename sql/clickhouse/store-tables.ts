@@ -33,6 +33,19 @@ export function createStoreTables(cluster: Cluster | null): readonly string[] {
   return Object.entries(STORE_TABLES).map(([table, definition]) => createTable(table, cluster, definition));
 }
 
+/** The table by which the time of a store never goes back. */
+export const CLOCK_TABLE = 'store_clock';
+
+/** The statement that makes the table of the clock. Of its rows, which merges make one, the highest lead and the highest time count. */
+export function createClockTable(cluster: Cluster | null): string {
+  return createTable(
+    CLOCK_TABLE,
+    cluster,
+    () => `(lead SimpleAggregateFunction(max, Int64), shown SimpleAggregateFunction(max, Int64))
+    ENGINE = ${tableEngine(CLOCK_TABLE, cluster, 'nodes', undefined, 'AggregatingMergeTree')} ORDER BY tuple() ${DURABLE}`,
+  );
+}
+
 /** The table of the migrations that were made. */
 export const VERSIONS_TABLE = 'schema_versions';
 

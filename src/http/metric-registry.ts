@@ -29,7 +29,7 @@ const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (count
   ['shieldlog_duplicate_events_total', 'Events dropped because their logId was stored already', ({ duplicateEvents }) => duplicateEvents],
   [
     'shieldlog_late_events_total',
-    'Events that readers of the feed miss, because the clock of ClickHouse had stepped back when they were stored',
+    'Events that readers of the feed miss, because the clock of ClickHouse stepped back while they were being stored',
     ({ lateEvents }) => lateEvents,
   ],
 ];
@@ -47,7 +47,7 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
   ],
   [
     'shieldlog_store_clock_behind_seconds',
-    'How far a clock of ClickHouse is behind the others, or behind what it was; 0 below a second',
+    'How far the clock of a node of ClickHouse is behind that of another; 0 below a second',
     ({ clockBehindMs }) => clockBehindMs / 1000,
   ],
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],

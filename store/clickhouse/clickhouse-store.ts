@@ -33,6 +33,7 @@ import type { EventSource } from './search/event-reader.ts';
 import { exploreEvents } from './search/explore.ts';
 import { readAllEvents } from './search/export.ts';
 import { activeZonesOf, searchEvents } from './search/search.ts';
+import type { StoreClock } from './server/store-clock.ts';
 import type { Visibility } from './server/visibility.ts';
 import type { Setup } from './setup.ts';
 import type { StoreSettings } from './store-settings.ts';
@@ -41,6 +42,7 @@ import type { TableStats } from './table-stats.ts';
 /** The parts of the store, put together by `openClickhouseStore`. */
 export interface ClickhouseParts {
   readonly setup: Setup;
+  readonly clock: StoreClock;
   readonly visibility: Visibility;
   readonly source: EventSource;
   readonly pipeline: InsertPipeline;
@@ -156,9 +158,9 @@ export class ClickhouseStore implements EventStore {
   }
 
   notes(): readonly string[] {
-    const { hold, settings } = this.#parts;
-    const reasons = [hold.reason, settings.difference === undefined ? undefined : `nothing is dropped: ${settings.difference}`];
-    return reasons.filter((reason) => reason !== undefined);
+    const { hold, settings, clock } = this.#parts;
+    const difference = settings.difference === undefined ? undefined : `nothing is dropped: ${settings.difference}`;
+    return [hold.reason, difference, clock.note].filter((note) => note !== undefined);
   }
 
   /** ClickHouse compares the checksums of its parts. */

@@ -20,6 +20,7 @@ import { Groupings } from './search/groupings.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
 import { CLUSTER_SETTINGS } from './server/settings.ts';
+import { StoreClock } from './server/store-clock.ts';
 import { Visibility } from './server/visibility.ts';
 import { Setup } from './setup.ts';
 import { StoreSettings } from './store-settings.ts';
@@ -111,10 +112,11 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   };
   const settings = new StoreSettings({ client, database, cluster, own, logger });
   const setup = new Setup({ address, cluster: name, client, settings, logger });
-  const visibility = new Visibility({ client, database, table, local, cluster, logger });
+  const clock = new StoreClock({ client, cluster, now, logger });
+  const visibility = new Visibility({ client, clock, database, table, local, cluster, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes });
   const sourceOffsets = new SourceOffsets(client);
-  const pipeline = new InsertPipeline({ client, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
+  const pipeline = new InsertPipeline({ client, clock, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
   const feed = new Feed({ client, visibility, positions, table, excerptBytes: clickhouseExcerptBytes(memoryLimitMb) });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
@@ -154,7 +156,9 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     try {
       await setup.done();
       await stats.countZones();
-      await retention.sweep(now(), 'clock');
+      const { serverMs } = await clock.read();
+      // A wrong clock drops nothing: what is past the retention is so by both.
+      await retention.sweep(Math.min(now(), serverMs), 'clock');
     } catch (error) {
       // An outage has its own lines in the log.
       if (!isUnavailable(error) || error instanceof IncompatibleStore) {
@@ -170,7 +174,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     clearInterval(work);
     const underWay = Promise.all([watch.close(), feed.close(), pipeline.close(), working]);
     // What is not acknowledged by then may be stored or not, as where the program is killed.
-    await Promise.race([underWay, delay(closeGraceMs, undefined, { ref: false })]);
+    await Promise.race([underWay.then(() => clock.close()), delay(closeGraceMs, undefined, { ref: false })]);
     await client.close();
     await pipeline.close();
     folder?.[Symbol.dispose]();
@@ -188,6 +192,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const readings = new Readings();
   const parts = {
     setup,
+    clock,
     visibility,
     source,
     pipeline,

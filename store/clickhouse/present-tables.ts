@@ -1,5 +1,5 @@
 import { type Cluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
-import { IDENTITY_TABLE, SETTINGS_TABLE, STORE_TABLE_NAMES, VERSIONS_TABLE } from '../../sql/clickhouse/store-tables.ts';
+import { CLOCK_TABLE, IDENTITY_TABLE, SETTINGS_TABLE, STORE_TABLE_NAMES, VERSIONS_TABLE } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { foldTextFunction } from '../../sql/fold-text.ts';
 import { sql, text, textList, trusted } from '../../sql/statement.ts';
@@ -10,7 +10,7 @@ import type { ClickhouseClient } from './server/client.ts';
 export const EVENTS_TABLE = 'events_local';
 
 /** The tables that each node of a cluster has. */
-const NODE_TABLES = [EVENTS_TABLE, SHARDED_EVENTS, IDENTITY_TABLE, VERSIONS_TABLE, SETTINGS_TABLE, ...STORE_TABLE_NAMES];
+const NODE_TABLES = [EVENTS_TABLE, SHARDED_EVENTS, IDENTITY_TABLE, VERSIONS_TABLE, SETTINGS_TABLE, CLOCK_TABLE, ...STORE_TABLE_NAMES];
 
 const HOW_TO_MOVE = 'take another CLICKHOUSE_DATABASE, into which the feed moves the events (docs/moving.md)';
 

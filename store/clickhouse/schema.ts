@@ -2,6 +2,7 @@ import { type Cluster, onCluster } from '../../sql/clickhouse/cluster.ts';
 import { createEventsTable, createShardedEvents } from '../../sql/clickhouse/schema.ts';
 import {
   addLetterIndex,
+  createClockTable,
   createFoldText,
   createIdentityTable,
   createSettingsTable,
@@ -46,6 +47,7 @@ export const CLICKHOUSE_MIGRATIONS: readonly Migration[] = [
   },
   { version: 2, statements: ({ cluster }) => [addLetterIndex(cluster)] },
   { version: 3, statements: ({ cluster }) => [createSettingsTable(cluster)] },
+  { version: 4, statements: ({ cluster }) => [createClockTable(cluster)] },
 ];
 
 /** The version of the schema that this program knows. */

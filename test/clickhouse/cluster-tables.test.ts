@@ -20,7 +20,15 @@ async function rowsOf(address: ClickhouseAddress, text: string): Promise<readonl
 
 const onCluster = { cluster: CLUSTER };
 
-const EVERY_NODE = ['dead_letters', 'expired_watermarks', 'removed_dead_letters', 'schema_versions', 'source_offsets', 'store_settings'];
+const EVERY_NODE = [
+  'dead_letters',
+  'expired_watermarks',
+  'removed_dead_letters',
+  'schema_versions',
+  'source_offsets',
+  'store_clock',
+  'store_settings',
+];
 
 describe('a migration of a cluster', () => {
   test('makes the tables on every node, and a second one has nothing to do', async () => {

@@ -1,9 +1,10 @@
 import { onCluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { insertEventsStatement } from '../../sql/clickhouse/insert-statement.ts';
 import { createEventsTable, createShardedEvents, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
-import { createFoldText, createIdentityTable } from '../../sql/clickhouse/store-tables.ts';
+import { createClockTable, createFoldText, createIdentityTable } from '../../sql/clickhouse/store-tables.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
 import { Groupings } from '../../store/clickhouse/search/groupings.ts';
+import { StoreClock } from '../../store/clickhouse/server/store-clock.ts';
 import { Visibility } from '../../store/clickhouse/server/visibility.ts';
 import { type EventBatch, silentLogger } from '../../store/event-store.ts';
 import { batchFileOf, LOG_COLUMN } from '../../store/parquet/batch-file.ts';
@@ -32,10 +33,11 @@ export class EventTable {
   private constructor(reader: DatabaseReader, place: Place) {
     const { client, name: database } = reader;
     const [table, cluster] = place === 'a cluster' ? [SHARDED_EVENTS, { name: CLUSTER, database }] : [TABLE, null];
+    const clock = new StoreClock({ client, cluster, now: Date.now, logger: silentLogger });
     this.reader = reader;
     this.source = {
       client: reader,
-      moments: new Visibility({ client, database, table, local: TABLE, cluster, logger: silentLogger }),
+      moments: new Visibility({ client, clock, database, table, local: TABLE, cluster, logger: silentLogger }),
       table,
       groupings: new Groupings(),
     };
@@ -47,6 +49,7 @@ export class EventTable {
     await reader.run(createFoldText(cluster));
     await reader.run(createIdentityTable(STORE_ID, cluster));
     await reader.run(createEventsTable({ table: TABLE, cluster }));
+    await reader.run(createClockTable(cluster));
     await reader.run(`SYSTEM STOP MERGES${onCluster(cluster)} ${reader.name}.${TABLE}`);
     if (cluster !== null) await reader.run(createShardedEvents(cluster, TABLE, '1,1'));
     return new EventTable(reader, place);
@@ -55,7 +58,10 @@ export class EventTable {
   async insert({ fields, eventCount, logs }: EventBatch): Promise<void> {
     if (eventCount > 0) {
       const rows = { data: batchFileOf(fields, eventCount, 0n, logs), rows: eventCount };
-      await this.reader.client.insert(insertEventsStatement(this.source.table, LOG_COLUMN, 7, STORE_ID), rows);
+      await this.reader.client.insert(
+        insertEventsStatement(this.source.table, LOG_COLUMN, { writer: 7, storeId: STORE_ID, seen: 0n }),
+        rows,
+      );
     }
   }
 

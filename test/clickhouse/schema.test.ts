@@ -32,6 +32,7 @@ const TABLES = [
   'removed_dead_letters',
   'schema_versions',
   'source_offsets',
+  'store_clock',
   'store_identity',
   'store_settings',
 ];
@@ -51,7 +52,7 @@ test('dead letters of a schema of version 1 are those of the present one, withou
   await client.run(plain('TRUNCATE TABLE schema_versions'));
   await client.run(plain('INSERT INTO schema_versions SELECT 1, 0'));
   await client.run(plain("INSERT INTO dead_letters (id, identity, topic, messageOffset, bytes) VALUES (4, 'one', 't', 9, 'x')"));
-  expect((await migrateSchema(address, { isDryRun: true })).statements).toHaveLength(4);
+  expect((await migrateSchema(address, { isDryRun: true })).statements).toHaveLength(6);
   expect(await migrateSchema(address)).toMatchObject({ from: 1, to: SCHEMA_VERSION });
   const [letter, ...others] = await new SharedDeadLetters({ client, quotaBytes: 1024 ** 2 }).list({ zones: 'all', limit: 10 });
   expect([letter, others]).toMatchObject([{ id: '4', topic: 't', offset: 9n, index: null }, []]);
@@ -149,5 +150,12 @@ test('what is acknowledged is synced, in every table but that of the source offs
   const synced = `engine_full LIKE '%fsync_after_insert = 1, fsync_part_directory = 1%'`;
   const statement = plain(`SELECT name FROM system.tables WHERE database = '${address.database}' AND ${synced} ORDER BY name`);
   const { rows } = await clientOf(address).read(statement);
-  expect(rows.flat()).toEqual(['dead_letters', 'events_local', 'expired_watermarks', 'removed_dead_letters', 'store_settings']);
+  expect(rows.flat()).toEqual([
+    'dead_letters',
+    'events_local',
+    'expired_watermarks',
+    'removed_dead_letters',
+    'store_clock',
+    'store_settings',
+  ]);
 });

@@ -1,11 +1,15 @@
 import { crc32 } from 'node:zlib';
 import type { FeedZones } from '../../../query/plan/feed-zones.ts';
+import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { clickhouseDialect, clickhouseStatement } from '../../../sql/dialect.ts';
 import { inZones } from '../../../sql/predicate-sql.ts';
 import { int64, sql } from '../../../sql/statement.ts';
 import { CursorAhead, type FeedPoint, type FeedPosition, type FeedPositions } from '../../event-store.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import type { Visibility } from '../server/visibility.ts';
+
+/** A cursor that is ahead of the store by no more than this, fifteen seconds, is at the end of the feed until the store is there. */
+const AWAITED = 15_000_000n * BigInt(WRITERS);
 
 /** The content of a position of this store. */
 interface Reached {
@@ -87,7 +91,8 @@ export class ClickhousePositions implements FeedPositions {
     }
     const position = positionAt(bytes.readBigUInt64BE(SEQUENCE_AT), bytes.readUInt32BE(SWEEP_AT));
     const newest = await this.newest();
-    return this.compare(position, newest) > 0 ? new CursorAhead(newest, { isEndKnown: true }) : position;
+    const isAhead = sequenceAt(position) > sequenceAt(newest) + AWAITED;
+    return isAhead ? new CursorAhead(newest, { isEndKnown: true }) : position;
   }
 
   async oldest(): Promise<FeedPosition> {

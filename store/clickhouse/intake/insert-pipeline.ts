@@ -5,7 +5,8 @@ import { bytesOfBatch, fittingBatches, mergeBatches } from '../../merged-batches
 import { batchFileOf, LOG_COLUMN } from '../../parquet/batch-file.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { ServerUnreachable } from '../server/server-error.ts';
-import { insertMark } from '../server/visibility.ts';
+import type { StoreClock } from '../server/store-clock.ts';
+import { insertComment } from '../server/visibility.ts';
 import type { SharedDeadLetters } from './dead-letters.ts';
 import type { SourceOffsets } from './source-offsets.ts';
 
@@ -15,6 +16,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 interface InsertPipelineOptions {
   readonly client: ClickhouseClient;
+  readonly clock: Pick<StoreClock, 'read'>;
   readonly database: string;
   /** The table that events are inserted into. */
   readonly table: string;
@@ -149,13 +151,16 @@ export class InsertPipeline {
   }
 
   async #insert(group: readonly Append[]): Promise<readonly AppendReceipt[]> {
-    const { deadLetters, sourceOffsets, now } = this.#options;
+    const { clock, deadLetters, sourceOffsets, now } = this.#options;
     const batch = mergeBatches(group.map((append) => append.batch));
-    if (batch.eventCount > 0) {
-      await this.#insertEvents(batch);
+    const file = batch.eventCount === 0 ? undefined : batchFileOf(batch.fields, batch.eventCount, 0n, batch.logs);
+    // The feed waits from this time on for the insert, so that it is read when all else is done.
+    const { time: seen } = await clock.read();
+    if (file !== undefined) {
+      await this.#insertEvents(file, batch.eventCount, seen);
     }
     const notKept = new Set(await deadLetters.add(batch.deadLetters, now()));
-    await sourceOffsets.add(batch.sourceOffsets);
+    await sourceOffsets.add(batch.sourceOffsets, seen);
     this.#expiredEvents += batch.expiredCount;
     let lettersBefore = 0;
     return group.map(({ batch: { eventCount, deadLetters: letters } }) => {
@@ -165,11 +170,10 @@ export class InsertPipeline {
     });
   }
 
-  async #insertEvents({ fields, eventCount, logs }: EventBatch): Promise<void> {
+  async #insertEvents(file: readonly Uint8Array[], eventCount: number, seen: bigint): Promise<void> {
     const { client, database, table } = this.#options;
-    const statement = insertEventsStatement(table, LOG_COLUMN, this.#writer, await client.storeId());
-    const rows = { data: batchFileOf(fields, eventCount, 0n, logs), rows: eventCount };
-    await client.insert(statement, rows, { log_comment: insertMark(database, this.#writer) });
+    const statement = insertEventsStatement(table, LOG_COLUMN, { writer: this.#writer, storeId: await client.storeId(), seen });
+    await client.insert(statement, { data: file, rows: eventCount }, { log_comment: insertComment(database, this.#writer, seen) });
     this.#storedEvents += eventCount;
   }
 }

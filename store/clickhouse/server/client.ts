@@ -18,6 +18,8 @@ export interface ReadOptions {
   readonly settings?: ClickhouseSettings;
   /** The results of the same answer, which this one counts with. Default: it counts until it is read. */
   readonly held?: HeldResults | undefined;
+  /** Whether a replica may answer that lacks what others have stored. Default: it fetches that first. */
+  readonly isOfAnyReplica?: boolean;
 }
 
 export interface BytesOptions extends ReadOptions {
@@ -158,14 +160,15 @@ export class ClickhouseClient {
   /** Runs a statement that reads, and has `take` take its answer as it comes and count the bytes of that. */
   async #readAnswer<T>(
     statement: SqlStatement,
-    { signal, settings, held, maxBytes }: BytesOptions,
+    options: BytesOptions,
     take: (chunks: AsyncIterable<Buffer>, count: (bytes: number) => void, summary: Summary) => Promise<T>,
   ): Promise<T> {
+    const { settings, held, maxBytes } = options;
     const results = maxBytes === undefined ? this.#results : new ResultMemory(maxBytes);
     using own = held === undefined ? results.begin() : undefined;
     const counting = held ?? own;
     const bound = boundStatement(statement);
-    return await this.#reading(signal, async (server, queryId, abort_signal) => {
+    return await this.#reading(options, async (server, queryId, abort_signal) => {
       const { stream, response_headers, summary } = await server.exec({
         query: bound.text,
         query_params: { ...bound.parameters },
@@ -182,10 +185,15 @@ export class ClickhouseClient {
     });
   }
 
-  /** Runs a statement that reads, once the replica has caught up. */
-  #reading<T>(signal: AbortSignal | undefined, work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>): Promise<T> {
+  /** Runs a statement that reads, once the replica has caught up if that is asked for. */
+  #reading<T>(
+    { signal, isOfAnyReplica = false }: ReadOptions,
+    work: (server: Connection, queryId: string, abort: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     return this.#ending(signal, async (server, queryId, abort) => {
-      await this.#servers.catchUp(server, abort);
+      if (!isOfAnyReplica) {
+        await this.#servers.catchUp(server, abort);
+      }
       try {
         return await work(server.connection, queryId, abort);
       } catch (error) {

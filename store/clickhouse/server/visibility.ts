@@ -7,49 +7,57 @@ import type { StoreLogger } from '../../event-store.ts';
 import type { ClickhouseClient } from './client.ts';
 import { isNodeAway } from './server-error.ts';
 import type { ClickhouseSettings } from './settings.ts';
+import type { StoreClock, ToldTime } from './store-clock.ts';
 
 /** An insert of events that may be visible in part. */
 interface RunningInsert {
   readonly writer: number;
-  /** The server's time when it began, microseconds. */
-  readonly begunAt: bigint;
-  /** Whether a node runs it for another one that no longer does: it has begun there before, and it is not known when. */
-  readonly isLeftBehind: boolean;
+  /** The time of the store that its events are not before, microseconds. */
+  readonly seen: bigint;
 }
 
-/** An insert reaches the nodes of its shards within this time, microseconds. */
-const LONGEST_WAY = 300_000_000n;
-
-/** The comment of the inserts of a process into a store's table of events. `system.processes` shows it. */
-export function insertMark(database: string, writer: number): string {
-  return `${markOf(database)}${writer}`;
+/**
+ * The comment of an insert into a store's table of events, which `system.processes` shows.
+ *
+ * @param writer the process
+ * @param seen the time of the store that its events are not before, microseconds
+ */
+export function insertComment(database: string, writer: number, seen: bigint): string {
+  return `${markOf(database)}${writer} ${seen}`;
 }
 
 function markOf(database: string): string {
   return `shieldlog events ${JSON.stringify(database)} `;
 }
 
+/** Of an insert of an earlier program, which does not say since when it runs, the feed waits for the end. */
+function runningInsert(told: string): RunningInsert {
+  const [writer, seen = '0'] = told.split(' ');
+  return { writer: Number(writer), seen: BigInt(seen) };
+}
+
 /** What the servers tell at one moment. */
 interface Look {
-  /** The clocks of the servers, microseconds: the one that is most behind, and the one that is most ahead. */
-  readonly earliest: bigint;
-  readonly latest: bigint;
+  /** The server that is most behind, and the one that is most ahead. */
+  readonly earliest: ToldTime;
+  readonly latest: ToldTime;
   readonly running: readonly RunningInsert[];
   /** The time at which the last of the nodes of a cluster started, microseconds; 0 where there is one server. */
   readonly startedAt: bigint;
 }
 
-/** A clock that has stepped back behind the horizon. */
-interface StepBack {
-  /** The lowest sequence that was given since, as far as it is known. */
+/** Inserts that were running when a clock was seen to have stepped back: what they store may come too late for readers. */
+interface LateInserts {
+  /** The sequences that they may give, below the horizon. */
   readonly fromSeq: bigint;
-  /** The events between that and the horizon when they were last counted. */
+  readonly beforeSeq: bigint;
+  /** The events with such sequences when it was seen. */
   readonly events: number;
-  readonly lateBefore: number;
 }
 
 export interface VisibilityOptions {
   readonly client: Pick<ClickhouseClient, 'read' | 'readRow' | 'run'>;
+  readonly clock: Pick<StoreClock, 'steady' | 'show'>;
   readonly database: string;
   /** The table that events are read from. */
   readonly table: string;
@@ -67,15 +75,17 @@ const NOTED_MS = 1_000;
 const START_PRECISION = 2_000_000n;
 
 /**
- * What readers may see. An event is visible when its insert is done; `system.processes` lists those that are not. The sequence of an event
- * is the server's time at its insert, so a time before which no running insert began is one before which all events are visible. Of several
- * servers the clock that is most behind counts.
+ * What readers may see. An event is visible when its insert is done; `system.processes` lists those that are not, each with a time of the
+ * store that its events are not before. The sequence of an event is the time at its insert, so a time that is not after any of these is one
+ * before which all events are visible. Of several servers the clock that is most behind counts.
  */
 export class Visibility {
   readonly #options: VisibilityOptions;
   /** The highest horizon so far. */
   #horizon = 0n;
-  #stepBack: StepBack | undefined;
+  /** The lead that was seen last; undefined before the first look. */
+  #lead: bigint | undefined;
+  #late: LateInserts | undefined;
   #counting: Promise<void> | undefined;
   #lateEvents = 0;
   #behindMs = 0;
@@ -87,12 +97,12 @@ export class Visibility {
     this.#options = options;
   }
 
-  /** How many events were stored below a horizon that was given out, since its clock was seen to have stepped back. */
+  /** How many events were stored below a horizon that was given out, since a clock was seen to have stepped back. */
   get lateEvents(): number {
     return this.#lateEvents;
   }
 
-  /** How far a clock is behind those of other servers, or behind the horizon; 0 below a second. */
+  /** How far a clock is behind those of other servers; 0 below a second. */
   get clockBehindMs(): number {
     return this.#behindMs < NOTED_MS ? 0 : this.#behindMs;
   }
@@ -100,35 +110,28 @@ export class Visibility {
   /** What a read of several statements sees: all that is acknowledged by now, and nothing of what is being inserted. */
   async now(signal?: AbortSignal): Promise<Moment> {
     // A node that is away inserts nothing.
-    const { latest, running } = await this.#look(signal, { skip_unavailable_shards: 1 });
+    const ask = () => this.#look(signal, { skip_unavailable_shards: 1 });
+    const { latest, running } = await this.#options.clock.steady('latest', async () => withTime(await ask(), 'latest'));
     return {
-      beforeSeq: latest * BigInt(WRITERS),
-      running: running.map(({ writer, begunAt }) => ({ fromSeq: begunAt * BigInt(WRITERS), writer })),
+      beforeSeq: sequenceOf(latest.time),
+      running: running.map(({ writer, seen }) => ({ fromSeq: sequenceOf(seen), writer })),
     };
   }
 
   /**
-   * All events with a lower sequence are visible, and none will come later unless a clock steps back. It never goes back, and stays where
-   * it is while a node of the cluster cannot be asked.
+   * All events with a lower sequence are visible, and none will come later but those that were under way while a clock stepped back. It
+   * never goes back, and stays where it is while a node of the cluster cannot be asked.
    */
   async horizon(signal?: AbortSignal): Promise<bigint> {
-    // Of looks at the same time, one that was taken before may come in later: only this one's own past tells of a step back.
-    const known = this.#horizon;
     const look = await this.#lookAtAll(signal);
     if (look === undefined) {
       return this.#horizon;
     }
     const { earliest, latest, running } = look;
-    const starts = running.map(({ begunAt, isLeftBehind }) => (isLeftBehind ? begunAt - LONGEST_WAY : begunAt));
-    const [begun = earliest] = ascending([earliest, ...starts]);
-    const horizon = begun * BigInt(WRITERS);
-    const time = earliest * BigInt(WRITERS);
-    const ahead = latest * BigInt(WRITERS) > known ? latest : known / BigInt(WRITERS);
-    this.#behindMs = Number((ahead - earliest) / 1000n);
-    if (time < known || this.#stepBack !== undefined) {
-      this.#counting ??= this.#countLate(time);
-      await this.#counting;
-    }
+    this.#behindMs = Number((latest.time - earliest.time) / 1000n);
+    await this.#countLate(earliest.lead, running);
+    const [begun = earliest.time] = ascending([earliest.time, ...running.map(({ seen }) => seen)]);
+    const horizon = sequenceOf(await this.#options.clock.show(begun, earliest.shown));
     if (horizon > this.#horizon) {
       this.#horizon = horizon;
     }
@@ -140,7 +143,7 @@ export class Visibility {
     const { logger } = this.#options;
     const cluster = this.#options.cluster?.name;
     try {
-      const look = await this.#look(signal);
+      const look = await this.#options.clock.steady('earliest', async () => withTime(await this.#look(signal), 'earliest'));
       await this.#catchUp(look.startedAt, signal);
       if (this.#isNodeAway) {
         logger.info({ cluster }, 'all nodes of CLICKHOUSE_CLUSTER can be asked again');
@@ -173,61 +176,74 @@ export class Visibility {
     this.#caughtUpSince = startedAt;
   }
 
-  /** Counts what has come below the horizon since a clock was first seen to be behind it. */
-  async #countLate(time: bigint): Promise<void> {
-    try {
-      await this.#countArrivals(time);
-    } finally {
-      this.#counting = undefined;
+  /** Counts what inserts that were running when the lead grew have stored below the horizon, once they are done. */
+  async #countLate(lead: bigint, running: readonly RunningInsert[]): Promise<void> {
+    const hasGrown = this.#lead !== undefined && lead > this.#lead;
+    this.#lead = lead;
+    if (hasGrown || this.#late !== undefined) {
+      this.#counting ??= this.#countArrivals(running, hasGrown).finally(() => {
+        this.#counting = undefined;
+      });
+      await this.#counting;
     }
   }
 
-  async #countArrivals(time: bigint): Promise<void> {
-    const { client, table, logger } = this.#options;
-    const before = this.#stepBack;
-    const fromSeq = before === undefined || time < before.fromSeq ? time : before.fromSeq;
-    const range = { zones: 'all', after: fromSeq - 1n, upTo: this.#horizon - 1n } as const;
-    const events = Number((await client.readRow(arrivalCountStatement(table, range)))[0]);
-    if (before === undefined) {
-      const behindMs = Number((this.#horizon - time) / BigInt(WRITERS) / 1000n);
-      logger.warn(
-        { behindMs },
-        'the clock of ClickHouse has stepped back: readers of the feed miss what it stores until it is where it was',
-      );
-    } else if (fromSeq === before.fromSeq) {
+  async #countArrivals(running: readonly RunningInsert[], hasGrown: boolean): Promise<void> {
+    const { logger } = this.#options;
+    const behind = running.map(({ seen }) => sequenceOf(seen)).filter((fromSeq) => fromSeq < this.#horizon);
+    const before = this.#late;
+    if (before !== undefined && (hasGrown || behind.length === 0)) {
       // A merge takes copies away.
-      this.#lateEvents += Math.max(0, events - before.events);
+      const lateEvents = Math.max(0, (await this.#eventsWithin(before)) - before.events);
+      this.#late = undefined;
+      this.#lateEvents += lateEvents;
+      if (lateEvents > 0) {
+        logger.warn(
+          { lateEvents },
+          `readers of the feed miss ${lateEvents} events, during whose inserts a clock of ClickHouse stepped back`,
+        );
+      }
     }
-    const lateBefore = before?.lateBefore ?? this.#lateEvents;
-    this.#stepBack = { fromSeq, events, lateBefore };
-    if (time >= this.#horizon) {
-      this.#stepBack = undefined;
-      const lateEvents = this.#lateEvents - lateBefore;
-      logger.warn({ lateEvents }, `the clock of ClickHouse is where it was: readers of the feed miss ${lateEvents} events`);
+    const [fromSeq] = ascending(behind);
+    if (hasGrown && fromSeq !== undefined) {
+      const range = { fromSeq, beforeSeq: this.#horizon };
+      this.#late = { ...range, events: await this.#eventsWithin(range) };
     }
+  }
+
+  async #eventsWithin({ fromSeq, beforeSeq }: Omit<LateInserts, 'events'>): Promise<number> {
+    const { client, table } = this.#options;
+    return Number((await client.readRow(arrivalCountStatement(table, { zones: 'all', after: fromSeq - 1n, upTo: beforeSeq - 1n })))[0]);
   }
 
   async #look(signal: AbortSignal | undefined, settings: ClickhouseSettings = {}): Promise<Look> {
     const { client, database, cluster } = this.#options;
     const mark = markOf(database);
-    const { rows } = await client.read(runningInsertsStatement(mark, cluster?.name ?? null), { signal, settings });
-    const nodes = (rows as unknown as readonly NodeRow[]).map(([time, inserts, uptime = 0]) => ({ time: BigInt(time), inserts, uptime }));
-    const times = ascending(nodes.map(({ time }) => time));
+    const { rows } = await client.read(runningInsertsStatement(mark, cluster), { signal, settings });
+    const nodes = (rows as unknown as readonly NodeRow[]).map(([time, lead, shown, inserts, uptime = 0]) => {
+      return { time: BigInt(time), lead: BigInt(lead), shown: BigInt(shown), inserts, uptime };
+    });
+    const [earliest = NO_TIME, ...others] = nodes.toSorted((one, other) => (one.time < other.time ? -1 : 1));
     const startedAt = ascending(nodes.map(({ time, uptime }) => time - BigInt(uptime) * 1_000_000n)).at(-1) ?? 0n;
-    const inserts = nodes.flatMap(({ time, inserts: ofNode }) =>
-      ofNode.map(([comment, elapsed, isInitial = 1]) => {
-        return { writer: Number(comment.slice(mark.length)), begunAt: time - BigInt(elapsed), isInitial: Number(isInitial) === 1 };
-      }),
-    );
-    const asked = new Set(inserts.filter(({ isInitial }) => isInitial).map(({ writer }) => writer));
-    const running = inserts.map(({ writer, begunAt }) => ({ writer, begunAt, isLeftBehind: !asked.has(writer) }));
-    return { earliest: times[0] ?? 0n, latest: times.at(-1) ?? 0n, running, startedAt };
+    const running = nodes.flatMap(({ inserts }) => inserts.map((comment) => runningInsert(comment.slice(mark.length))));
+    return { earliest, latest: others.at(-1) ?? earliest, running, startedAt };
   }
+}
+
+const NO_TIME: ToldTime = { time: 0n, lead: 0n, shown: 0n };
+
+/** A look, with the time of one of its servers as that which it tells. */
+function withTime(look: Look, server: 'earliest' | 'latest'): Look & ToldTime {
+  const { time, lead, shown } = look[server];
+  return { ...look, time, lead, shown };
+}
+
+function sequenceOf(time: bigint): bigint {
+  return time * BigInt(WRITERS);
 }
 
 function ascending(times: readonly bigint[]): bigint[] {
   return times.toSorted((one, other) => (one < other ? -1 : 1));
 }
 
-type NodeRow = readonly [time: string, inserts: readonly InsertRow[], uptime?: number];
-type InsertRow = readonly [comment: string, elapsed: string, isInitial?: number];
+type NodeRow = readonly [time: string, lead: string, shown: string, inserts: readonly string[], uptime?: number];

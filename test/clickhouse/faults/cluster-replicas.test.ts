@@ -22,25 +22,25 @@ async function twoNodes() {
   return { first, second, shared, store: await shared.open() };
 }
 
-/** What the nodes would tell of themselves. */
+/** What the second node would tell of itself. */
 interface ToldLook {
-  /** The seconds for which the second one runs; less than none is a start in the future. */
+  /** The seconds for which it runs; less than none is a start in the future. */
   readonly uptime?: number;
-  /** An insert that has just begun there, and who asked for it. */
-  readonly insertOf?: 'a program' | 'a node';
+  /** The time of the store that the insert which it runs is not before, as it stands in the comment; none: it runs no insert. */
+  readonly insert?: string;
 }
 
 /** Has the server answer the next look at the nodes. */
-async function tell(server: BreakableServer, database: string, { uptime = 1e6, insertOf }: ToldLook): Promise<void> {
-  const clock = String((Date.now() + 1) * 1000);
-  const insert = [`shieldlog events "${database}" 5000`, '10', insertOf === 'a program' ? 1 : 0];
+async function tell(server: BreakableServer, database: string, { uptime = 1e6, insert }: ToldLook): Promise<void> {
+  // A time that is not behind what the program was told before, however long the look takes.
+  const clock = String((Date.now() + 60_000) * 1000);
   const data = [
-    [clock, [], 1e6],
-    [clock, insertOf === undefined ? [] : [insert], uptime],
+    [clock, '0', '0', [], 1e6],
+    [clock, '0', '0', insert === undefined ? [] : [`shieldlog events "${database}" 5000${insert}`], uptime],
   ];
   await server.break({
     kind: 'answer',
-    text: answerOf(['Int64', 'Array(Tuple(String, Int64, UInt8))', 'UInt32'], data),
+    text: answerOf(['Int64', 'Int64', 'Int64', 'Array(String)', 'UInt32'], data),
     matching: 'uptime',
     times: 1,
   });
@@ -86,23 +86,19 @@ describe('the feed waits until every replica has what the others had', () => {
 });
 
 describe('an insert that a node runs', () => {
-  async function feedAfter(insertOf: 'a program' | 'a node'): Promise<readonly string[]> {
+  test.each([
+    ['holds the feed back to the time that it is not before', () => ` ${(Date.now() + 30_000) * 1000}`, ['b']],
+    ['holds the feed where it is if that was before', () => ` ${(Date.now() - 30_000) * 1000}`, []],
+    ['holds the feed where it is if it is one of an earlier program, which does not say its time', () => '', []],
+  ])('%s', async (_, insert, expected) => {
     const { first, shared, store } = await twoNodes();
     await store.append(one('a'));
     const { end } = await store.readFeed({ zones: 'all', after: await store.positions.oldest(), limit: 10 });
     await store.append(one('b'));
-    await tell(first, shared.address.database, { insertOf });
+    await tell(first, shared.address.database, { insert: insert() });
     const page = await store.readFeed({ zones: 'all', after: end, limit: 10 });
     expect(ids(await readFeed(store))).toEqual(['a', 'b']);
-    return page.lines.map(({ bytes, start, end: to }) => JSON.parse(bytes.toString('utf8', start, to)).logId);
-  }
-
-  test('holds the feed back to its own begin where a program asked for it', async () => {
-    expect(await feedAfter('a program')).toEqual(['b']);
-  });
-
-  test('holds the feed where it is if the node that asked for it runs it no more: nobody knows when it began there', async () => {
-    expect(await feedAfter('a node')).toEqual([]);
+    expect(page.lines.map(({ bytes, start, end: to }) => JSON.parse(bytes.toString('utf8', start, to)).logId)).toEqual(expected);
   });
 });
 
