@@ -269,7 +269,7 @@ export interface EventStore {
   /** Reads all files and compares them with their checksums. What comes and goes meanwhile is no fault. Ending the loop ends it. */
   check(): AsyncGenerator<CheckLine>;
   /** What this process has counted, whether or not what the store is on can be asked. */
-  counters(): StoreCounters;
+  counters(): StoreTotals;
   stats(): Promise<StoreStats>;
   /**
    * Holds the files of one moment, with every event that was acknowledged before. Rejects with `StoreError`: `backup_failed`,
@@ -304,7 +304,7 @@ export interface StoreBackup extends AsyncDisposable {
 }
 
 /** Totals that only grow while a process runs. */
-export interface StoreCounters {
+export interface StoreTotals {
   readonly expiredEvents: number;
   readonly duplicateEvents: number;
   /** How many events were ever stored: those that have expired since count, too. */
@@ -313,7 +313,7 @@ export interface StoreCounters {
   readonly lateEvents: number;
 }
 
-export interface StoreStats extends StoreCounters {
+export interface StoreStats extends StoreTotals {
   readonly events: number;
   readonly unflushedEvents: number;
   readonly segments: number;

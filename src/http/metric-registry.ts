@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { ANSWER_MS } from '../../store/data-folder.ts';
-import { type EventStore, type StoreCounters, StoreError, type StoreStats } from '../../store/event-store.ts';
+import { type EventStore, StoreError, type StoreStats, type StoreTotals } from '../../store/event-store.ts';
 
 /** The registry of `/metrics`, and the instruments that routes write to. */
 export interface Metrics {
@@ -23,7 +23,7 @@ export interface Metrics {
   readonly feedLongLines: Counter<'sent'>;
 }
 
-const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (counters: StoreCounters) => number])[] = [
+const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (counters: StoreTotals) => number])[] = [
   ['shieldlog_stored_events_total', 'Events ever stored', ({ storedEvents }) => storedEvents],
   ['shieldlog_expired_events_total', 'Events that were older than the retention when they arrived', ({ expiredEvents }) => expiredEvents],
   ['shieldlog_duplicate_events_total', 'Events dropped because their logId was stored already', ({ duplicateEvents }) => duplicateEvents],

@@ -15,10 +15,10 @@ import {
   type FeedRequest,
   type SearchOptions,
   type StoreBackup,
-  type StoreCounters,
   type StoredDeadLetter,
   StoreError,
   type StoreStats,
+  type StoreTotals,
   storeClosed,
 } from '../event-store.ts';
 import type { Reading, Readings } from '../readings.ts';
@@ -169,7 +169,7 @@ export class ClickhouseStore implements EventStore {
     yield* this.#parts.check(reading.signal);
   }
 
-  counters(): StoreCounters {
+  counters(): StoreTotals {
     const { visibility, pipeline } = this.#parts;
     const { expiredEvents, storedEvents } = pipeline;
     return { expiredEvents, duplicateEvents: 0, storedEvents, lateEvents: visibility.lateEvents };

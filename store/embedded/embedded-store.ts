@@ -14,9 +14,9 @@ import {
   type FeedRequest,
   type SearchOptions,
   type StoreBackup,
-  type StoreCounters,
   type StoredDeadLetter,
   type StoreStats,
+  type StoreTotals,
   storeClosed,
 } from '../event-store.ts';
 import { embeddedLetterIds } from './catalog/dead-letter-table.ts';
@@ -149,7 +149,7 @@ export class EmbeddedStore implements EventStore {
     }
   }
 
-  counters(): StoreCounters {
+  counters(): StoreTotals {
     const { versions, counters } = this.#parts;
     // The first event has the sequence 1. Duplicates have taken a sequence, too.
     return { ...counters, storedEvents: Number(versions.endSequence) - 1 - counters.duplicateEvents, lateEvents: 0 };

@@ -84,8 +84,8 @@ export class ClickhouseClient {
   }
 
   /**
-   * The bytes that a statement with a format of its own answers, in which each row is a line. Rejects with {@link AnswerTooLarge} where they
-   * are more than `maxBytes`, and otherwise as {@link read} does.
+   * The bytes that a statement with a format of its own answers, in which each row is a line. Rejects with {@link AnswerTooLarge} where
+   * they are more than `maxBytes`, and otherwise as {@link read} does.
    */
   async readBytes(statement: SqlStatement, options: BytesOptions = {}): Promise<Buffer> {
     const { maxBytes, settings } = options;
