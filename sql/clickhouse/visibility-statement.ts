@@ -5,9 +5,9 @@ import type { Cluster } from './cluster.ts';
 
 /**
  * The time of the store on each server and the inserts of events that run there. The time is taken before the inserts are looked at, and an
- * insert takes its own time after it runs: so the events of an insert that is not listed are visible, or later than the time. A row for each
- * server: its time, the lead and the highest time shown, in microseconds; an array with the comment of each insert. On a cluster, the row
- * ends with the seconds for which the server runs.
+ * insert takes its own time after it runs: so the events of an insert that is not listed are visible, or later than the time. A row for
+ * each server: its time, the lead and the highest time shown, in microseconds; an array with the comment of each insert. On a cluster, the
+ * row ends with the seconds for which the server runs.
  *
  * @param mark how the comments of inserts into this store's table begin
  * @param cluster the cluster whose nodes are asked, with names that need no quotes; null asks the server alone

@@ -6,7 +6,10 @@ import { StoreError, type StoreLogger } from '../../event-store.ts';
 import type { ClickhouseClient } from './client.ts';
 import { WITHOUT_AWAY } from './settings.ts';
 
-/** The clocks of a store, none of which is ahead of the next one: of all nodes, of the node that is asked, of any node. One server has one. */
+/**
+ * The clocks of a store, none of which is ahead of the next one: of all nodes, of the node that is asked, of any node. One server has
+ * one.
+ */
 const CLOCKS = ['earliest', 'asked', 'latest'] as const;
 
 type Clock = (typeof CLOCKS)[number];
@@ -50,8 +53,8 @@ const MOST_LOOKS = 5;
 const NOTED_OFFSET_MS = 10_000;
 
 /**
- * The time of a store: the clock of a server, and a lead that grows where a clock is behind what it was. Every statement that takes the time
- * reads the lead by itself, so that no program goes on with one from before.
+ * The time of a store: the clock of a server, and a lead that grows where a clock is behind what it was. Every statement that takes the
+ * time reads the lead by itself, so that no program goes on with one from before.
  */
 export class StoreClock {
   readonly #options: StoreClockOptions;
