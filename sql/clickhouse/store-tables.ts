@@ -97,6 +97,7 @@ export function createFoldText(cluster: Cluster | null = null): string {
 /** A condition that is true, and fails its statement (error 395) on a server whose database has not this store. */
 export function inStore(storeId: number): SqlFragment {
   const isThere = `database = currentDatabase() AND name = '${IDENTITY_TABLE}' AND comment = '${storeId}'`;
-  const stores = sql`SELECT count() FROM system.tables WHERE ${trusted(isThere)}`;
-  return sql`throwIf((${stores}) = 0, 'the database has not the store of this program') = 0`;
+  // It is worked out once, before the statement begins: as a condition on each row it takes a fifth of a large INSERT.
+  return sql`(SELECT throwIf(count() = 0, 'the database has not the store of this program')
+    FROM system.tables WHERE ${trusted(isThere)}) = 0`;
 }
