@@ -37,6 +37,7 @@ const ON_CLICKHOUSE = [
   'test/limits/{explore,export,feed,ingest,search,tail}.test.ts',
   'test/property/{search,explore,matcher,address,feed-parts}-property.test.ts',
   'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
+  'test/store/dead-letter-shares.test.ts',
   'test/src/feed/{feed-comes-in-again,feed-several-zones,feed-wait}.slow.test.ts',
   'test/src/routes/{dead-letters-route,ingest-route,interruption}.slow.test.ts',
   'test/src/tail/{tail,tail-ends}.slow.test.ts',

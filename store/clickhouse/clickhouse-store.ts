@@ -186,7 +186,7 @@ export class ClickhouseStore implements EventStore {
       segments: parts,
       segmentBytes: bytes,
       journalBytes: 0,
-      deadLetters: (await deadLetters.totals()).count,
+      deadLetters: await deadLetters.count(),
       unreadableEvents: 0,
       ...this.counters(),
       clockBehindMs: visibility.clockBehindMs,

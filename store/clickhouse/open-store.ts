@@ -36,6 +36,7 @@ const SETUP_WAIT_MS = 10_000;
 /** However many ask whether ClickHouse answers, it is asked once in so long. */
 const ASKED_EVERY_MS = 1_000;
 const FAILURE_HOLD_MS = 30_000;
+const LETTER_SHARES_EVERY_MS = 10_000;
 const MEMORY_LIMIT_MB = 1_024;
 const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
 const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
@@ -69,6 +70,8 @@ export interface ClickhouseTuning {
   readonly arrivalsEveryMs?: number;
   /** Time between two sweeps of the retention. */
   readonly sweepEveryMs?: number;
+  /** Time between two reads of who holds how much of the quota of the dead letters. */
+  readonly letterSharesEveryMs?: number;
   /** So long is the store not ready after an insert has failed, unless one succeeds. */
   readonly failureHoldMs?: number;
   /** A server may take nothing and send nothing for so long. */
@@ -91,6 +94,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     deadLetterRetentionMs = DEAD_LETTER_RETENTION_MS,
   } = options;
   const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
+  const { letterSharesEveryMs: sharesEveryMs = LETTER_SHARES_EVERY_MS } = tuning;
   const { idleMs, failureHoldMs = FAILURE_HOLD_MS, closeGraceMs = CLOSE_GRACE_MS, setupWaitMs = SETUP_WAIT_MS } = tuning;
   const folder = dataDir === undefined ? undefined : lockDataFolder(dataDir);
   const { database } = address;
@@ -114,7 +118,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const setup = new Setup({ address, cluster: name, client, settings, logger });
   const clock = new StoreClock({ client, cluster, now, logger });
   const visibility = new Visibility({ client, clock, database, table, local, cluster, logger });
-  const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes });
+  const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes, sharesEveryMs, logger });
   const sourceOffsets = new SourceOffsets(client);
   const pipeline = new InsertPipeline({ client, clock, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });

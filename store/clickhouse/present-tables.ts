@@ -1,5 +1,13 @@
+import { ClickHouseError } from '@clickhouse/client';
 import { type Cluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
-import { CLOCK_TABLE, IDENTITY_TABLE, SETTINGS_TABLE, STORE_TABLE_NAMES, VERSIONS_TABLE } from '../../sql/clickhouse/store-tables.ts';
+import {
+  CLOCK_TABLE,
+  EARLIER_LETTER_TABLES,
+  IDENTITY_TABLE,
+  SETTINGS_TABLE,
+  STORE_TABLE_NAMES,
+  VERSIONS_TABLE,
+} from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { foldTextFunction } from '../../sql/fold-text.ts';
 import { sql, text, textList, trusted } from '../../sql/statement.ts';
@@ -73,6 +81,46 @@ export async function tablesOnNodes(client: ClickhouseClient, cluster: Cluster):
     areThere: rows.length > 0 && rows.every(([tables]) => Number(tables) === NODE_TABLES.length),
     storeId: number === undefined ? undefined : Number(number),
   };
+}
+
+/**
+ * Which tables of the dead letters of earlier versions are on the server, or on a node that can be asked. Where a migration may have been
+ * cut while it had tables detached, those of the server that is asked count, too.
+ */
+export async function earlierLetterTables(
+  client: ClickhouseClient,
+  cluster: Cluster | null,
+  mayBeDetached: boolean,
+): Promise<ReadonlySet<string>> {
+  // A parameter is not sent to other nodes.
+  const names = trusted(EARLIER_LETTER_TABLES.map((table) => `'${table}'`).join(', '));
+  const database = cluster === null ? trusted('currentDatabase()') : trusted(`'${cluster.database}'`);
+  const ofNode = sql`SELECT name FROM system.tables WHERE database = ${database} AND name IN (${names})`;
+  const nodes = cluster === null ? sql`(${ofNode})` : sql`clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`;
+  const { rows } = await client.read(clickhouseStatement(sql`SELECT name FROM ${nodes}`), { settings: { skip_unavailable_shards: 1 } });
+  const present = new Set(rows.map(([name]) => String(name)));
+  for (const table of mayBeDetached ? EARLIER_LETTER_TABLES : []) {
+    if (!present.has(table) && (await isDetached(client, table))) {
+      present.add(table);
+    }
+  }
+  return present;
+}
+
+const CANNOT_GET_CREATE_TABLE_QUERY = 390;
+
+/** Whether a table that is not there is detached: its definition can be read all the same, without a right to list such tables. */
+async function isDetached(client: ClickhouseClient, table: string): Promise<boolean> {
+  try {
+    await client.read(clickhouseStatement(sql`SHOW CREATE TABLE ${trusted(table)}`));
+    return true;
+  } catch (error) {
+    const { cause } = error as Error;
+    if (cause instanceof ClickHouseError && Number(cause.code) === CANNOT_GET_CREATE_TABLE_QUERY) {
+      return false;
+    }
+    throw error;
+  }
 }
 
 /** Whether each node that can be asked, or the one server, has the function that folds texts as this program does. */

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../query/durations.ts';
 import { activeParts, type Cluster, onCluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
 import { lastSequencesOfDaysStatement } from '../../sql/clickhouse/feed-statements.ts';
+import { LETTER_TABLES } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, trusted } from '../../sql/statement.ts';
 import type { StoreLogger } from '../event-store.ts';
@@ -49,7 +50,7 @@ export class Retention {
     if (!(await settings.areOurs())) {
       return 0;
     }
-    for (const letters of ['dead_letters', 'removed_dead_letters']) {
+    for (const letters of LETTER_TABLES) {
       // Every node has all letters, and drops what another one drops.
       await this.#drop(letters, null, expiredDays(await this.#partitions(letters, null), nowMs - deadLetterRetentionMs));
     }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, onCluster } from '../../sql/clickhouse/cluster.ts';
 import { createEventsTable, createShardedEvents } from '../../sql/clickhouse/schema.ts';
 import {
@@ -5,15 +6,18 @@ import {
   createClockTable,
   createFoldText,
   createIdentityTable,
+  createLetterTables,
   createSettingsTable,
   createStoreTables,
   createVersionsTable,
+  dropMovedLetters,
+  moveLetters,
   VERSIONS_TABLE,
 } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, trusted } from '../../sql/statement.ts';
-import { IncompatibleStore } from '../event-store.ts';
-import { EVENTS_TABLE, hasFoldText, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
+import { IncompatibleStore, StoreError } from '../event-store.ts';
+import { EVENTS_TABLE, earlierLetterTables, hasFoldText, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
 
@@ -23,7 +27,15 @@ interface Place {
   readonly storeId: number;
   /** The shards of the cluster; empty where there is one server. */
   readonly shards: string;
+  /** The tables of dead letters that earlier versions made, as far as they are there. */
+  readonly earlierLetters: ReadonlySet<string>;
 }
+
+/** The version whose dead letters are in tables of other names. */
+const LETTERS_VERSION = 5;
+/** So often is the move of letters tried, which another program may do at the same time. */
+const MOVE_TRIES = 5;
+const MOVE_AGAIN_MS = 500;
 
 /** A step from one version of the schema to the next. Its statements may run again, and twice at once. */
 interface Migration {
@@ -45,9 +57,13 @@ export const CLICKHOUSE_MIGRATIONS: readonly Migration[] = [
       ...createStoreTables(cluster),
     ],
   },
-  { version: 2, statements: ({ cluster }) => [addLetterIndex(cluster)] },
+  { version: 2, statements: ({ cluster, earlierLetters }) => (earlierLetters.has('dead_letters') ? [addLetterIndex(cluster)] : []) },
   { version: 3, statements: ({ cluster }) => [createSettingsTable(cluster)] },
   { version: 4, statements: ({ cluster }) => [createClockTable(cluster)] },
+  {
+    version: LETTERS_VERSION,
+    statements: ({ cluster, earlierLetters }) => [...createLetterTables(cluster), ...moveLetters(cluster, earlierLetters)],
+  },
 ];
 
 /** The version of the schema that this program knows. */
@@ -88,7 +104,7 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
     functions = (await hasFoldText(server, cluster)) ? [] : [createFoldText(cluster)];
     const isThere = await hasDatabase(server, address.database);
     if (!isThere && isDryRun) {
-      const statements = [database, ...functions, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found))];
+      const statements = [database, ...functions, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found, new Set()))];
       return { from: 0, to: SCHEMA_VERSION, statements };
     }
     // Whoever may not make databases can use one that somebody else has made.
@@ -100,32 +116,53 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
   }
   const client = new ClickhouseClient(address);
   try {
-    return await migrateTables(client, cluster, { found, functions, isDryRun });
+    for (let tries = 1; ; tries += 1) {
+      const from = await versionOf(client);
+      const earlierLetters = await earlierLetterTables(client, cluster, from > 0 && from < LETTERS_VERSION);
+      try {
+        return await migrateTables(client, from, placeOf(cluster, found, earlierLetters), {
+          areThere: found.areThere,
+          functions,
+          isDryRun,
+        });
+      } catch (error) {
+        // Another program that moves letters at the same time takes tables away.
+        if (earlierLetters.size === 0 || tries === MOVE_TRIES || !(error instanceof StoreError) || error instanceof IncompatibleStore) {
+          throw error;
+        }
+        await delay(tries * MOVE_AGAIN_MS);
+      }
+    }
   } finally {
     await client.close();
   }
 }
 
 /** A node that is new to the cluster gets the number that the others have. */
-function placeOf(cluster: Cluster | null, { shards, storeId = Math.floor(Math.random() * 2 ** 32) }: TablesOnNodes): Place {
-  return { cluster, storeId, shards };
+function placeOf(
+  cluster: Cluster | null,
+  { shards, storeId = Math.floor(Math.random() * 2 ** 32) }: TablesOnNodes,
+  earlierLetters: ReadonlySet<string>,
+): Place {
+  return { cluster, storeId, shards, earlierLetters };
 }
 
 async function migrateTables(
   client: ClickhouseClient,
-  cluster: Cluster | null,
-  { found, functions, isDryRun }: { readonly found: TablesOnNodes; readonly functions: readonly string[]; readonly isDryRun: boolean },
+  from: number,
+  place: Place,
+  { areThere, functions, isDryRun }: { readonly areThere: boolean; readonly functions: readonly string[]; readonly isDryRun: boolean },
 ): Promise<MigrationReport> {
   const run = (statement: string) => client.run(clickhouseStatement(trusted(statement)));
-  const from = await versionOf(client);
   if (from > SCHEMA_VERSION) {
     const what = `the schema in CLICKHOUSE_DATABASE has version ${from}, and this program knows ${SCHEMA_VERSION} at most`;
     throw new IncompatibleStore(`${what}: run the program that made it, or a later one`);
   }
-  const place = placeOf(cluster, found);
-  const isLacking = from === 0 || (cluster !== null && !found.areThere);
+  const { cluster, earlierLetters } = place;
+  const isLacking = from === 0 || (cluster !== null && !areThere);
   const tables = isLacking ? [createVersionsTable(cluster), ...statementsAfter(0, place)] : statementsAfter(from, place);
-  const statements = [...functions, ...tables];
+  const left = from < LETTERS_VERSION || isLacking ? [] : dropMovedLetters(cluster, earlierLetters);
+  const statements = [...functions, ...tables, ...left];
   if (!isDryRun) {
     for (const statement of statements) {
       await run(statement);

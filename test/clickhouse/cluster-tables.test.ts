@@ -21,9 +21,9 @@ async function rowsOf(address: ClickhouseAddress, text: string): Promise<readonl
 const onCluster = { cluster: CLUSTER };
 
 const EVERY_NODE = [
-  'dead_letters',
   'expired_watermarks',
-  'removed_dead_letters',
+  'letters',
+  'removed_letters',
   'schema_versions',
   'source_offsets',
   'store_clock',
@@ -48,11 +48,11 @@ describe('a migration of a cluster', () => {
     const client = new ClickhouseClient(address);
     onTestFinished(() => client.close());
     const storeId = await client.storeId();
-    await client.run({ text: 'DROP TABLE dead_letters', params: [] });
+    await client.run({ text: 'DROP TABLE letters', params: [] });
     const { from, to, statements } = await migrateSchema(address, { ...onCluster, isDryRun: true });
     expect([from, to, statements.length > 0]).toEqual([SCHEMA_VERSION, SCHEMA_VERSION, true]);
     await migrateSchema(address, onCluster);
-    expect(await rowsOf(address, 'SELECT count() FROM dead_letters')).toEqual([['0']]);
+    expect(await rowsOf(address, 'SELECT count() FROM letters')).toEqual([['0']]);
     expect(await client.storeId()).toBe(storeId);
     expect(statements.filter((one) => one.includes(`COMMENT '${storeId}'`))).toHaveLength(1);
   });

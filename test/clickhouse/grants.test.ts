@@ -8,6 +8,7 @@ import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { runHere } from '../src/cli/command-run.ts';
 import { type Answer, ask, eventLine, ingest, lastHour, search } from '../src/running-app.ts';
+import { makeEarlier } from './earlier-letters.ts';
 import { ownServer } from './engine.ts';
 import { programOn } from './faults/program-on.ts';
 
@@ -63,8 +64,11 @@ async function serverWith(users: readonly (readonly [name: string, privileges: r
 
 const post = (body: string) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body });
 
-/** Runs every command that asks ClickHouse, and every route of the program, as a user of a database. Rejects where one is refused. */
-async function doEverything(url: string, user: string, database = user): Promise<void> {
+/**
+ * Runs every command that asks ClickHouse, and every route of the program, as a user of a database. Rejects where one is refused. With an
+ * owner of the tables, these are those of an earlier version at first.
+ */
+async function doEverything(url: string, user: string, database = user, asOwner?: (statement: string) => Promise<void>): Promise<void> {
   const env = { STORE: 'clickhouse', CLICKHOUSE_URL: url, CLICKHOUSE_DATABASE: database, CLICKHOUSE_USER: user };
   const command = async (...args: string[]): Promise<void> => {
     const { status, stderr } = await runHere(args, env);
@@ -72,6 +76,10 @@ async function doEverything(url: string, user: string, database = user): Promise
   };
   await command('migrate', '--dry-run');
   await command('migrate');
+  if (asOwner !== undefined) {
+    await makeEarlier((statement) => asOwner(statement.replace(/(INTO|TABLE) (\w+)/, `$1 ${database}.$2`)), 1);
+    await command('migrate');
+  }
   const program = await programOn([url], { database, env });
   const routes: readonly (readonly [name: string, ask: () => Promise<Answer>])[] = [
     ['readyz', () => ask(program, '/readyz')],
@@ -114,8 +122,8 @@ test('the document grants what makes tables apart from the rest', () => {
 
 describe('the grants of the document', () => {
   test('are enough for everything', async () => {
-    const { url } = await serverWith([['shieldlog', [...PROGRAM, ...TABLES]]]);
-    await doEverything(url, 'shieldlog');
+    const { url, run } = await serverWith([['shieldlog', [...PROGRAM, ...TABLES]]]);
+    await doEverything(url, 'shieldlog', 'shieldlog', run);
   });
 
   test('but for those that make tables are enough where somebody else has made them', async () => {
@@ -132,7 +140,7 @@ describe('the grants of the document', () => {
     const needless: Privilege[] = [];
     for (const [index, left] of all.entries()) {
       await run(`DROP FUNCTION IF EXISTS ${foldTextFunction().name}`);
-      const refusal = await doEverything(url, `without_${index}`).then(
+      const refusal = await doEverything(url, `without_${index}`, `without_${index}`, run).then(
         () => undefined,
         (error: Error) => error,
       );

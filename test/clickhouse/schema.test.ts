@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { foldTextFunction } from '../../sql/fold-text.ts';
-import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts';
 import { migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
@@ -26,10 +25,10 @@ async function tablesOf(address: ClickhouseAddress): Promise<readonly unknown[]>
 }
 
 const TABLES = [
-  'dead_letters',
   'events_local',
   'expired_watermarks',
-  'removed_dead_letters',
+  'letters',
+  'removed_letters',
   'schema_versions',
   'source_offsets',
   'store_clock',
@@ -42,20 +41,6 @@ test('a migration makes the tables, and a second one has nothing to do', async (
   expect(await migrateSchema(address)).toMatchObject({ from: 0, to: SCHEMA_VERSION });
   expect(await tablesOf(address)).toEqual(TABLES);
   expect(await migrateSchema(address)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION, statements: [] });
-});
-
-test('dead letters of a schema of version 1 are those of the present one, without an index', async () => {
-  const address = await addressOf();
-  await migrateSchema(address);
-  const client = clientOf(address);
-  await client.run(plain('ALTER TABLE dead_letters DROP COLUMN itemIndex'));
-  await client.run(plain('TRUNCATE TABLE schema_versions'));
-  await client.run(plain('INSERT INTO schema_versions SELECT 1, 0'));
-  await client.run(plain("INSERT INTO dead_letters (id, identity, topic, messageOffset, bytes) VALUES (4, 'one', 't', 9, 'x')"));
-  expect((await migrateSchema(address, { isDryRun: true })).statements).toHaveLength(6);
-  expect(await migrateSchema(address)).toMatchObject({ from: 1, to: SCHEMA_VERSION });
-  const [letter, ...others] = await new SharedDeadLetters({ client, quotaBytes: 1024 ** 2 }).list({ zones: 'all', limit: 10 });
-  expect([letter, others]).toMatchObject([{ id: '4', topic: 't', offset: 9n, index: null }, []]);
 });
 
 test('a dry run tells the statements that a migration runs, and changes nothing', async () => {
@@ -150,12 +135,5 @@ test('what is acknowledged is synced, in every table but that of the source offs
   const synced = `engine_full LIKE '%fsync_after_insert = 1, fsync_part_directory = 1%'`;
   const statement = plain(`SELECT name FROM system.tables WHERE database = '${address.database}' AND ${synced} ORDER BY name`);
   const { rows } = await clientOf(address).read(statement);
-  expect(rows.flat()).toEqual([
-    'dead_letters',
-    'events_local',
-    'expired_watermarks',
-    'removed_dead_letters',
-    'store_clock',
-    'store_settings',
-  ]);
+  expect(rows.flat()).toEqual(['events_local', 'expired_watermarks', 'letters', 'removed_letters', 'store_clock', 'store_settings']);
 });

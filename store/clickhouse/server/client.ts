@@ -124,9 +124,20 @@ export class ClickhouseClient {
   }
 
   /** Runs a statement that has no rows, such as one that makes a table. */
-  async run(statement: SqlStatement, { signal, settings = {} }: ReadOptions = {}): Promise<void> {
+  async run(statement: SqlStatement, options: ReadOptions = {}): Promise<void> {
+    await this.#write(statement, options);
+  }
+
+  /** The same for an INSERT of what it selects; resolves with how many rows it wrote, by the server's count. */
+  async insertSelected(statement: SqlStatement): Promise<number> {
+    const summary = await this.#write(statement, {});
+    proveRows(summary, 0);
+    return Number(summary?.written_rows);
+  }
+
+  #write(statement: SqlStatement, { signal, settings = {} }: ReadOptions): ReturnType<typeof runOn> {
     const { text, parameters } = boundStatement(statement);
-    await this.#servers.onOne(signal, ({ connection }) =>
+    return this.#servers.onOne(signal, ({ connection }) =>
       runOn(connection, { text, parameters, settings: { ...this.#writeSettings, ...settings } }),
     );
   }

@@ -51,16 +51,19 @@ interface SentStatement {
   readonly settings?: ClickhouseSettings;
 }
 
-/** Runs a statement that has no rows. */
-export async function runOn(connection: Connection, { text, parameters = {}, settings = {} }: SentStatement): Promise<void> {
+type Summary = Awaited<ReturnType<Connection['command']>>['summary'];
+
+/** Runs a statement that has no rows; resolves with what the server counted of it. */
+export async function runOn(connection: Connection, { text, parameters = {}, settings = {} }: SentStatement): Promise<Summary> {
   const query_id = randomUUID();
-  const { response_headers } = await connection.command({
+  const { response_headers, summary } = await connection.command({
     query: text,
     query_params: { ...parameters },
     query_id,
     clickhouse_settings: settingsOf(settings),
   });
   proveAnswer(response_headers, query_id);
+  return summary;
 }
 
 /** Ends a statement whose reader is gone, and waits for its end. Where that fails, it ends by itself. */

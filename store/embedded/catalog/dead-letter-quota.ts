@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { canSpare, type LetterKind } from '../../dead-letter-shares.ts';
 
 /** Stands for the letters without a zone, which count as those of one. Zones have 32 bits, so none has this number. */
 const NO_ZONE = 2 ** 32;
@@ -25,9 +26,6 @@ const SCHEMA = `
     SELECT record_only, ifnull(zone_id, ${NO_ZONE}), sum(cost) FROM dead_letters GROUP BY record_only, zone_id;
 `;
 
-/** Whole letters, or records, of which only the origin, the reason and the hash are kept. */
-export type LetterKind = 'letters' | 'records';
-
 const recordOnly = (kind: LetterKind): number => (kind === 'records' ? 1 : 0);
 
 /** Who holds how much of the quota of the dead letters: the bytes of each zone, letters and records apart. */
@@ -49,20 +47,16 @@ export class DeadLetterShares {
     this.#oldest = database.prepare('SELECT id FROM dead_letters WHERE record_only = ? AND zone_id IS ? ORDER BY id LIMIT 1');
   }
 
-  /**
-   * Returns whether zones that hold more than this one give way by so many bytes before they hold no more than it. `leastBytes` is what the
-   * smallest letter takes: a zone with more than another one gives up one letter at least.
-   */
-  canSpare(bytes: number, zoneId: number | null, leastBytes: number): boolean {
+  /** Returns whether zones that hold more than this one give way by so many bytes before they hold no more than it. */
+  canSpare(bytes: number, zoneId: number | null): boolean {
     const own = Number(this.#ofZone.get(zoneId ?? NO_ZONE)?.['cost'] ?? 0);
-    let spared = 0;
+    return canSpare(bytes, own, this.#costsAbove(own));
+  }
+
+  *#costsAbove(own: number): Generator<number> {
     for (const { cost } of this.#larger.iterate(own)) {
-      spared += Math.max(Number(cost) - own, leastBytes);
-      if (spared >= bytes) {
-        return true;
-      }
+      yield Number(cost);
     }
-    return false;
   }
 
   /** The id of the oldest of the zone that holds most; undefined where there is none. */

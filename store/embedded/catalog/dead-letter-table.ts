@@ -3,14 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { wholeNumberIn } from '../../../query/integer-ranges.ts';
 import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
+import { RECORDS_SHARE, recordCostOf } from '../../dead-letter-shares.ts';
 import { type DeadLetter, type DeadLetterIds, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
 import { DeadLetterShares } from './dead-letter-quota.ts';
 
-/** Bytes that a row takes beside its message and texts, with its share of the indexes. */
-const ROW_BYTES = 400;
-/** Records of Kafka's messages that came when the quota was used up may take this share of it, in addition to it. */
-const RECORDS_SHARE = 1 / 16;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 /** A connection waits this long for another one's lock, such as that of a backup, or of an earlier thread that is ending. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -164,7 +161,7 @@ export class DeadLetterTable {
       }
       const letter = letterOf(row);
       letters.push(letter);
-      listedBytes += letter.bytes.length + ROW_BYTES;
+      listedBytes += letter.bytes.length + recordCostOf(letter);
       if (listedBytes >= maxBytes || letters.length === selection.limit) {
         break;
       }
@@ -241,21 +238,21 @@ export class DeadLetterTable {
 
   /** Returns the id of the letter; null where its bytes are not kept. */
   #addOne(letter: NewDeadLetter, removals: Removals): number | null {
-    const { bytes, reason, topic, zoneId, movedId } = letter;
+    const { bytes, topic, zoneId, movedId } = letter;
     const sha256 = messageHashOf(letter);
     const identity = identityOf(letter, sha256);
     const found = this.#known.get(identity);
     if (found !== undefined) {
       return Number(found['record_only']) === 0 ? Number(found['id']) : null;
     }
-    const textCost = ROW_BYTES + Buffer.byteLength(reason) + Buffer.byteLength(topic ?? '');
-    const cost = textCost + bytes.length;
+    const recordCost = recordCostOf(letter);
+    const cost = recordCost + bytes.length;
     if (movedId !== undefined || this.#makeRoom(cost, zoneId, removals)) {
       return this.#insertRow(letter, identity, sha256, { cost, recordOnly: false });
     }
     if (topic !== null) {
-      this.#makeRoomForRecord(textCost, removals);
-      this.#insertRow(letter, identity, sha256, { cost: textCost, recordOnly: true });
+      this.#makeRoomForRecord(recordCost, removals);
+      this.#insertRow(letter, identity, sha256, { cost: recordCost, recordOnly: true });
     }
     return null;
   }
@@ -285,7 +282,7 @@ export class DeadLetterTable {
    */
   #makeRoom(cost: number, zoneId: number | null, removals: Removals): boolean {
     const lacking = this.#total.letters + cost - this.#quotaBytes;
-    if (lacking > 0 && !this.#shares.canSpare(lacking, zoneId, ROW_BYTES)) {
+    if (lacking > 0 && !this.#shares.canSpare(lacking, zoneId)) {
       return false;
     }
     while (this.#total.letters + cost > this.#quotaBytes) {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { WorkerPool } from '../../../work/worker-pool.ts';
+import { QUOTA_USED_UP } from '../../dead-letter-shares.ts';
 import type { DeadLetter, DeadLetterSelection, StoredDeadLetter, StoreLogger } from '../../event-store.ts';
 import { isDamage } from '../runtime/sqlite-transaction.ts';
 import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter, setFileAside } from './dead-letter-table.ts';
@@ -95,10 +96,7 @@ export class DeadLetters {
     // A letter may have given way to a later one of the same list.
     const notKept = ids.flatMap((id, index) => (id === null || gaveWay.has(id) ? [index] : []));
     if (notKept.length > 0 || gaveWay.size > 0) {
-      const what =
-        'dead letters use up DEAD_LETTER_MAX_MB: new ones are not kept, or the oldest of the zone that has most gave way; ' +
-        'replay or discard some, or raise it';
-      this.#options.logger.warn({ letters: notKept.length, gaveWay: gaveWay.size, droppedRecords }, what);
+      this.#options.logger.warn({ letters: notKept.length, gaveWay: gaveWay.size, droppedRecords }, QUOTA_USED_UP);
     }
     return notKept;
   }

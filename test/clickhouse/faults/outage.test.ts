@@ -155,7 +155,7 @@ const REFUSALS: readonly Refusal[] = [
 ];
 
 /** How the statements begin that are made for an upload with events and dead letters. */
-const INSERTS = ['INSERT INTO "events_local"', 'INSERT INTO dead_letters'];
+const INSERTS = ['INSERT INTO "events_local"', 'INSERT INTO letters'];
 
 describe.each(REFUSALS)('a server that refuses with $name', ({ told, ...error }) => {
   const broken = async (matching: string): Promise<{ readonly server: BreakableServer; readonly program: ProgramOn }> => {
