@@ -49,7 +49,7 @@ function checkAdding(table: DeadLetterTable, batches: readonly (readonly Sent[])
     for (const { id, ...letter } of added.slice(-batch.length)) if (id !== null) held.set(id, letter);
     for (const id of gaveWay) expect(held.delete(id)).toBe(true);
     const listed = table.list({ zones: 'all', limit: 10_000 }, Number.POSITIVE_INFINITY);
-    expect(listed.filter(({ isWhole }) => isWhole).map(({ id }) => id)).toEqual([...held.keys()]);
+    expect(listed.filter(({ isWhole }) => isWhole).map(({ id }) => Number(id))).toEqual([...held.keys()]);
     expect(table.count()).toBe(listed.length);
     expect(bytesOf(held.values())).toBeLessThanOrEqual(QUOTA_BYTES);
     const modest = modestZones(added);
