@@ -20,7 +20,7 @@ import { CLUSTER_SETTINGS, settingsOfZones } from '../../store/clickhouse/server
 import { PIECE_BYTES } from '../../store/event-store.ts';
 import { GOLDEN_NOW } from '../golden/golden-case.ts';
 import { batchOf, goldenLines } from '../golden/golden-events.ts';
-import { clusterUrl } from './cluster/nodes.ts';
+import { clusterUrl } from './engine.ts';
 import { EventTable } from './event-table.ts';
 
 let table: EventTable;

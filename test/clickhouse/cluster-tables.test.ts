@@ -4,8 +4,8 @@ import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
 import { runHere } from '../src/cli/command-run.ts';
 import { CLUSTER, FIRST_NODE } from './cluster/cluster-config.ts';
-import { breakableNode, clusterUrl } from './cluster/nodes.ts';
-import { answerOf, quietClient, testDatabase } from './engine.ts';
+import { breakableNode } from './cluster/nodes.ts';
+import { answerOf, clusterUrl, quietClient, testDatabase } from './engine.ts';
 
 async function addressOf(url = clusterUrl()): Promise<ClickhouseAddress> {
   const { name } = await testDatabase(url, clusterUrl(), CLUSTER);

@@ -4,8 +4,7 @@ import type { ClickhouseRows } from '../../store/clickhouse/server/json-rows.ts'
 import type { HeldResults } from '../../store/clickhouse/server/result-memory.ts';
 import { CLUSTER_SETTINGS, type ClickhouseSettings } from '../../store/clickhouse/server/settings.ts';
 import { CLUSTER } from './cluster/cluster-config.ts';
-import { clusterUrl } from './cluster/nodes.ts';
-import { type FreshDatabase, freshDatabase } from './engine.ts';
+import { clusterUrl, type FreshDatabase, freshDatabase } from './engine.ts';
 import type { Place } from './shared-store.ts';
 
 /** The store's client in a database of its own. */

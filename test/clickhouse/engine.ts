@@ -45,6 +45,13 @@ export function clickhouseUrl(): string {
   return inject('clickhouseUrl');
 }
 
+/** The URL of the first node of the cluster that the tests of the run share, which nobody breaks. */
+export function clusterUrl(): string {
+  const url = inject('clusterUrl');
+  if (url === '') throw new Error('This machine cannot run the cluster of the tests: the start of the run says why');
+  return url;
+}
+
 /**
  * Opens a server that a test may break, which is closed with it. It has the databases of the run's server; one with a user of its own has a
  * server process of its own.

@@ -13,8 +13,8 @@ import { NOW } from '../fixtures/present.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { rowsPlan } from '../store/embedded/stored-events.ts';
 import { CLUSTER } from './cluster/cluster-config.ts';
-import { breakableNode, clusterUrl } from './cluster/nodes.ts';
-import { type BreakableServer, breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
+import { breakableNode } from './cluster/nodes.ts';
+import { type BreakableServer, breakableServer, clickhouseUrl, clusterUrl, testDatabase } from './engine.ts';
 
 /** A database that several stores share, each of which stands for a process. */
 export interface SharedStore {

@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'config',
   ],
   web: ['.', 'overview', 'groups', 'live', 'saved', 'events', 'files', 'table', 'search', 'widgets', 'state', 'api'],
-  bench: ['.', 'modes', 'subjects', 'report', 'engines', 'events'],
+  bench: ['.', 'compare', 'modes', 'subjects', 'report', 'engines', 'events'],
 };
 
 /** Folders inside those folders. */

@@ -13,13 +13,6 @@ export interface BreakableCluster {
   readonly url: string;
 }
 
-/** The URL of the first node of the cluster that the tests of the run share, which nobody breaks. */
-export function clusterUrl(): string {
-  const url = inject('clusterUrl');
-  if (url === '') throw new Error('This machine cannot run the cluster of the tests: the start of the run says why');
-  return url;
-}
-
 /**
  * Opens a way to a node of the shared cluster that a test may break: others reach the node all the same, and statements of the other nodes
  * have the clock of this machine. The nodes of {@link breakableCluster} are away, and have clocks, for each other, too.
