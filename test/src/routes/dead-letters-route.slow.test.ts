@@ -66,7 +66,9 @@ describe('dead letters', () => {
     };
     expect((await ask(app, '/ingest/dead-letters')).body.deadLetters).toHaveLength(9);
     expect(Math.max(...read)).toBeLessThan(6_000_000);
-    expect(new Set(turns).size).toBeGreaterThan(2);
+    // The last reading, which finds nothing more, may end behind the answer.
+    expect(turns.length).toBeGreaterThan(1);
+    expect(new Set(turns).size).toBe(turns.length);
   });
 
   test('that cannot be read are answered 500, and logged', async () => {
