@@ -146,13 +146,13 @@ async function expectAll(url: string, sent: NumberedEvents, untilMs: number): Pr
 /** The messages of all dead letters, sorted. */
 async function lettersOf(url: string): Promise<string[]> {
   const texts: string[] = [];
-  for (let after = 0; ; ) {
-    const { deadLetters } = JSON.parse(await answerTo(`${url}/ingest/dead-letters?limit=1000&afterId=${after}`));
+  for (let after = ''; ; ) {
+    const { deadLetters } = JSON.parse(await answerTo(`${url}/ingest/dead-letters?limit=1000${after}`));
     if (deadLetters.length === 0) {
       return texts.sort();
     }
     texts.push(...deadLetters.map(({ text }: { readonly text: string }) => text));
-    after = deadLetters.at(-1).id;
+    after = `&afterId=${deadLetters.at(-1).id}`;
   }
 }
 
