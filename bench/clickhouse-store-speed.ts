@@ -21,6 +21,7 @@ import { differencesBetween, loadWorkloads, type Workload } from './modes/worklo
 import { givenOptions, integerOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { count, line, percentile, textTable } from './report/figures.ts';
+import { geometricMean } from './report/race-summary.ts';
 import { measuredOnThisMachine, type StoreMeasurement, scaleConstants } from './report/scale-constants.ts';
 import { clickhouseServer } from './subjects/clickhouse-server.ts';
 
@@ -182,8 +183,7 @@ async function race(when: string, workloads: readonly Workload[], ways: readonly
     searches.set(number, medians[0] ?? Number.NaN);
     rows.push([`${number} ${workload.title}`, ...medians.map((ms) => ms.toFixed(0)), share.toFixed(2)]);
   }
-  const mean = Math.exp(shares.reduce((sum, share) => sum + Math.log(share), 0) / shares.length);
-  rows.push(['geometric mean', ...ways.map(() => ''), mean.toFixed(2)]);
+  rows.push(['geometric mean', ...ways.map(() => ''), geometricMean(shares).toFixed(2)]);
   show(`${textTable(`Searches, ${when}: medians of ${runs} in ms`, ['', ...ways.map(({ name }) => name), 'program / by hand'], rows)}\n`);
   return { zoneEvents, searches };
 }

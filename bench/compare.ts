@@ -1,13 +1,12 @@
 // Compares this checkout with another commit, in turns on the same machine: what both answer, and what it costs them.
 //   npm run bench -- compare COMMIT [--events 1000000] [--turns 7] [--only 05,14,explore,intake] [--memory-limit-mb 1024]
 // The commit fills a folder, and each side is asked on a copy of it. A ratio above 1 says that this checkout spends more.
-import { rm } from 'node:fs/promises';
 import { type ComparedRow, compareRows, exploreRows, type Row, searchRows } from './compare/compared-answers.ts';
 import { compareIntake } from './compare/compared-intake.ts';
 import { checkOut, type OtherCheckout } from './compare/other-checkout.ts';
 import { groupMean, type Measure, ratioOf, ratiosOf } from './compare/paired-ratios.ts';
-import { EngineClient } from './engines/engine-client.ts';
-import { benchOptions, emptyDataDir, eventFile } from './events/event-file.ts';
+import { type EngineClient, withEngine } from './engines/engine-client.ts';
+import { benchOptions, eventFile, inEmptyDataDir } from './events/event-file.ts';
 import { loadWorkloads } from './modes/workload.ts';
 import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
@@ -65,14 +64,14 @@ interface Measured {
 async function measured(other: OtherCheckout, { events, turns, memoryLimitMb, isAsked }: Measured): Promise<Group[]> {
   const { path: file } = await eventFile(benchOptions(events));
   const sides = { before: other.host, after: undefined };
-  const dataDir = await emptyDataDir('compared');
-  try {
+  return await inEmptyDataDir('compared', async (dataDir) => {
     tell('a folder is filled');
-    const engine = await EngineClient.open('shieldlog', { dataDir, memoryLimitMb }, other.host);
-    await engine.ingest({ file, eventsPerSecond: null });
-    await engine.settle();
-    await engine.close();
-    const asked: Group[] = [];
+    const fill = async (engine: EngineClient) => {
+      await engine.ingest({ file, eventsPerSecond: null });
+      await engine.settle();
+    };
+    await withEngine('shieldlog', { dataDir, memoryLimitMb }, fill, other.host);
+    const groups: Group[] = [];
     const searches = searchRows(await loadWorkloads());
     for (const [title, remembers, rows] of [
       ['searches, nothing remembered', false, searches],
@@ -80,20 +79,18 @@ async function measured(other: OtherCheckout, { events, turns, memoryLimitMb, is
       ['explorer, first looks, nothing remembered', false, exploreRows('first')],
       ['explorer, second looks', true, exploreRows('second')],
     ] as const) {
-      tell(title);
-      asked.push({
-        title,
-        rows: await compareRows({ sides, dataDir, options: { memoryLimitMb, remembers }, turns }, rows.filter(isAsked)),
-      });
+      const asked = rows.filter(isAsked);
+      if (asked.length > 0) {
+        tell(title);
+        groups.push({ title, rows: await compareRows({ sides, dataDir, options: { memoryLimitMb, remembers }, turns }, asked) });
+      }
     }
     if (isAsked({ name: 'intake' })) {
       tell('intake');
-      asked.push({ title: 'intake', rows: await compareIntake({ sides, file, memoryLimitMb, turns }) });
+      groups.push({ title: 'intake', rows: await compareIntake({ sides, file, memoryLimitMb, turns }) });
     }
-    return asked.filter(({ rows }) => rows.length > 0);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
+    return groups;
+  });
 }
 
 const MEASURES = ['cpuMs', 'wallMs'] as const;

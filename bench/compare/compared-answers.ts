@@ -1,7 +1,7 @@
-import { cp, rm } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import type { EngineOptions } from '../engines/engine.ts';
-import { EngineClient, type SearchOrder } from '../engines/engine-client.ts';
-import { emptyDataDir } from '../events/event-file.ts';
+import { type EngineClient, type SearchOrder, withEngine } from '../engines/engine-client.ts';
+import { inEmptyDataDir } from '../events/event-file.ts';
 import { QUESTIONS } from '../modes/questions.ts';
 import { differencesBetween, type Workload } from '../modes/workload.ts';
 import type { Pair, Spent } from './paired-ratios.ts';
@@ -143,22 +143,14 @@ async function differencesOf(row: Row, before: EngineClient, after: EngineClient
 }
 
 /** Runs work with an engine on a copy of a folder, which is removed afterwards. */
-async function onCopy<T>(
+function onCopy<T>(
   dataDir: string,
   options: Omit<EngineOptions, 'dataDir'>,
   host: string | undefined,
   work: (engine: EngineClient) => Promise<T>,
 ): Promise<T> {
-  const copy = await emptyDataDir('copy');
-  try {
+  return inEmptyDataDir('copy', async (copy) => {
     await cp(dataDir, copy, { recursive: true });
-    const engine = await EngineClient.open('shieldlog', { ...options, dataDir: copy }, host);
-    try {
-      return await work(engine);
-    } finally {
-      await engine.close();
-    }
-  } finally {
-    await rm(copy, { recursive: true, force: true });
-  }
+    return await withEngine('shieldlog', { ...options, dataDir: copy }, work, host);
+  });
 }

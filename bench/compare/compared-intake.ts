@@ -1,4 +1,4 @@
-import { EngineClient } from '../engines/engine-client.ts';
+import { type EngineClient, withEngine } from '../engines/engine-client.ts';
 import { inEmptyDataDir } from '../events/event-file.ts';
 import { bodiesOf, readThrough } from '../events/file-chunks.ts';
 import { type ComparedRow, inTurn, type Sides, spending } from './compared-answers.ts';
@@ -41,14 +41,8 @@ export async function compareIntake({ sides, file, memoryLimitMb, turns }: Taken
 }
 
 function intoEmptyFolder(host: string | undefined, memoryLimitMb: number, takeIn: (engine: EngineClient) => Promise<void>): Promise<Spent> {
-  return inEmptyDataDir('intake', async (dataDir) => {
-    const engine = await EngineClient.open('shieldlog', { dataDir, memoryLimitMb }, host);
-    try {
-      return await spending(engine.pid, () => takeIn(engine));
-    } finally {
-      await engine.close();
-    }
-  });
+  const timed = (engine: EngineClient) => spending(engine.pid, () => takeIn(engine));
+  return inEmptyDataDir('intake', (dataDir) => withEngine('shieldlog', { dataDir, memoryLimitMb }, timed, host));
 }
 
 async function byFile(engine: EngineClient, file: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { percentile } from '../report/figures.ts';
+import { geometricMean } from '../report/race-summary.ts';
 
 /** What one side spent in a turn. */
 export interface Spent {
@@ -50,10 +51,6 @@ export function groupMean(rows: readonly (readonly Pair[])[], measure: Measure):
     mean: geometricMean(ratios.map(median)),
     spread: (percentile(ofTurns, 0.75) - percentile(ofTurns, 0.25)) / 2,
   };
-}
-
-function geometricMean(ratios: readonly number[]): number {
-  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 }
 
 function median(values: readonly number[]): number {

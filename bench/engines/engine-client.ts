@@ -137,9 +137,14 @@ export class EngineClient {
   }
 }
 
-/** Opens an engine, runs `work` with it and closes it, also after an error. */
-export async function withEngine<T>(name: EngineName, options: EngineOptions, work: (engine: EngineClient) => Promise<T>): Promise<T> {
-  const engine = await EngineClient.open(name, options);
+/** Opens an engine, runs `work` with it and closes it, also after an error. `host` is that of {@link EngineClient.open}. */
+export async function withEngine<T>(
+  name: EngineName,
+  options: EngineOptions,
+  work: (engine: EngineClient) => Promise<T>,
+  host?: string,
+): Promise<T> {
+  const engine = await EngineClient.open(name, options, host);
   try {
     return await work(engine);
   } finally {
