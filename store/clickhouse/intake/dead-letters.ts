@@ -140,7 +140,7 @@ export class SharedDeadLetters {
   /** Whether the bytes of a letter are kept, by the identities of these that are stored. */
   async #known(identities: readonly string[]): Promise<Map<string, boolean>> {
     const { rows } = await this.#options.client.read(knownLettersStatement(identities));
-    return new Map(rows.map(([identity, isRecordOnly]) => [String(identity), !isTrue(isRecordOnly)]));
+    return new Map(rows.map(([identity, isRecordOnly]) => [String(identity), isRecordOnly !== true]));
   }
 
   readonly #oldest: OldestLetters = async (kind, zoneId, afterId) => {
@@ -151,7 +151,7 @@ export class SharedDeadLetters {
       zoneId,
       recordCost: Number(recordCost),
       cost: Number(cost),
-      isFromKafka: isTrue(isFromKafka),
+      isFromKafka: isFromKafka === 1,
       stored: { id, identity },
       standing: kind,
     }));
@@ -183,8 +183,6 @@ export class SharedDeadLetters {
   }
 }
 
-const isTrue = (value: unknown): boolean => value === true || value === 1;
-
 function isNothing({ zones, ids, limit }: DeadLetterSelection): boolean {
   return zones.length === 0 || ids?.length === 0 || limit === 0;
 }
@@ -202,7 +200,7 @@ function firstOf(rows: readonly CandidateRow[], bytes: number): readonly Candida
   return last === -1 ? rows : rows.slice(0, last + 1);
 }
 
-type OldestRow = readonly [id: string, identity: string, recordCost: string, cost: string, isFromKafka: boolean];
+type OldestRow = readonly [id: string, identity: string, recordCost: string, cost: string, isFromKafka: number];
 
 function* partsOf<T>(letters: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < letters.length; start += STATEMENT_LETTERS) {

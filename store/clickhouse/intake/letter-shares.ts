@@ -137,7 +137,7 @@ export class LetterShares {
       }
       this.#count = 0;
       for (const [zone, isRecordOnly, letters, bytes] of rows) {
-        const kind = isRecordOnly === true || isRecordOnly === 1 ? 'records' : 'letters';
+        const kind = isRecordOnly === true ? 'records' : 'letters';
         this.#apply({ kind, zoneId: zone === null ? null : Number(zone), bytes: Number(bytes), letters: Number(letters) });
       }
       for (const change of this.#changes) {

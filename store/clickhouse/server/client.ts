@@ -130,9 +130,7 @@ export class ClickhouseClient {
 
   /** The same for an INSERT of what it selects; resolves with how many rows it wrote, by the server's count. */
   async insertSelected(statement: SqlStatement): Promise<number> {
-    const summary = await this.#write(statement, {});
-    proveRows(summary, 0);
-    return Number(summary?.written_rows);
+    return proveRows(await this.#write(statement, {}), 0);
   }
 
   #write(statement: SqlStatement, { signal, settings = {} }: ReadOptions): ReturnType<typeof runOn> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClickHouseClient as Connection, createClient } from '@clickhouse/client';
-import { proveAnswer } from './proof.ts';
+import { proveAnswer, type Summary } from './proof.ts';
 import type { ClickhouseSettings } from './settings.ts';
 
 /** Where ClickHouse is, and who asks it. */
@@ -50,8 +50,6 @@ interface SentStatement {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly settings?: ClickhouseSettings;
 }
-
-type Summary = Awaited<ReturnType<Connection['command']>>['summary'];
 
 /** Runs a statement that has no rows; resolves with what the server counted of it. */
 export async function runOn(connection: Connection, { text, parameters = {}, settings = {} }: SentStatement): Promise<Summary> {

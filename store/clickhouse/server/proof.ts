@@ -25,12 +25,13 @@ export class UnprovenRows extends Error {
   override readonly name = 'UnprovenRows';
 }
 
-/** Throws {@link UnprovenRows} unless ClickHouse says that it has at least these rows. */
-export function proveRows(summary: Summary, rows: number, counted: CountedRows = 'written_rows'): void {
+/** Throws {@link UnprovenRows} unless ClickHouse says that it has at least these rows; returns how many it says. */
+export function proveRows(summary: Summary, rows: number, counted: CountedRows = 'written_rows'): number {
   const told = rowsIn(summary, counted);
   if (told < rows) {
     throw new UnprovenRows(`of ${rows} rows, ${counted} of X-ClickHouse-Summary has ${told}`);
   }
+  return told;
 }
 
 const NEWLINE = 0x0a;
