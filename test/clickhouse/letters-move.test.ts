@@ -53,6 +53,17 @@ async function expectMoved(store: EarlierStore): Promise<void> {
   expect(sorted(await store.letters())).toEqual(sorted(MOVED));
 }
 
+/** Earlier stores on which a migration was cut, one after each of its statements, with the statements that are left. */
+async function* cutMigrations() {
+  for (let done = 1; ; done += 1) {
+    const store = await earlierStore();
+    const { statements } = await migrateSchema(store.address, { isDryRun: true });
+    if (done > statements.length) return;
+    for (const statement of statements.slice(0, done)) await store.run(statement);
+    yield { store, left: statements.slice(done) };
+  }
+}
+
 describe('letters of version 2', () => {
   test('move in their order with all that is known of them, and removed ones do not', async () => {
     const store = await earlierStore();
@@ -69,25 +80,17 @@ describe('letters of version 2', () => {
   });
 
   test('are moved once by a migration that is cut after any of its statements, and made again', async () => {
-    for (let done = 1; ; done += 1) {
-      const store = await earlierStore();
-      const { statements } = await migrateSchema(store.address, { isDryRun: true });
-      if (done > statements.length) break;
-      for (const statement of statements.slice(0, done)) await store.run(statement);
+    for await (const { store } of cutMigrations()) {
       await migrateSchema(store.address);
       await expectMoved(store);
     }
   });
 
   test('are moved once by two programs, wherever the second one overtakes the first', async () => {
-    for (let done = 1; ; done += 1) {
-      const store = await earlierStore();
-      const { statements } = await migrateSchema(store.address, { isDryRun: true });
-      if (done > statements.length) break;
-      for (const statement of statements.slice(0, done)) await store.run(statement);
+    for await (const { store, left } of cutMigrations()) {
       await migrateSchema(store.address);
       // The first program goes on until one of its statements fails, and then looks what there is to do.
-      for (const statement of statements.slice(done)) {
+      for (const statement of left) {
         if (
           !(await store.run(statement).then(
             () => true,

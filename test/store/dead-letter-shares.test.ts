@@ -1,36 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type DeadLetter, type EventStore, silentLogger } from '../../store/event-store.ts';
+import { silentLogger } from '../../store/event-store.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { ALL, add, fromKafka, kept, letters, QUOTA } from '../fixtures/quota-letters.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
-
-const ALL = { zones: 'all', limit: 10_000 } as const;
-const QUOTA = { deadLetterQuotaBytes: 100_000 };
-
-let lettersMade = 0;
-
-/** Letters of one zone that take so many bytes each, whatever else a row takes; no two are the same. */
-const letters = (zoneId: number | null, count: number, sizeBytes: number, rest: Partial<DeadLetter> = {}): DeadLetter[] =>
-  Array.from({ length: count }, () => {
-    lettersMade += 1;
-    const bytes = Buffer.from(`${lettersMade} `.padEnd(sizeBytes - 408, 'x'));
-    return { bytes, cut: null, reason: 'no event', source: 'http', topic: null, partition: null, offset: null, zoneId, ...rest };
-  });
-
-const fromKafka = { source: 'kafka', topic: '', partition: 0 } as const;
-
-/** Adds letters; returns the indices of those that are not kept. */
-const add = async (store: EventStore, ...deadLetters: DeadLetter[]): Promise<readonly number[]> =>
-  (await store.append(canonicalBatch([], { deadLetters }))).deadLettersNotKept;
-
-/** How many whole letters each zone has, and how many records. */
-async function kept(store: EventStore): Promise<Readonly<Record<string, number>>> {
-  const numbers: Record<string, number> = {};
-  for (const { zoneId, isWhole } of await store.listDeadLetters(ALL)) {
-    const name = isWhole ? `zone ${zoneId}` : 'records';
-    numbers[name] = (numbers[name] ?? 0) + 1;
-  }
-  return numbers;
-}
 
 describe('where the quota is used up', () => {
   test('letters of another zone take the room of the oldest of the zone that has most, whose own new ones are not kept', async () => {

@@ -6,6 +6,7 @@ import { createHttpClient } from '../../../../src/sinks/http-exchange.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { idsIn } from '../../sinks/sample-events.ts';
+import { feedReader } from './feed-reader.ts';
 
 /** A feed that begins with what is to come, over a sink that accepts nothing before it is given up. */
 function startFromNow(app: RunningApp) {
@@ -14,17 +15,7 @@ function startFromNow(app: RunningApp) {
   const [stop, offered, saved] = [new AbortController(), [] as string[], [] as FeedState[]];
   const ended = runFeed(
     {
-      reader: {
-        client,
-        url: new URL(app.url),
-        zone: '7',
-        accessKey: null,
-        format: 'native',
-        part: null,
-        maxLine: null,
-        maxAnswerBytes: 1_000_000,
-        now: Date.now,
-      },
+      reader: feedReader(app.url, client),
       sink: {
         name: 'one that accepts nothing',
         deliver: ({ bytes }, signal) => {

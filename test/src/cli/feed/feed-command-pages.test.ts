@@ -6,6 +6,7 @@ import { createHttpClient } from '../../../../src/sinks/http-exchange.ts';
 import { deliveredWhole } from '../../../../src/sinks/sink.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { expectedIds, idsIn } from '../../sinks/sample-events.ts';
+import { feedReader } from './feed-reader.ts';
 
 let app: RunningApp;
 
@@ -24,17 +25,7 @@ async function readAll(maxAnswerBytes: number, limit: number) {
   const tell = (message: string): void => void told.push(message);
   const ended = runFeed(
     {
-      reader: {
-        client,
-        url: new URL(app.url),
-        zone: '7',
-        accessKey: null,
-        format: 'native',
-        part: null,
-        maxLine: null,
-        maxAnswerBytes,
-        now: Date.now,
-      },
+      reader: feedReader(app.url, client, maxAnswerBytes),
       sink: {
         name: 'a list',
         deliver: async ({ bytes }) => {

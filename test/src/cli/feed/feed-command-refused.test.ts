@@ -11,6 +11,7 @@ import { ask, eventLine, ingest, type RunningApp, startApp } from '../../running
 import { type HttpListener, httpListener, type Reaction, type Received } from '../../sinks/http-listener.ts';
 import { expectedIds, idsIn } from '../../sinks/sample-events.ts';
 import { runHere } from '../command-run.ts';
+import { feedReader } from './feed-reader.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -165,17 +166,7 @@ describe('shieldlog feed', () => {
       };
       return runFeed(
         {
-          reader: {
-            client,
-            url: new URL(app.url),
-            zone: '7',
-            accessKey: null,
-            format: 'native',
-            part: null,
-            maxLine: null,
-            maxAnswerBytes: 1_000_000,
-            now: Date.now,
-          },
+          reader: feedReader(app.url, client),
           sink,
           stateFile: { path: '', state, save, close: () => {} },
           state,

@@ -1,38 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { OpenStore } from '../../../../store/embedded/open-store.ts';
-import type { DeadLetter } from '../../../../store/event-store.ts';
-import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { add, kept, letters, QUOTA } from '../../../fixtures/quota-letters.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { embeddedStoreIn } from '../embedded-store-in.ts';
-
-const ALL = { zones: 'all', limit: 10_000 } as const;
-const QUOTA = { deadLetterQuotaBytes: 100_000 };
-
-let lettersMade = 0;
-
-/** Letters of one zone that take so many bytes each, whatever else a row takes; no two are the same. */
-const letters = (zoneId: number | null, count: number, sizeBytes: number, rest: Partial<DeadLetter> = {}): DeadLetter[] =>
-  Array.from({ length: count }, () => {
-    lettersMade += 1;
-    const bytes = Buffer.from(`${lettersMade} `.padEnd(sizeBytes - 408, 'x'));
-    return { bytes, cut: null, reason: 'no event', source: 'http', topic: null, partition: null, offset: null, zoneId, ...rest };
-  });
-
-/** Adds letters; returns the indices of those that are not kept. */
-const add = async (store: OpenStore, ...deadLetters: DeadLetter[]): Promise<readonly number[]> =>
-  (await store.append(canonicalBatch([], { deadLetters }))).deadLettersNotKept;
-
-/** How many whole letters each zone has, and how many records. */
-async function kept(store: OpenStore): Promise<Readonly<Record<string, number>>> {
-  const numbers: Record<string, number> = {};
-  for (const { zoneId, isWhole } of await store.listDeadLetters(ALL)) {
-    const name = isWhole ? `zone ${zoneId}` : 'records';
-    numbers[name] = (numbers[name] ?? 0) + 1;
-  }
-  return numbers;
-}
 
 test('shares are right in a file of an earlier version, after a start, and where an earlier version wrote meanwhile', async () => {
   const folder = temporaryFolder();
