@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
+import { until } from './until.ts';
 
 /** Room for the largest message of the tests. */
 const MAX_MESSAGE_BYTES = 8_000_000;
+
+/** What a broker answers about a topic that it has not heard of, or that has no leader yet. */
+const NOT_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'];
 
 /** A client of the brokers that is silent, and patient while they start. */
 export function testClient(brokers: string): Kafka {
@@ -40,8 +44,25 @@ export async function createTopic(
   const entries = Object.entries({ 'max.message.bytes': String(MAX_MESSAGE_BYTES), ...config });
   const configEntries = entries.map(([name, value]) => ({ name, value }));
   await withAdmin(brokers, async (admin) => {
-    await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }] });
+    // Its own wait for leaders fails where a broker has not heard of the topic yet, as after a deletion.
+    await admin.createTopics({
+      waitForLeaders: false,
+      topics: [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }],
+    });
+    await until(`leaders of ${topic}`, () => hasLeaders(admin, topic));
   });
+}
+
+async function hasLeaders(admin: Admin, topic: string): Promise<boolean> {
+  try {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    return topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0));
+  } catch (error) {
+    if (NOT_YET.includes((error as { type?: string }).type ?? '')) {
+      return false;
+    }
+    throw error;
+  }
 }
 
 export async function deleteTopic(brokers: string, topic: string): Promise<void> {
