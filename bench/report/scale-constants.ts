@@ -8,8 +8,6 @@ export interface StoreMeasurement {
   /** Microseconds of one core an event, also those below. */
   readonly intake: { readonly program: number; readonly server: number; readonly client: number };
   readonly feed: { readonly program: number; readonly server: number };
-  /** What the server takes to merge everything once. */
-  readonly merge: number;
   /** Bytes of an event on disk. */
   readonly bytes: number;
   /** Milliseconds of the searches when everything is merged, by the number that the name of the workload begins with. */
@@ -28,20 +26,25 @@ const SEARCHES = {
 /** A search of a zone that has few events. */
 const SMALL_ZONE = '18';
 
+/** ClickHouse reads fewer events than these with one core: its setting merge_tree_min_rows_for_concurrent_read. */
+const SHARED_BY_CORES = 163_840;
+
 /** The constants of docs/scale.md, from a run with a million events and one with several. */
 export function scaleConstants(million: StoreMeasurement, several: StoreMeasurement, cores: number): ReadonlyMap<string, number> {
   const small = searchMs(several, SMALL_ZONE);
+  /** Thousands of events of the zone that a core reads. */
+  const ofCore = ({ zoneEvents }: StoreMeasurement) => zoneEvents / (zoneEvents < SHARED_BY_CORES ? 1 : cores) / 1000;
   /** Microseconds of one core an event of the zone, beside what the statements take. */
-  const eventOf = (workload: string, statementsMs: number) =>
-    ((searchMs(several, workload) - statementsMs) * cores * 1000) / several.zoneEvents;
+  const eventOf = (workload: string, statementsMs: number) => (searchMs(several, workload) - statementsMs) / ofCore(several);
   const byIp = SEARCHES['groups by ip'];
   // What many groups take grows with the events; what does not is that of the statements.
   const [few, many] = [searchMs(million, byIp), searchMs(several, byIp)];
-  const ofManyGroups = few - ((many - few) * million.zoneEvents) / (several.zoneEvents - million.zoneEvents);
+  const ofManyGroups = few - ((many - few) * ofCore(million)) / (ofCore(several) - ofCore(million));
+  const tenfolds = Math.log10(several.events / million.events);
   return new Map([
     ['program', several.intake.program],
     ['insert', million.intake.server],
-    ['merge', several.merge],
+    ['merge', (several.intake.server - million.intake.server) / tenfolds],
     ['client', million.intake.client],
     ['bytes', million.bytes],
     ['feedProgram', several.feed.program],

@@ -33,7 +33,7 @@ const given = (name: string) => value(example, name);
 const storing = (millions: number) => constant('insert') + constant('merge') * Math.log10(millions);
 /** Milliseconds of a search that looks through so many events on some cores. */
 const searching = (fixed: string, kind: string, events: number, cores: number) =>
-  constant(fixed) + (constant(kind) * events) / cores / 1000;
+  constant(fixed) + (constant(kind) * events) / (events < 163_840 ? 1 : cores) / 1000;
 
 const KINDS = [
   ['a page of rows', 'oneStatement', 'page'],
@@ -65,14 +65,14 @@ const OF_THE_EXAMPLE = new Map([
   ['cores of programs', (atPeak * constant('program')) / 1_000_000],
   ['events of a day on each of four shards, millions', millionsOfDay],
   ['cores of ClickHouse for what comes in, all replicas', busyCores],
-  ['the same of eight machines with eight cores each, %', (100 * busyCores) / (8 * 8)],
+  ['the same of eight machines with sixteen cores each, %', (100 * busyCores) / (8 * 16)],
   [
     'disk with room for merges, all replicas, TB',
     (1.25 * given('R') * 3_600 * (given('T') + 24) * constant('bytes') * (given('S') / 1_100) * given('N')) / 1e12,
   ],
   ['events of the largest zone in an hour, millions', inHour / 1_000_000],
-  ['a page of rows of it, over an hour, on eight cores, ms', searching('oneStatement', 'page', inHour, 8)],
-  ['free text in it, over an hour, on eight cores, ms', searching('oneStatement', 'freeText', inHour, 8)],
+  ['a page of rows of it, over an hour, on sixteen cores, ms', searching('oneStatement', 'page', inHour, 16)],
+  ['free text in it, over an hour, on sixteen cores, ms', searching('oneStatement', 'freeText', inHour, 16)],
   ['readers of a feed of all zones, at the busiest minute', atPeak / constant('feedReader')],
   ['the same over a day', given('R') / constant('feedReader')],
 ]);
