@@ -1,9 +1,9 @@
 import type { GroupDimension } from '../query/event-fields.ts';
 import type { FacetRequest, HistogramRequest, Selection } from '../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../query/plan/search-plan.ts';
+import { bucketOf } from './bucket-sql.ts';
 import { column, dimensionColumn } from './columns.ts';
 import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
-import { bucketOf } from './group-fact-statements.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
 import { int32, int64, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';

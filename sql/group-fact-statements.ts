@@ -1,10 +1,11 @@
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { GroupsOutput, SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
+import type { GroupsOutput, SearchPlan } from '../query/plan/search-plan.ts';
+import { bucketOf } from './bucket-sql.ts';
 import { column, dimensionColumn } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import { keyList, keyNames, markedKeys, pageOf, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
-import { int32, int64, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { int32, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
 /** One page of group keys. */
 export interface GroupPage {
@@ -113,15 +114,6 @@ const FACT_COLUMNS = joinSql([NO_SQL, ...(['timestamp', 'country', 'asn', 'actio
 /** The sparkline bucket of an event as a further column; nothing if the plan has no buckets. */
 function bucketColumn({ window }: SearchPlan, { buckets }: GroupsOutput, dialect: Dialect): SqlFragment {
   return buckets > 0 ? sql`, ${bucketOf(window, buckets, dialect)} AS bucket` : NO_SQL;
-}
-
-/**
- * The number of an event's bucket, from 0, of a sparkline or a histogram. `bucketAt` in `query/buckets.ts` says the same of a time, and
- * `test/sql/buckets.test.ts` holds the two together.
- */
-export function bucketOf({ fromMs, toMs }: TimeWindow, buckets: number, dialect: Dialect): SqlFragment {
-  const elapsed = sql`(${column('timestamp')} - ${int64(fromMs)}) * ${int64(buckets)}`;
-  return dialect.divide(sql`(${elapsed})`, sql`${int64(toMs - fromMs)}`);
 }
 
 /** The events of the groups to be counted, with `place`, {@link FACT_COLUMNS} and, if the plan has buckets, `bucket`. */

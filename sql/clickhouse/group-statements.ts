@@ -1,7 +1,7 @@
 import type { GroupsOutput, SearchPlan } from '../../query/plan/search-plan.ts';
+import { bucketOf } from '../bucket-sql.ts';
 import { column, dimensionColumn } from '../columns.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
-import { bucketOf } from '../group-fact-statements.ts';
 import { keyList, keyNames, pageOf } from '../group-statements.ts';
 import { matchSql } from '../predicate-sql.ts';
 import { joinSql, NO_SQL, type SqlFragment, type SqlParam, type SqlStatement, sql, textList, trusted } from '../statement.ts';

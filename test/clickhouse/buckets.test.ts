@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { bucketAt } from '../../query/buckets.ts';
+import { bucketOf } from '../../sql/bucket-sql.ts';
 import { clickhouseDialect, clickhouseStatement } from '../../sql/dialect.ts';
-import { bucketOf } from '../../sql/group-fact-statements.ts';
 import { sql, textList } from '../../sql/statement.ts';
 import { DIVIDED_WINDOWS } from '../fixtures/divided-windows.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
