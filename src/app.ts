@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
-import { memoryShares } from '../store/memory-shares.ts';
+import { MEBIBYTE, memoryShares } from '../store/memory-shares.ts';
 import { MainThreadTurns } from '../work/main-thread-turns.ts';
 import { access, flowOf } from './auth/access.ts';
 import type { Config } from './config/config.ts';
@@ -99,8 +99,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const metrics = createMetrics({ store, kafka });
   registerQueueMetrics(metrics.registry, reads.queue);
-  const { answersBytes, feedPagesBytes } = memoryShares(config.memoryLimitMb);
-  const answers = new AnswerMemory(answersBytes);
+  const { answersShareMb, feedPagesShareMb } = memoryShares(config.memoryLimitMb);
+  const answers = new AnswerMemory(answersShareMb * MEBIBYTE);
   const bodies = new BodyMemory({ capacityBytes: bodyMemoryBytes, deadlineMs: bodyDeadlineMs, callerOf: flowOf });
   const searches = new SearchAnswers({
     metrics,
@@ -135,7 +135,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     turns,
     metrics,
     queryDeadlineMs: config.queryDeadlineMs,
-    pageMemoryBytes: feedPagesBytes,
+    pageMemoryBytes: feedPagesShareMb * MEBIBYTE,
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
   await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies });

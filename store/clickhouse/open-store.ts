@@ -4,7 +4,7 @@ import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { ANSWER_MS, lockDataFolder, sharedCheck } from '../data-folder.ts';
 import { IncompatibleStore, isUnavailable, type StoreLogger, silentLogger } from '../event-store.ts';
-import { clickhouseExcerptBytes, clickhouseResultBytes } from '../memory-shares.ts';
+import { clickhouseExcerptShareMb, clickhouseResultBytesShareMb, MEBIBYTE } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
 import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
 import { ClickhouseStore } from './clickhouse-store.ts';
@@ -103,7 +103,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const table = cluster === null ? local : SHARDED_EVENTS;
   const client = new ClickhouseClient(address, {
     logger,
-    resultBytes: clickhouseResultBytes(memoryLimitMb),
+    resultBytes: clickhouseResultBytesShareMb(memoryLimitMb) * MEBIBYTE,
     ...(idleMs === undefined ? {} : { idleMs }),
     ...(cluster === null ? {} : { settings: CLUSTER_SETTINGS }),
     ...(insertQuorum === undefined ? {} : { insertSettings: { insert_quorum: insertQuorum } }),
@@ -122,7 +122,8 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const sourceOffsets = new SourceOffsets(client);
   const pipeline = new InsertPipeline({ client, clock, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
-  const feed = new Feed({ client, visibility, positions, table, excerptBytes: clickhouseExcerptBytes(memoryLimitMb) });
+  const excerptBytes = clickhouseExcerptShareMb(memoryLimitMb) * MEBIBYTE;
+  const feed = new Feed({ client, visibility, positions, table, excerptBytes });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
   const retention = new Retention({ client, database, table, local, cluster, retentionMs, deadLetterRetentionMs, hold, settings, logger });
   const watch = new ArrivalWatch({

@@ -31,7 +31,7 @@ export async function openEmbeddedStore(options: StoreOptions, tuning: StoreTuni
     const durable = await openCatalog(folder, { now, logger, onInDoubt: onFatal }, closing);
     const engine = await openEngine(
       {
-        memoryLimitMb: memoryShares(memoryLimitMb).searchesMb,
+        memoryLimitMb: memoryShares(memoryLimitMb).searchesShareMb,
         segmentsFolder: folder.segments,
         linksFolder: folder.links,
         spillFolder: folder.spill,

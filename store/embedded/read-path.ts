@@ -1,5 +1,5 @@
 import { silentLogger, storeClosed } from '../event-store.ts';
-import { memoryShares } from '../memory-shares.ts';
+import { MEBIBYTE, memoryShares } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
 import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
 import type { ConnectionPool } from './duckdb/connection-pool.ts';
@@ -44,6 +44,7 @@ export async function openReadPath(
 ): Promise<ReadPath> {
   const searchers = await engine.pool(SEARCH_CONNECTIONS, { remembersFooters: true });
   const { aliases, threads } = engine;
+  const { feedExcerptShareMb, footersShareMb } = memoryShares(memoryLimitMb);
   const dropTable = (name: string) => remover.dropTable(name);
   const groups = new GroupByCache({ ...groupByCacheLimits, versions, dropTable, dropped: () => remover.idle() });
   const search = new SearchRunner({
@@ -65,12 +66,12 @@ export async function openReadPath(
     aliases,
     checks,
     connections,
-    excerptBudget: { events: EXCERPT_EVENTS, bytes: memoryShares(memoryLimitMb).feedExcerptBytes },
+    excerptBudget: { events: EXCERPT_EVENTS, bytes: feedExcerptShareMb * MEBIBYTE },
     evictCaches: () => groups.evictAll(),
   });
   const readings = new Readings();
   closing.add('the searches under way', () => readings.settled());
   closing.add('the feed', () => feed.close(storeClosed()));
-  const footers = new SegmentFooters({ versions, aliases, checks, connections: searchers, memoryLimitMb, logger });
+  const footers = new SegmentFooters({ versions, aliases, checks, connections: searchers, shareMb: footersShareMb, logger });
   return { readings, searchers, search, feed, footers };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DAY_MS } from '../../query/durations.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { type StoreLogger, silentLogger } from '../event-store.ts';
-import { memoryShares } from '../memory-shares.ts';
+import { MEBIBYTE, memoryShares } from '../memory-shares.ts';
 import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
 import { BackgroundJobs } from './background-jobs.ts';
 import { Backups } from './backup/backups.ts';
@@ -69,8 +69,9 @@ export async function openWritePath(
   tuning: StoreTuning,
   closing: Closing,
 ): Promise<WritePath> {
-  const { dedupIndexBytes } = memoryShares(options.memoryLimitMb);
-  const { maxDedupEvents: dedupEvents = maxDedupEvents(dedupIndexBytes), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = tuning;
+  const { dedupIndexShareMb } = memoryShares(options.memoryLimitMb);
+  const { maxDedupEvents: dedupEvents = maxDedupEvents(dedupIndexShareMb * MEBIBYTE), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } =
+    tuning;
   const { folder, durable, engine, versions, checks, remover, footers } = parts;
   const { now, logger = silentLogger } = options;
   const { catalog, journalFolder: journals } = durable;
@@ -180,7 +181,7 @@ async function reloadJournals(
 async function openMerges({ folder, engine }: WritePathParts, { memoryLimitMb }: StoreOptions, closing: Closing): Promise<MergeWriter> {
   const merges = new MergeWriter({
     runner: await engine.connect(),
-    memoryLimitMb: memoryShares(memoryLimitMb).mergesMb,
+    memoryLimitMb: memoryShares(memoryLimitMb).mergesShareMb,
     spillFolder: join(folder.spill, 'merging'),
   });
   closing.add('the thread that writes merges', () => merges.close());

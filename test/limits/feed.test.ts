@@ -10,7 +10,7 @@ import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
 import { FairQueue } from '../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../src/scheduling/scheduled-reads.ts';
 import { MAX_EPOCHS } from '../../store/embedded/catalog/epoch-table.ts';
-import { memoryShares } from '../../store/memory-shares.ts';
+import { MEBIBYTE, memoryShares } from '../../store/memory-shares.ts';
 import { alteredStore } from '../broker/altered-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
@@ -98,7 +98,7 @@ describeLimits('Feed', import.meta.filename, {
     elsewhere: 'the last epochs are kept',
   },
   'bytes of the pages that wait for their readers': {
-    is: bytes(memoryShares(loadConfig({}).memoryLimitMb).feedPagesBytes),
+    is: bytes(memoryShares(loadConfig({}).memoryLimitMb).feedPagesShareMb * MEBIBYTE),
     elsewhere: 'two hundred feeds that nobody reads take little memory, and keep nobody from reading another',
   },
 });

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { MAX_UPSTREAM_ANSWERS_BYTES, MAX_UPSTREAM_BODIES_BYTES } from '../../edge/proxy/proxy.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { EXPORTS_AT_ONCE } from '../../src/export/export-slots.ts';
-import { MEMORY_BESIDE_MB, memoryShares } from '../../store/memory-shares.ts';
+import { MEBIBYTE, MEMORY_BESIDE_MB, memoryShares } from '../../store/memory-shares.ts';
 import { HELD_BYTES } from '../bounded/held-bytes.ts';
 import { type Amount, bytes, count, describeLimits, LIMITS_DOCUMENT, type LimitTest, surfacesOf } from './limit-table.ts';
 
 const { memoryLimitMb, maxConnections } = loadConfig({});
-const { answersBytes, feedPagesBytes } = memoryShares(memoryLimitMb);
+const { answersShareMb, feedPagesShareMb } = memoryShares(memoryLimitMb);
 const HEADER_BYTES = 16 * 1024;
 
 const opened = (is: Amount): LimitTest => ({
@@ -16,9 +16,9 @@ const opened = (is: Amount): LimitTest => ({
 });
 
 const TESTS: Readonly<Record<keyof typeof HELD_BYTES, LimitTest>> = {
-  'answers of searches and of the explorer that are not read': opened(bytes(answersBytes)),
-  'lists of dead letters that are not read': opened(bytes(answersBytes)),
-  'pages of the feed that are not read': opened(bytes(feedPagesBytes)),
+  'answers of searches and of the explorer that are not read': opened(bytes(answersShareMb * MEBIBYTE)),
+  'lists of dead letters that are not read': opened(bytes(answersShareMb * MEBIBYTE)),
+  'pages of the feed that are not read': opened(bytes(feedPagesShareMb * MEBIBYTE)),
   'exports that are not read': opened(count(EXPORTS_AT_ONCE)),
   'tails that are not read': opened(bytes(MEMORY_BESIDE_MB.tails * 1024 * 1024)),
   'backups that are not read': opened(count(1)),

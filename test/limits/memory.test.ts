@@ -12,10 +12,11 @@ import { MAX_EXPLORATION_BYTES } from '../../store/embedded/search/exploration-c
 import { MAX_PAGE_CACHE_BYTES } from '../../store/embedded/search/page-cache.ts';
 import { MAX_COUNTS_BYTES } from '../../store/embedded/search/segment-counts.ts';
 import {
-  clickhouseExcerptsBytes,
-  clickhouseResultBytes,
-  clickhouseResultsMb,
-  feedExcerptsBytes,
+  clickhouseExcerptsShareMb,
+  clickhouseResultBytesShareMb,
+  clickhouseResultsShareMb,
+  feedExcerptsShareMb,
+  MEBIBYTE,
   MEMORY_BESIDE_MB,
   memoryShares,
   residentClickhouseMb,
@@ -23,34 +24,33 @@ import {
 } from '../../store/memory-shares.ts';
 import { bytes, count, describeLimits } from './limit-table.ts';
 
-const MEBIBYTE = 1024 * 1024;
 const { memoryLimitMb, maxConnections } = loadConfig({});
 const shares = memoryShares(memoryLimitMb);
 const mebibytes = (amount: number) => bytes(amount * MEBIBYTE);
 
 describeLimits('Memory', import.meta.filename, {
   'DuckDB, which searches and feeds read with: unflushed events and cached groups are in it': {
-    is: mebibytes(shares.searchesMb),
+    is: mebibytes(shares.searchesShareMb),
     elsewhere: 'what runs out of memory twice is refused as overloaded',
   },
   'DuckDB of merges': {
-    is: mebibytes(shares.mergesMb),
+    is: mebibytes(shares.mergesShareMb),
     elsewhere: 'what the thread has too little memory for is written where there is more',
   },
   'what tells duplicates of recent events apart': {
-    is: bytes(shares.dedupIndexBytes),
+    is: mebibytes(shares.dedupIndexShareMb),
     elsewhere: 'minutes that events keep coming from stay, however many events are in them, up to a limit',
   },
   'excerpts of the feed, and one that is being made': {
-    is: bytes(feedExcerptsBytes(shares)),
+    is: mebibytes(feedExcerptsShareMb(shares)),
     elsewhere: 'one excerpt is made at a time, also behind one that fails',
   },
   'pages of the feed that wait for their readers': {
-    is: bytes(shares.feedPagesBytes),
+    is: mebibytes(shares.feedPagesShareMb),
     elsewhere: 'two hundred feeds that nobody reads take little memory, and keep nobody from reading another',
   },
   'answers that are read and not written': {
-    is: bytes(shares.answersBytes),
+    is: mebibytes(shares.answersShareMb),
     elsewhere: 'the first part of an answer > that does not fit is refused, a smaller one is given, and room comes back',
   },
   'logs of events that are not flushed': {
@@ -86,15 +86,15 @@ describeLimits('Memory', import.meta.filename, {
 
 describeLimits('Memory on ClickHouse', import.meta.filename, {
   'results that answers are made of': {
-    is: mebibytes(clickhouseResultsMb(memoryLimitMb)),
+    is: mebibytes(clickhouseResultsShareMb(memoryLimitMb)),
     elsewhere: 'a result is refused, and the next one read: %s',
   },
   'rows of one result': {
-    is: count(Number(new ResultMemory(clickhouseResultBytes(memoryLimitMb)).settings['max_result_rows'])),
+    is: count(Number(new ResultMemory(clickhouseResultBytesShareMb(memoryLimitMb) * MEBIBYTE).settings['max_result_rows'])),
     elsewhere: 'a result is refused, and the next one read: %s',
   },
   'excerpts of the feed, and one that is being made': {
-    is: bytes(clickhouseExcerptsBytes(memoryLimitMb)),
+    is: mebibytes(clickhouseExcerptsShareMb(memoryLimitMb)),
     elsewhere: 'one excerpt is made at a time, also behind one that fails',
   },
   'all of it': { is: mebibytes(residentClickhouseMb(memoryLimitMb)), elsewhere: '%s' },
@@ -115,11 +115,11 @@ test.each([1_024, 2_048, 1_048_576])('with MEMORY_LIMIT_MB=%s all shares are at 
   const beside = Object.values(MEMORY_BESIDE_MB).reduce((sum, mb) => sum + mb, 0);
   expect(residentMemoryMb(limitMb)).toBeLessThanOrEqual(limitMb + beside);
   expect(residentClickhouseMb(limitMb)).toBeLessThan(residentMemoryMb(limitMb));
-  expect(memoryShares(limitMb)).toMatchObject({ searchesMb: limitMb / 2 });
+  expect(memoryShares(limitMb)).toMatchObject({ searchesShareMb: limitMb / 2 });
 });
 
 test('with a small setting DuckDB has what it needs to sort, and with a large one the feed no more than is of use', () => {
-  expect(memoryShares(256)).toMatchObject({ searchesMb: 256, mergesMb: 128, answersBytes: 16 * MEBIBYTE });
-  expect(clickhouseResultsMb(256)).toBe(clickhouseResultsMb(1_024));
-  expect(memoryShares(1_048_576)).toMatchObject({ feedExcerptBytes: 108 * MEBIBYTE, feedPagesBytes: 96 * MEBIBYTE });
+  expect(memoryShares(256)).toMatchObject({ searchesShareMb: 256, mergesShareMb: 128, answersShareMb: 16 });
+  expect(clickhouseResultsShareMb(256)).toBe(clickhouseResultsShareMb(1_024));
+  expect(memoryShares(1_048_576)).toMatchObject({ cachedGroupsShareMb: 64, feedExcerptShareMb: 108, feedPagesShareMb: 96 });
 });

@@ -7,7 +7,7 @@ import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
 import { FairQueue, MAX_WAITING_BYTES, MAX_WAITING_READS, SEATS } from '../../src/scheduling/fair-queue.ts';
-import { memoryShares } from '../../store/memory-shares.ts';
+import { MEBIBYTE, memoryShares } from '../../store/memory-shares.ts';
 import { eventLine, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
@@ -153,7 +153,7 @@ describeLimits('Search', import.meta.filename, {
     },
   },
   'bytes of all answers of searches, and lists of dead letters, that are on their way': {
-    is: bytes(memoryShares(loadConfig({}).memoryLimitMb).answersBytes),
+    is: bytes(memoryShares(loadConfig({}).memoryLimitMb).answersShareMb * MEBIBYTE),
     elsewhere: 'the first part of an answer > that does not fit is refused, a smaller one is given, and room comes back',
   },
   'time in which a caller takes nothing of an answer': {

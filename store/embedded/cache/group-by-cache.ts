@@ -1,5 +1,6 @@
 import type { GroupsOutput, TimeWindow } from '../../../query/plan/search-plan.ts';
 import { BudgetedCache } from '../../budgeted-cache.ts';
+import { MEBIBYTE, memoryShares } from '../../memory-shares.ts';
 import type { FoundGroups } from '../search/group-facts.ts';
 import type { GroupCache } from '../search/group-search.ts';
 import { searchKey } from '../search/search-key.ts';
@@ -16,13 +17,11 @@ export interface GroupByCacheLimits {
   readonly maxGroups: number;
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
-const MAX_SHARE_OF_MEMORY = 1 / 16;
 const MAX_GROUPS = 300_000;
 
 /** `memoryLimitMb` is the setting MEMORY_LIMIT_MB, which bounds the engine. */
 export function groupByCacheLimitsOf(memoryLimitMb: number): GroupByCacheLimits {
-  return { budgetBytes: Math.min(MAX_BYTES, memoryLimitMb * 1024 * 1024 * MAX_SHARE_OF_MEMORY), maxGroups: MAX_GROUPS };
+  return { budgetBytes: memoryShares(memoryLimitMb).cachedGroupsShareMb * MEBIBYTE, maxGroups: MAX_GROUPS };
 }
 
 /** So many of the last searches are remembered, to tell which one is made again. */

@@ -12,12 +12,13 @@ export interface SegmentFootersOptions {
   readonly checks: Pick<SegmentChecks, 'check'>;
   /** Connections by which DuckDB remembers the footers that it reads. */
   readonly connections: ConnectionPool;
-  readonly memoryLimitMb: number;
+  /** What the footers may take of the memory of DuckDB, in MiB. */
+  readonly shareMb: number;
   readonly logger: StoreLogger;
 }
 
-/** One footer is read for so much of the memory limit. A footer takes up to half a mebibyte; searches read those of older segments. */
-const MB_OF_A_FOOTER = 8;
+/** The most that a footer takes, in MiB. Searches read those of older segments. */
+const MB_OF_A_FOOTER = 0.5;
 
 /** Has DuckDB read the footers of segments before a search needs them: the first search of a segment would take 1.5 ms of CPU longer. */
 export class SegmentFooters {
@@ -33,9 +34,9 @@ export class SegmentFooters {
    * search that needs it. Rejects with the signal's reason.
    */
   async readNew(signal?: AbortSignal): Promise<void> {
-    const { versions, aliases, checks, connections, memoryLimitMb, logger } = this.#options;
+    const { versions, aliases, checks, connections, shareMb, logger } = this.#options;
     using snapshot = versions.snapshot();
-    const most = Math.floor(memoryLimitMb / MB_OF_A_FOOTER);
+    const most = Math.floor(shareMb / MB_OF_A_FOOTER);
     const newest = snapshot.segments.toSorted((a, b) => b.maxTimestamp - a.maxTimestamp).slice(0, most);
     for (const segment of newest.filter((one) => !this.#read.has(one))) {
       using held = await connections.acquire(signal);

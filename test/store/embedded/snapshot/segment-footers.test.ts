@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { twoSegments } from '../compaction/two-segments.ts';
 
 /** The footers of two segments, and how many bytes of footers DuckDB holds. */
-async function footersOfTwo(memoryLimitMb = 256) {
+async function footersOfTwo(shareMb = 16) {
   const { versions, segments, options } = await twoSegments();
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
   const connections = await ConnectionPool.open(engine, { kept: 1, errors: options.aliases, prepare: rememberFooters });
@@ -25,7 +25,7 @@ async function footersOfTwo(memoryLimitMb = 256) {
   };
   const pathOf = (index: number) => options.aliases.segmentPath(segments[index]?.file ?? '');
   return {
-    footers: new SegmentFooters({ ...options, connections, memoryLimitMb, logger }),
+    footers: new SegmentFooters({ ...options, connections, shareMb, logger }),
     connections,
     versions,
     segments,
@@ -44,7 +44,7 @@ test('DuckDB holds the footers of all segments before anything is searched', asy
 });
 
 test('with little memory only the footer of the newest segment is read', async () => {
-  const { footers, bytesHeld } = await footersOfTwo(8);
+  const { footers, bytesHeld } = await footersOfTwo(0.5);
   await footers.readNew();
   const ofOne = await bytesHeld();
   expect(ofOne).toBeGreaterThan(0);
