@@ -4,7 +4,7 @@ import type { ExportFormat } from './export-format.ts';
 
 /**
  * An export as pieces of an answer, the header first. Each piece is read while the one before it is written. `onRows` is called with the
- * number of rows of each piece once it is written. `src/http/answer-cut-off.ts` cuts off a client that takes nothing.
+ * number of rows of each piece once it is written. `src/http/begin-answer.ts` cuts off a client that takes nothing.
  */
 export async function* exportPieces(
   { header, writeRow }: Pick<ExportFormat, 'header' | 'writeRow'>,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CheckLine, EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
 import { RequestProblem } from '../http/problem.ts';
 

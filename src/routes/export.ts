@@ -9,7 +9,7 @@ import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
 import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { exportPieces } from '../export/export-pieces.ts';
 import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';

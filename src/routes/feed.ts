@@ -10,7 +10,7 @@ import { type FeedSlot, FeedSlots, registerFeedMetrics } from '../feed/feed-slot
 import { FormatThreads, type WrittenPiece } from '../feed/format-threads.ts';
 import { PageMemory } from '../feed/page-memory.ts';
 import { FEED_MEDIA_TYPES } from '../formats/feed-formats.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/answer-cut-off.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
