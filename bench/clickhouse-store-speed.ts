@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { compileSearch } from '../query/request/compile-search.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../sql/clickhouse/schema.ts';
-import { wholeAnswer } from '../src/http/answer-writer.ts';
+import { wholeAnswer } from '../src/http/answer-writes.ts';
 import { searchResponse } from '../src/http/search-response.ts';
 import { ClickhouseClient } from '../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../store/clickhouse/server/connection.ts';

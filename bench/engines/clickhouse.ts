@@ -4,7 +4,7 @@ import { drainPending, Session } from 'chdb';
 import fastify from 'fastify';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { wholeAnswer } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writes.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { pacedChunks } from '../events/file-chunks.ts';

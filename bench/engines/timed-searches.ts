@@ -5,7 +5,7 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { wholeAnswer } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writes.ts';
 import { exploreResponse } from '../../src/http/explore-response.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';

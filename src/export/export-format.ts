@@ -2,7 +2,7 @@ import { csvCell, csvObjectCell } from '../../query/csv-cell.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
-import type { AnswerPart } from '../http/answer-writer.ts';
+import type { AnswerPart } from '../http/answer-writes.ts';
 import { rowJson, type WriteRow, zoneRowJson } from '../http/search-response.ts';
 
 /** How the rows of an export are written. */

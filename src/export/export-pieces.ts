@@ -1,5 +1,5 @@
 import type { RowPiece } from '../../query/plan/search-result.ts';
-import type { AnswerPart } from '../http/answer-writer.ts';
+import type { AnswerPart } from '../http/answer-writes.ts';
 import type { ExportFormat } from './export-format.ts';
 
 /**

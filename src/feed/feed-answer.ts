@@ -1,5 +1,5 @@
 import type { FeedPosition } from '../../store/event-store.ts';
-import type { AnswerPart } from '../http/answer-writer.ts';
+import type { AnswerPart } from '../http/answer-writes.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { type FeedReading, type HeldPage, readPage } from './feed-reading.ts';
 import type { LineForm } from './format-lines.ts';

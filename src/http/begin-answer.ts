@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/idle-caller.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
-import { type AnswerPieces, answerWrites } from './answer-writer.ts';
+import { type AnswerPieces, answerWrites } from './answer-writes.ts';
 import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';
 
 /** How an answer ended. */

@@ -2,7 +2,7 @@ import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { ExploreResult, Facet, Histogram } from '../../query/plan/search-result.ts';
 import type { ActiveZone } from '../../store/event-store.ts';
 import { type Hold, uncounted } from './answer-memory.ts';
-import type { AnswerPart, AnswerPieces } from './answer-writer.ts';
+import type { AnswerPart, AnswerPieces } from './answer-writes.ts';
 import { jsonList, pageResponse, zoneRowJson } from './search-response.ts';
 
 /** EventLogsExploreResponse as the pieces of an answer: that of a search, with the histogram, facets and selection of the plan. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import type { AnswerMemory, Hold } from './answer-memory.ts';
-import type { AnswerPieces } from './answer-writer.ts';
+import type { AnswerPieces } from './answer-writes.ts';
 import { type AnswerOutcome, beginAnswer } from './begin-answer.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
 import { ClientHungUp, Deadline, DeadlinePassed, hangUpSignal } from './interruption.ts';

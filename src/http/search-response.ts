@@ -1,7 +1,7 @@
 import type { Page } from '../../query/plan/search-plan.ts';
 import type { EventGroup, EventRow, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
 import { type Hold, uncounted } from './answer-memory.ts';
-import type { AnswerPart, AnswerPieces } from './answer-writer.ts';
+import type { AnswerPart, AnswerPieces } from './answer-writes.ts';
 
 /** The GenericRequestResponse of a search that succeeded. */
 const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });

@@ -5,7 +5,7 @@ import type { EventRow } from '../../query/plan/search-result.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { type ExportType, exportFormat } from '../export/export-format.ts';
-import { joinParts } from '../http/answer-writer.ts';
+import { joinParts } from '../http/answer-writes.ts';
 import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import {
   answer,

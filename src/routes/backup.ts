@@ -10,7 +10,7 @@ import { copyDatabase } from '../../store/database-copy.ts';
 import type { BackupFile, EventStore, StoreBackup } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
-import type { AnswerPart } from '../http/answer-writer.ts';
+import type { AnswerPart } from '../http/answer-writes.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';

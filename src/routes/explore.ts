@@ -3,7 +3,7 @@ import { compileExplore } from '../../query/request/compile-explore.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { openedZones, requestedZones } from '../auth/requested-zones.ts';
-import { onePiece } from '../http/answer-writer.ts';
+import { onePiece } from '../http/answer-writes.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { activeZonesJson, exploreResponse } from '../http/explore-response.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { wholeAnswer } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writes.ts';
 import { exploreResponse } from '../../src/http/explore-response.ts';
 import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
 import { readAllEvents } from '../../store/clickhouse/search/export.ts';

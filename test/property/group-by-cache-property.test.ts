@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { wholeAnswer } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writes.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
 import type { TestStore } from '../fixtures/test-store.ts';

@@ -1,5 +1,5 @@
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { wholeAnswer } from '../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../src/http/answer-writes.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { csvCell } from '../../../query/csv-cell.ts';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { csvRow, exportFormat } from '../../../src/export/export-format.ts';
-import { joinParts } from '../../../src/http/answer-writer.ts';
+import { joinParts } from '../../../src/http/answer-writes.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 const record = (ua: string, log = '{}') =>

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type AnswerPart, WRITE_BYTES } from '../../../src/http/answer-writer.ts';
+import { type AnswerPart, WRITE_BYTES } from '../../../src/http/answer-writes.ts';
 import { type AnswerOutcome, type AnswerToSend, beginAnswer } from '../../../src/http/begin-answer.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { eventually } from '../../fixtures/eventually.ts';

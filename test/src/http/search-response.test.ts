@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wholeAnswer } from '../../../src/http/answer-writer.ts';
+import { wholeAnswer } from '../../../src/http/answer-writes.ts';
 import { searchResponse } from '../../../src/http/search-response.ts';
 import { pieceOf } from '../../fixtures/answered-rows.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { csvCell } from '../../../query/csv-cell.ts';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { csvRow } from '../../../src/export/export-format.ts';
-import { joinParts } from '../../../src/http/answer-writer.ts';
+import { joinParts } from '../../../src/http/answer-writes.ts';
 import { facetsFile, fileName, groupsFile } from '../../../web/files/group-lines.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AnswerPart, answerWrites, joinParts, onePiece, WRITE_BYTES } from '../../../src/http/answer-writer.ts';
+import { type AnswerPart, answerWrites, joinParts, onePiece, WRITE_BYTES } from '../../../src/http/answer-writes.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { assertAsyncProperty } from '../../random/assert-property.ts';
 
