@@ -1,6 +1,4 @@
 import { HOUR_MS } from '../../query/durations.ts';
-import { ATTACK_RULES, BOT_RULES, type DemoRule, EVERYDAY_RULES, LOGIN_LIMIT } from './demo-rules.ts';
-import type { DemoAttack } from './demo-schedule.ts';
 import {
   attackerAddress,
   BOT_NET,
@@ -19,7 +17,9 @@ import {
   STUFFING_NETWORKS,
   VISITOR_NETWORKS,
   WORDS,
-} from './demo-traffic.ts';
+} from './demo-cast.ts';
+import { ATTACK_RULES, BOT_RULES, type DemoRule, EVERYDAY_RULES, LOGIN_LIMIT } from './demo-rules.ts';
+import type { DemoAttack } from './demo-schedule.ts';
 import type { Random } from './seeded-random.ts';
 
 /** A request and the shield's action on it. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { DEMO_SITES } from '../../../ingest/demo/demo-cast.ts';
 import { demoEvent } from '../../../ingest/demo/demo-event.ts';
 import { DEMO_TOPIC, startDemoFeed } from '../../../ingest/demo/demo-feed.ts';
 import { attackAt, DEMO_ATTACKS, DemoDensity } from '../../../ingest/demo/demo-schedule.ts';
-import { DEMO_SITES } from '../../../ingest/demo/demo-traffic.ts';
 import { seededRandom } from '../../../ingest/demo/seeded-random.ts';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
