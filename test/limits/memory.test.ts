@@ -31,7 +31,7 @@ const mebibytes = (amount: number) => bytes(amount * MEBIBYTE);
 describeLimits('Memory', import.meta.filename, {
   'DuckDB, which searches and feeds read with: unflushed events and cached groups are in it': {
     is: mebibytes(shares.searchesShareMb),
-    elsewhere: 'what runs out of memory twice is refused as overloaded',
+    elsewhere: 'a search that runs out of memory is refused, and the next one is answered',
   },
   'DuckDB of merges': {
     is: mebibytes(shares.mergesShareMb),

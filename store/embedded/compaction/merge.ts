@@ -1,8 +1,7 @@
 import { segmentRows } from '../../../sql/events-relation.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
-import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
-import { StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
+import { isOutOfMemory, StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';

@@ -29,6 +29,11 @@ export function isInvalidated(error: unknown): error is Error {
   return error instanceof Error && /database has been invalidated/i.test(error.message);
 }
 
+/** Whether DuckDB ran out of memory. It marks these errors in nothing but the message. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Out of Memory Error');
+}
+
 const TYPES: Readonly<Record<SqlType, DuckDBType>> = { VARCHAR, 'VARCHAR[]': LIST(VARCHAR), INTEGER, BIGINT, UBIGINT };
 
 /** DuckDB loses an interrupt that comes before it has begun the query, so the interrupt is repeated until the query has ended. */

@@ -2,12 +2,12 @@ import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import type { FeedLine, FeedRequest } from '../../event-store.ts';
 import { distinctZones, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
-import { retryWithLess } from '../duckdb/out-of-memory.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
 import { type FeedExcerpt, readExcerpt } from './feed-excerpt.ts';
+import { retryWithLess } from './retry-with-less.ts';
 
 export interface FeedPagesOptions {
   readonly versions: VersionSet;

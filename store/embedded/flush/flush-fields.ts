@@ -11,8 +11,7 @@ import {
   sliceInOrder,
 } from '../../../sql/segment-statements.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
-import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
-import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import { isOutOfMemory, type StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { planFlush } from '../segment/segment-plan.ts';

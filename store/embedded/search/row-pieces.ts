@@ -5,7 +5,7 @@ import type { EventRow, RowPiece } from '../../../query/plan/search-result.ts';
 import { type RowKey, type RowSlice, rowsStatement } from '../../../sql/row-statements.ts';
 import { PIECE_BYTES, StoreError } from '../../event-store.ts';
 import { unpackLog } from '../blob/unpacked-log.ts';
-import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
+import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import { readLogs } from './log-reader.ts';
 import type { SearchScope } from './search-scope.ts';
 

@@ -4,8 +4,8 @@ import type { ExploreResult, RowPiece, SearchResult } from '../../../query/plan/
 import { type ActiveZone, StoreError } from '../../event-store.ts';
 import type { Reading } from '../../readings.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
-import { isOutOfMemory } from '../duckdb/out-of-memory.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';

@@ -1,4 +1,5 @@
 import { StoreError } from '../../event-store.ts';
+import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 
 /**
  * Runs `work`. Where DuckDB's memory is not enough for it, calls `evictCaches` and runs it once more, with `isRetry` so that it can do with
@@ -22,9 +23,4 @@ export async function retryWithLess<T>(
   } catch (error) {
     throw isOutOfMemory(error) ? new StoreError('overloaded', message, { cause: error }) : error;
   }
-}
-
-/** Whether DuckDB ran out of memory. It marks these errors in nothing but the message. */
-export function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('Out of Memory Error');
 }
