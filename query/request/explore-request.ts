@@ -3,11 +3,12 @@ import { INT64, type IntegerRange } from '../integer-ranges.ts';
 import type { JsonObject, JsonValue } from '../json-value.ts';
 import type { FacetOrder, FacetRequest, HistogramRequest } from '../plan/explore-plan.ts';
 import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
-import { type ClauseList, type RequestConditions, readClauses, readTerms } from './request-conditions.ts';
+import { type ClauseList, readClauses } from './filter-clauses.ts';
+import { type RequestConditions, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
+import { refuseCostly } from './search-costs.ts';
 import { type RequestOutput, readOutput } from './search-request.ts';
-import { refuseCostly } from './shared-limits.ts';
 import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsExploreRequest with each field valid by itself; undefined where it was not. */

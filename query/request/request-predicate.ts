@@ -6,7 +6,8 @@ import { FILTER_OPS } from '../filter-ops.ts';
 import type { Predicate } from '../plan/search-plan.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
 import { storedText } from '../text-bytes.ts';
-import type { FilterClause, RequestConditions } from './request-conditions.ts';
+import type { FilterClause } from './filter-clauses.ts';
+import type { RequestConditions } from './request-conditions.ts';
 import { type ErrorList, shownValue } from './request-errors.ts';
 
 /** The predicate of the conditions of a request. Adds to the errors what makes no sense for the operation of a clause. */

@@ -16,10 +16,10 @@ import {
   type Word,
   wordsOf,
 } from '../search-line.ts';
-import type { FilterClause } from './request-conditions.ts';
+import type { FilterClause } from './filter-clauses.ts';
 import { ErrorList } from './request-errors.ts';
 import { filterPredicate } from './request-predicate.ts';
-import { refuseCostly } from './shared-limits.ts';
+import { refuseCostly } from './search-costs.ts';
 
 /** What a line says and a person may not have meant. */
 export interface LineNote {

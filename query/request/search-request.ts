@@ -2,10 +2,11 @@ import { DIMENSIONS, type GroupDimension } from '../event-fields.ts';
 import { INT32, type IntegerRange } from '../integer-ranges.ts';
 import type { JsonObject, JsonValue } from '../json-value.ts';
 import { DEFAULT_PAGE_SIZE } from '../search-limits.ts';
-import { type RequestConditions, readClauses, readTerms } from './request-conditions.ts';
+import { readClauses } from './filter-clauses.ts';
+import { type RequestConditions, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
-import { refuseCostly } from './shared-limits.ts';
+import { refuseCostly } from './search-costs.ts';
 import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsSearchRequest with each field valid by itself; undefined where it was not. */

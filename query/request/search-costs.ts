@@ -1,7 +1,7 @@
 import { FILTER_OPS, filterOpsThat } from '../filter-ops.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
 import { utf8Length } from '../text-bytes.ts';
-import type { Alternative, ClauseList, FilterClause } from './request-conditions.ts';
+import type { Alternative, ClauseList, FilterClause } from './filter-clauses.ts';
 import { type ErrorList, shownValue } from './request-errors.ts';
 
 /** The query of a request, or one of its lists of clauses. */
