@@ -17,11 +17,14 @@ export const earlierId = (position: number): string => `${(1_790_000_000_000_000
 export const COLUMNS =
   '(id, identity, zoneId, receivedAt, source, topic, messageOffset, itemIndex, isRecordOnly, reason, sizeBytes, bytes)';
 
-/** Letters of version 2: one of a day for 150 days, one removed, one twice, two of different zones with one id, one from Kafka. */
-const EARLIER_LETTERS = [
+/** More than a statement writes partitions of where nothing else is asked for. */
+export const MANY_DAYS = 150;
+
+/** Letters of version 2: one of each day, one removed, one twice, two of different zones with one id, one from Kafka. */
+const earlierLetters = (days: number): readonly string[] => [
   `INSERT INTO dead_letters ${COLUMNS} SELECT ${earlierId(0)} + 4 * number, concat('day ', toString(number)), 7,
     (${FIRST_DAY} + number) * ${DAY_MS}, 'http', NULL, NULL, NULL, false, 'r', 1, toString(number)
-    FROM numbers(150) SETTINGS max_partitions_per_insert_block = 0`,
+    FROM numbers(${days}) SETTINGS max_partitions_per_insert_block = 0`,
   `INSERT INTO dead_letters ${COLUMNS} VALUES
     (${earlierId(200)}, 'removed', 7, ${FIRST_DAY * DAY_MS}, 'http', NULL, NULL, NULL, false, 'r', 1, 'removed'),
     (${earlierId(201)}, 'twice', 7, ${FIRST_DAY * DAY_MS}, 'http', NULL, NULL, NULL, false, 'r', 1, 'twice'),
@@ -32,15 +35,20 @@ const EARLIER_LETTERS = [
   `INSERT INTO removed_dead_letters VALUES (${earlierId(200)}, ${FIRST_DAY * DAY_MS})`,
 ];
 
-/** Makes the tables of a database those of version 2, or of version 1, with these letters. `run` runs a statement as somebody who may. */
-export async function makeEarlier(run: (statement: string) => Promise<unknown>, version: 1 | 2): Promise<void> {
+/**
+ * Makes the tables of a database those of version 2, or of version 1, with these letters.
+ *
+ * @param run runs a statement as somebody who may
+ * @param days how many days have letters, each of which is a part of its own that every change of the table rewrites
+ */
+export async function makeEarlier(run: (statement: string) => Promise<unknown>, version: 1 | 2, days: number): Promise<void> {
   for (const statement of [
     'DROP TABLE letters SYNC',
     'DROP TABLE removed_letters SYNC',
     'TRUNCATE TABLE schema_versions',
     `INSERT INTO schema_versions VALUES (${version}, 0)`,
     ...EARLIER_TABLES,
-    ...EARLIER_LETTERS,
+    ...earlierLetters(days),
     ...(version === 2 ? [] : ['ALTER TABLE dead_letters DROP COLUMN itemIndex']),
   ]) {
     await run(statement);

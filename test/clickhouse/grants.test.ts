@@ -77,7 +77,7 @@ async function doEverything(url: string, user: string, database = user, asOwner?
   await command('migrate', '--dry-run');
   await command('migrate');
   if (asOwner !== undefined) {
-    await makeEarlier((statement) => asOwner(statement.replace(/(INTO|TABLE) (\w+)/, `$1 ${database}.$2`)), 1);
+    await makeEarlier((statement) => asOwner(statement.replace(/(INTO|TABLE) (\w+)/, `$1 ${database}.$2`)), 1, 1);
     await command('migrate');
   }
   const program = await programOn([url], { database, env });

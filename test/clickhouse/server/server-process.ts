@@ -33,6 +33,8 @@ export interface ServerOptions {
 
 const STARTER = join(import.meta.dirname, 'clickhouse-server.py');
 const PACKAGES = join(import.meta.dirname, '../../../bench/node_modules/@chdb');
+/** What is dropped is gone at once: nobody undrops a table, and those of a run take more room than those of a test. */
+const ROOM_CONFIG = '<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>';
 /** A server that has not listened by then never does. */
 const START_MS = 60_000;
 
@@ -56,7 +58,7 @@ async function startedServer(folder: string, { port, tcpPort, config = '', users
   const http = port ?? free;
   const files = { config: join(folder, 'config.xml'), users: join(folder, 'users.xml') };
   const usersConfig = users === undefined ? '' : `<users_config>${files.users}</users_config>`;
-  writeFileSync(files.config, `<clickhouse>${usersConfig}${config}</clickhouse>`);
+  writeFileSync(files.config, `<clickhouse>${ROOM_CONFIG}${usersConfig}${config}</clickhouse>`);
   if (users !== undefined) writeFileSync(files.users, `<clickhouse>${users}</clickhouse>`);
   const ports = [`--http_port=${http}`, ...(tcpPort === undefined ? [] : [`--tcp_port=${tcpPort}`])];
   // In a session of its own: what interrupts the tests does not end it before them, and it removes its folder after them.
