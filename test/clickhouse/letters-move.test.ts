@@ -89,7 +89,7 @@ describe('letters of version 2', () => {
     expect(sorted(await store.letters())).toEqual(sorted([...MOVED.slice(0, -1), ['kafka', null, null, '']]));
   });
 
-  test('are moved once by a migration that is cut after any of its statements, made again by another program, and gone on with', async () => {
+  test('are moved once by a migration that is cut after any statement, made again by another program, and gone on with', async () => {
     for await (const { store, left } of cutMigrations()) {
       await migrateSchema(store.address);
       await expectMoved(store);

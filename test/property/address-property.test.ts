@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
 import { compileConditions, compileSearch } from '../../query/request/compile-search.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
-import type { TestStore } from '../fixtures/test-store.ts';
+import { storeRuns, type TestStore } from '../fixtures/test-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
@@ -13,7 +13,7 @@ import { appendEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts
 
 const PROPERTY = 'address';
 const EVENTS = 240;
-const CLAUSES = propertyRuns(60);
+const CLAUSES = propertyRuns(storeRuns(60));
 const ZONE = 1;
 
 /** All events at once, on one page. */

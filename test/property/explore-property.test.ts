@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import type { StoreTuning } from '../../store/embedded/store-options.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
+import { storeRuns, tuningsOf } from '../fixtures/test-store.ts';
 import { exploreOracle, type OracleExploreResponse, type OracleFacet, zonesOracle } from '../oracle/explore-oracle.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
@@ -21,7 +22,7 @@ const CHANGING = 'explore, while events are stored';
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 320;
 /** In each state of the data, and with each of the limits. */
-const REQUESTS = 8;
+const REQUESTS = storeRuns(8);
 /** In each state of the data, with few values. */
 const LAWS = 3;
 const UNKNOWN_ZONE = 99;
@@ -30,7 +31,11 @@ const MOST_VALUES = 100;
 const FEW: Limits = { limits: 'few values', options: FEW_VALUES };
 
 /** Those of the program, which so few events do not meet, and smaller ones. */
-const LIMITS: readonly Limits[] = [{ limits: 'usual limits', options: {} }, FEW, { limits: 'long values', options: LONG_VALUES }];
+const LIMITS: readonly Limits[] = tuningsOf([
+  { limits: 'usual limits', options: {} },
+  FEW,
+  { limits: 'long values', options: LONG_VALUES },
+]);
 
 /** How many values of a field the program knows. */
 interface Limits {

@@ -4,7 +4,7 @@ import { type FeedZones, type ZonePart, zonePartIn, zonesOfPart } from '../../qu
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { LARGEST_ZONE_ID, SMALLEST_ZONE_ID } from '../../query/zone-id.ts';
 import type { FeedPosition } from '../../store/event-store.ts';
-import type { TestStore } from '../fixtures/test-store.ts';
+import { storeRuns, type TestStore } from '../fixtures/test-store.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
 import { propertyRuns } from '../random/property-runs.ts';
 import { type FedEvent, fedEvent } from '../store/embedded/feed/whole-feed.ts';
@@ -133,5 +133,5 @@ test('the parts of the zones are the feed together, each in its order, and a cur
       }
     });
   });
-  await assertAsyncProperty(property, { numRuns: propertyRuns(8) });
+  await assertAsyncProperty(property, { numRuns: propertyRuns(storeRuns(8)) });
 });

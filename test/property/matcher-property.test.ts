@@ -4,7 +4,7 @@ import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
 import { compileConditions, compileExport } from '../../query/request/compile-search.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
-import type { TestStore } from '../fixtures/test-store.ts';
+import { storeRuns, type TestStore } from '../fixtures/test-store.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
 import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { matchingEvents } from '../oracle/search-oracle.ts';
@@ -15,10 +15,10 @@ import { arbitraryRequest } from './arbitrary-request.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
 
 const PROPERTY = 'matcher';
-const DATA_SETS = 2;
+const DATA_SETS = storeRuns(2);
 const EVENTS = 450;
-const REQUESTS = propertyRuns(120);
-const WILDCARDS = propertyRuns(60);
+const REQUESTS = propertyRuns(storeRuns(120));
+const WILDCARDS = propertyRuns(storeRuns(60));
 const ZONE = 1;
 /** Less than a page of the search, so that one answer has every event that matches. */
 const MAX_ROWS = 500;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StoreTuning } from '../../store/embedded/store-options.ts';
-import type { TestStore } from '../fixtures/test-store.ts';
+import { storeRuns, type TestStore, tuningsOf } from '../fixtures/test-store.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
@@ -14,7 +14,7 @@ const PROPERTY = 'search';
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 700;
 /** In each of the two states of the store that {@link withFilledStore} goes through. */
-const REQUESTS = 100;
+const REQUESTS = storeRuns(100);
 
 /**
  * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in memtables, and again after all of
@@ -61,11 +61,13 @@ async function checkRequests(store: TestStore, events: readonly OracleEvent[], d
 const TWO_PHASES = { filtered: 0, otherwise: 0 };
 const ALL_SINGLETONS = { events: 0, share: 0 };
 
-describe.each<[string, StoreTuning]>([
-  ['whose events are kept while they are grouped', {}],
-  ['that groups in two phases', { maxKept: TWO_PHASES }],
-  ['that counts groups by fingerprints', { maxKept: { ...TWO_PHASES, singletons: ALL_SINGLETONS } }],
-])('any search of a store %s answers what the oracle answers', (_, options) => {
+describe.each(
+  tuningsOf<[string, StoreTuning]>([
+    ['whose events are kept while they are grouped', {}],
+    ['that groups in two phases', { maxKept: TWO_PHASES }],
+    ['that counts groups by fingerprints', { maxKept: { ...TWO_PHASES, singletons: ALL_SINGLETONS } }],
+  ]),
+)('any search of a store %s answers what the oracle answers', (_, options) => {
   test.each(dataSets(PROPERTY, DATA_SETS))(`${2 * REQUESTS} random requests over the events of seed $seed`, async (data) => {
     await withFilledStore(data.seed, options, (store, events) => checkRequests(store, events, data));
   });
