@@ -1,28 +1,20 @@
 import { crc32, inflateRawSync, type ZstdOptions, zstdDecompressSync } from 'node:zlib';
-import { decompressFrameSync } from 'lz4-napi';
 import snappy from 'snappyjs';
-
-/** A batch may unpack to so many bytes: 32 KB of zstd can be 1 GiB. */
-export const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
+import { unpackLz4Frame } from './lz4-frame.ts';
+import { MAX_UNPACKED_BYTES, TooLong, UnpackedBytes } from './unpacked-bytes.ts';
 
 /** Packed records cannot be unpacked. The message is the end of a sentence about them. */
 export class UnpackFailed extends Error {
   override readonly name = 'UnpackFailed';
 }
 
-/** A frame, a member or a block, and how many of the packed bytes it takes. */
-interface Part {
-  readonly plain: Uint8Array;
-  readonly packedBytes: number;
-}
-
 interface RecordCodec {
   readonly name: string;
   /**
-   * Unpacks the part at the beginning of `packed`, or throws; null where the format has an end, and something else follows. `room` is how
-   * long it may be, and at least 1. `isFirst` is true of the first part.
+   * Unpacks the frame, member or block at the beginning of `packed` into `plain`, and returns how many bytes it takes, or throws; null where
+   * the format has an end, and something else follows. `isFirst` is true of the first one.
    */
-  readonly unpackPart: (packed: Buffer, room: number, isFirst: boolean) => Part | null;
+  readonly unpackPart: (packed: Buffer, plain: UnpackedBytes, isFirst: boolean) => number | null;
 }
 
 /** The compressions by their numbers in the attributes of a batch. */
@@ -33,7 +25,7 @@ const CODECS: Readonly<Record<number, RecordCodec>> = {
   4: { name: 'zstd', unpackPart: zstdFrame },
 };
 
-const NOTHING = new Uint8Array(0);
+const unpacked = new UnpackedBytes();
 
 /**
  * Unpacks the records of a batch: any number of gzip members, lz4 or zstd frames (skippable ones are passed over), and xerial streams of
@@ -45,36 +37,33 @@ export function unpackRecords(codec: number, packed: Buffer): Buffer {
   if (found === undefined) {
     throw new UnpackFailed(`has the compression ${codec}; allowed: 0 (none) to 4 (zstd)`);
   }
-  const parts: Uint8Array[] = [];
-  let [at, size] = [0, 0];
-  while (at < packed.length) {
-    const part = unpackPart(found, packed.subarray(at), MAX_UNPACKED_BYTES - size, at);
-    if (part === null) break;
-    parts.push(part.plain);
-    size += part.plain.length;
-    at += part.packedBytes;
-  }
-  return Buffer.concat(parts, size);
-}
-
-function unpackPart({ name, unpackPart }: RecordCodec, packed: Buffer, room: number, at: number): Part | null {
   try {
-    const part = unpackPart(packed, Math.max(room, 1), at === 0);
-    if (part === null || part.plain.length <= room) return part;
-  } catch (error) {
-    if (!isTooLong(error)) {
-      throw new UnpackFailed(`has ${name} data that cannot be unpacked behind byte ${at}: ${(error as Error).message}`, { cause: error });
+    for (let at = 0; at < packed.length; ) {
+      const taken = unpackPart(found, packed.subarray(at), at);
+      if (taken === null) break;
+      at += taken;
     }
+    return unpacked.copied();
+  } finally {
+    unpacked.clear();
   }
-  throw new UnpackFailed(`unpacks to more than ${MAX_UNPACKED_BYTES / 1024 / 1024} MiB of ${name}`);
 }
 
-/** The part is longer than its room. */
-class TooLong extends Error {}
+function unpackPart({ name, unpackPart }: RecordCodec, packed: Buffer, at: number): number | null {
+  try {
+    return unpackPart(packed, unpacked, at === 0);
+  } catch (error) {
+    if (isTooLong(error)) throw new UnpackFailed(`unpacks to more than ${MAX_UNPACKED_BYTES / 1024 / 1024} MiB of ${name}`);
+    throw new UnpackFailed(`has ${name} data that cannot be unpacked behind byte ${at}: ${(error as Error).message}`, { cause: error });
+  }
+}
 
 function isTooLong(error: unknown): boolean {
   return error instanceof TooLong || (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
 }
+
+/** Node's functions take no limit of 0. */
+const maxOutputLength = ({ room }: UnpackedBytes): number => Math.max(room, 1);
 
 /** What Node's functions return where `info` is set, which their types lack. `bytesWritten` is what of the input was read. */
 interface WithInfo {
@@ -83,10 +72,12 @@ interface WithInfo {
 }
 
 /** A frame of zstd (RFC 8878); of a skippable one nothing is left. Node stops behind the first frame. */
-function zstdFrame(packed: Buffer, room: number): Part {
-  const { buffer, engine } = zstdDecompressSync(packed, { info: true, maxOutputLength: room } as ZstdOptions) as unknown as WithInfo;
+function zstdFrame(packed: Buffer, plain: UnpackedBytes): number {
+  const options = { info: true, maxOutputLength: maxOutputLength(plain) } as ZstdOptions;
+  const { buffer, engine } = zstdDecompressSync(packed, options) as unknown as WithInfo;
   if (engine.bytesWritten === 0) throw new RangeError('a frame ends before it begins');
-  return { plain: buffer, packedBytes: engine.bytesWritten };
+  plain.add(buffer);
+  return engine.bytesWritten;
 }
 
 const GZIP_MAGIC = 0x1f8b08;
@@ -95,18 +86,20 @@ const GZIP_TRAILER_BYTES = 8;
 const [GZIP_HEADER_CRC, GZIP_EXTRA, GZIP_NAME, GZIP_COMMENT] = [2, 4, 8, 16];
 
 /** A member of gzip (RFC 1952). Behind the first, anything that is no further member is passed over, as Java does it. */
-function gzipMember(packed: Buffer, room: number, isFirst: boolean): Part | null {
+function gzipMember(packed: Buffer, plain: UnpackedBytes, isFirst: boolean): number | null {
   if (packed.length < GZIP_HEADER_BYTES || packed.readUIntBE(0, 3) !== GZIP_MAGIC) {
     if (isFirst) throw new RangeError('it has no header of gzip');
     return null;
   }
   const start = endOfGzipHeader(packed);
-  const { buffer, engine } = inflateRawSync(packed.subarray(start), { info: true, maxOutputLength: room }) as unknown as WithInfo;
+  const options = { info: true, maxOutputLength: maxOutputLength(plain) };
+  const { buffer, engine } = inflateRawSync(packed.subarray(start), options) as unknown as WithInfo;
   const end = start + engine.bytesWritten;
   if (packed.readUInt32LE(end) !== crc32(buffer) || packed.readUInt32LE(end + 4) !== buffer.length) {
     throw new RangeError('its bytes are not those that its CRC-32 and its length are of');
   }
-  return { plain: buffer, packedBytes: end + GZIP_TRAILER_BYTES };
+  plain.add(buffer);
+  return end + GZIP_TRAILER_BYTES;
 }
 
 function endOfGzipHeader(packed: Buffer): number {
@@ -132,17 +125,21 @@ const XERIAL_HEADER_BYTES = 16;
  * A piece of snappy as Kafka's producers send it: Java's in xerial's framing (blocks, each after its length as a big-endian int32, and
  * further headers where streams follow one another), others as one bare block.
  */
-function snappyBlock(packed: Buffer, room: number, isFirst: boolean): Part {
+function snappyBlock(packed: Buffer, plain: UnpackedBytes, isFirst: boolean): number {
   if (XERIAL_MAGIC.equals(packed.subarray(0, XERIAL_MAGIC.length))) {
     if (packed.length < XERIAL_HEADER_BYTES) throw new RangeError('its header is cut off');
-    return { plain: NOTHING, packedBytes: XERIAL_HEADER_BYTES };
+    return XERIAL_HEADER_BYTES;
   }
-  if (isFirst) return { plain: uncompressSnappy(packed, room), packedBytes: packed.length };
+  if (isFirst) {
+    plain.add(uncompressSnappy(packed, plain.room));
+    return packed.length;
+  }
   const length = packed.readInt32BE(0);
   if (length <= 0 || length > packed.length - 4) {
     throw new RangeError(`a block has ${length} bytes; allowed: 1 to the ${packed.length - 4} that there are`);
   }
-  return { plain: uncompressSnappy(packed.subarray(4, 4 + length), room), packedBytes: 4 + length };
+  plain.add(uncompressSnappy(packed.subarray(4, 4 + length), plain.room));
+  return 4 + length;
 }
 
 function uncompressSnappy(block: Buffer, room: number): Buffer {
@@ -162,55 +159,18 @@ function snappyLength(block: Buffer): number {
 }
 
 const LZ4_MAGIC = 0x184d2204;
-const [LZ4_DICTIONARY, LZ4_CONTENT_CHECKSUM, LZ4_CONTENT_SIZE, LZ4_BLOCK_CHECKSUMS] = [1, 4, 8, 16];
-const LZ4_STORED_BLOCK = 0x80000000;
 
-/**
- * A frame of lz4; of a skippable one nothing is left. The library unpacks the first frame and does not say where it ends. It has no limit
- * either, so what the blocks unpack to is counted first. Anything else behind the first frame is passed over, as Java does it.
- */
-function lz4Frame(packed: Buffer, room: number, isFirst: boolean): Part | null {
+/** A frame of lz4; of a skippable one nothing is left. Anything else behind the first frame is passed over, as Java does it. */
+function lz4Frame(packed: Buffer, plain: UnpackedBytes, isFirst: boolean): number | null {
   const magic = packed.length < 4 ? 0 : packed.readUInt32LE(0);
   if (magic >>> 4 === 0x184d2a5) {
     const packedBytes = 8 + packed.readUInt32LE(4);
     if (packedBytes > packed.length) throw new RangeError('a skippable frame is cut off');
-    return { plain: NOTHING, packedBytes };
+    return packedBytes;
   }
   if (magic !== LZ4_MAGIC) {
     if (isFirst) throw new RangeError('it has no frame of lz4');
     return null;
   }
-  const flags = packed.readUInt8(4);
-  let end = 7 + ((flags & LZ4_CONTENT_SIZE) === 0 ? 0 : 8) + ((flags & LZ4_DICTIONARY) === 0 ? 0 : 4);
-  let plainBytes = 0;
-  for (let size = packed.readUInt32LE(end); size !== 0; size = packed.readUInt32LE(end)) {
-    const isStored = size >= LZ4_STORED_BLOCK;
-    const start = end + 4;
-    end = start + (isStored ? size - LZ4_STORED_BLOCK : size);
-    plainBytes += isStored ? end - start : lz4BlockLength(packed.subarray(start, end));
-    if (plainBytes > room) throw new TooLong();
-    end += (flags & LZ4_BLOCK_CHECKSUMS) === 0 ? 0 : 4;
-  }
-  end += 4 + ((flags & LZ4_CONTENT_CHECKSUM) === 0 ? 0 : 4);
-  return { plain: decompressFrameSync(packed.subarray(0, end)), packedBytes: end };
-}
-
-/** What the sequences of a block unpack to. Each has literals, and repeats bytes that came before. */
-function lz4BlockLength(block: Buffer): number {
-  let [at, length] = [0, 0];
-  const lengthOf = (bits: number): number => {
-    let value = bits;
-    for (let byte = bits === 15 ? 255 : 0; byte === 255; value += byte) byte = block[at++] ?? 0;
-    return value;
-  };
-  while (at < block.length) {
-    const token = block[at++] ?? 0;
-    const literals = lengthOf(token >>> 4);
-    length += literals;
-    at += literals;
-    if (at >= block.length) break;
-    at += 2;
-    length += lengthOf(token & 15) + 4;
-  }
-  return length;
+  return unpackLz4Frame(packed, plain);
 }

@@ -6,7 +6,7 @@ import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { KafkaTokenError, KafkaTokens, MAX_TOKEN_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
-import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/record-codecs.ts';
+import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/unpacked-bytes.ts';
 import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';

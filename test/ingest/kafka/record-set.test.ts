@@ -2,8 +2,8 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crc32c } from '../../../ingest/kafka/crc-32c.ts';
-import { MAX_UNPACKED_BYTES } from '../../../ingest/kafka/record-codecs.ts';
 import { decodeRecordSet } from '../../../ingest/kafka/record-set.ts';
+import { MAX_UNPACKED_BYTES } from '../../../ingest/kafka/unpacked-bytes.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 import {
   type BuiltRecord,
