@@ -5,6 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from './event-store.ts';
 
 export const JOURNAL_FOLDER = 'journal';
+export const SEGMENTS_FOLDER = 'segments';
+export const CATALOG_FILE = 'catalog.sqlite';
 export const DEAD_LETTER_FILE = 'dead-letters.sqlite';
 
 /** The paths under DATA_DIR. */
@@ -28,10 +30,10 @@ export function dataFolderAt(dataDir: string): DataFolder {
   return {
     root,
     journal: join(root, JOURNAL_FOLDER),
-    segments: join(root, 'segments'),
+    segments: join(root, SEGMENTS_FOLDER),
     links: join(root, 'links'),
     spill: join(root, 'spill'),
-    catalogFile: join(root, 'catalog.sqlite'),
+    catalogFile: join(root, CATALOG_FILE),
     deadLetterFile: join(root, DEAD_LETTER_FILE),
   };
 }
@@ -203,7 +205,7 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
       const found = await stat(catalogFile);
       await Promise.all([stat(journal), stat(segments)]);
       if (found.dev === opened.dev && found.ino === opened.ino) return undefined;
-      return `the data folder ${name} is not the one that was opened: its catalog.sqlite is another file`;
+      return `the data folder ${name} is not the one that was opened: its ${CATALOG_FILE} is another file`;
     } catch (error) {
       return `the data folder ${name} is not the one that was opened: ${(error as Error).message}`;
     }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { refuseLinks, syncFolder, writersBeside } from '../../../store/data-folder.ts';
+import { CATALOG_FILE, refuseLinks, SEGMENTS_FOLDER, syncFolder, writersBeside } from '../../../store/data-folder.ts';
 import { type BackupCatalog, readBackupCatalog } from '../../../store/embedded/backup/catalog-copy.ts';
 import { faultOf } from '../../../store/embedded/catalog/start-checks.ts';
+import { SQLITE_BESIDES, TEMPORARY, writtenFile } from '../../../store/embedded/segment/file-names.ts';
 import { CommandFailed } from '../command.ts';
 
 /** A file of a backup, as the program names it. */
@@ -12,14 +13,9 @@ export interface SentFile {
   readonly bytes: number;
 }
 
-const SEGMENTS = 'segments';
-const CATALOG = 'catalog.sqlite';
-const PUBLISHED = /^segments\/[jc]\d+-[\w-]+\.parquet$/;
 const DATABASE = /^[a-z-]+\.sqlite$/;
-/** The ending of files that are not whole yet. A start takes them for what a crash left. */
-const UNFINISHED = '.tmp';
 /** The endings of what a program that looked at a copy may have left beside it. SQLite would apply that to the next copy. */
-const BESIDES = ['-wal', '-shm', '-journal'];
+const BESIDES = [...SQLITE_BESIDES, '-journal'];
 /** The endings of what is in a folder of a backup, and in none that is whole. */
 const NOT_IN_BACKUP = /(\.tmp)?(-wal|-shm|-journal)?$/;
 const LEFT_UNFINISHED = /\.tmp(-wal|-shm|-journal)?$/;
@@ -49,15 +45,15 @@ export class BackupFolder {
       refuseLinks(path, 'DIR');
       refuseOthers(path);
       const names = await readdir(path);
-      const before = names.includes(CATALOG) ? catalogOf(path) : null;
+      const before = names.includes(CATALOG_FILE) ? catalogOf(path) : null;
       // A program that was started on a backup makes folders.
-      const foreign = names.find((name) => name !== SEGMENTS && !DATABASE.test(name.replace(NOT_IN_BACKUP, '')));
+      const foreign = names.find((name) => name !== SEGMENTS_FOLDER && !DATABASE.test(name.replace(NOT_IN_BACKUP, '')));
       if (foreign !== undefined) {
         const what = `${path} holds ${JSON.stringify(foreign)}, which is in no backup`;
         throw new CommandFailed(`${what}; allowed: an empty folder, or that of a backup on which no program was started`);
       }
-      await makeFolder(join(path, SEGMENTS));
-      refuseOthers(join(path, SEGMENTS));
+      await makeFolder(join(path, SEGMENTS_FOLDER));
+      refuseOthers(join(path, SEGMENTS_FOLDER));
       return new BackupFolder(path, before);
     });
   }
@@ -65,7 +61,9 @@ export class BackupFolder {
   /** The published files that are there, whole. */
   async files(): Promise<SentFile[]> {
     return await naming(this.path, async () => {
-      const names = (await readdir(join(this.path, SEGMENTS))).map((file) => `${SEGMENTS}/${file}`).filter((name) => PUBLISHED.test(name));
+      const names = (await readdir(join(this.path, SEGMENTS_FOLDER)))
+        .map((file) => `${SEGMENTS_FOLDER}/${file}`)
+        .filter((name) => isPublished(name));
       return await Promise.all(names.map(async (name) => ({ name, bytes: (await stat(join(this.path, name))).size })));
     });
   }
@@ -73,7 +71,7 @@ export class BackupFolder {
   /** Removes what a killed backup left unfinished. No other one may be under way. */
   async clear(): Promise<void> {
     await naming(this.path, async () => {
-      for (const folder of [this.path, join(this.path, SEGMENTS)]) {
+      for (const folder of [this.path, join(this.path, SEGMENTS_FOLDER)]) {
         for (const name of (await readdir(folder)).filter((one) => LEFT_UNFINISHED.test(one))) await rm(join(folder, name));
       }
     });
@@ -81,7 +79,7 @@ export class BackupFolder {
 
   /** Refuses names that a program does not give. */
   refuseName(name: string): void {
-    if (!PUBLISHED.test(name) && !DATABASE.test(name)) throw new CommandFailed(`a file named ${JSON.stringify(name)} is in no backup`);
+    if (!isPublished(name) && !DATABASE.test(name)) throw new CommandFailed(`a file named ${JSON.stringify(name)} is in no backup`);
   }
 
   /** Refuses another store than that whose backup is here. */
@@ -94,14 +92,14 @@ export class BackupFolder {
   async write(name: string, chunks: AsyncIterable<Buffer>): Promise<void> {
     const path = join(this.path, name);
     await naming(path, async () => {
-      const file = await open(`${path}${UNFINISHED}`, 'wx', 0o600);
+      const file = await open(`${path}${TEMPORARY}`, 'wx', 0o600);
       try {
         for await (const chunk of chunks) await writeWhole(file, chunk);
         await file.sync();
       } finally {
         await file.close();
       }
-      if (PUBLISHED.test(name) && !existsSync(path)) await rename(`${path}${UNFINISHED}`, path);
+      if (isPublished(name) && !existsSync(path)) await rename(`${path}${TEMPORARY}`, path);
       else this.#waiting.add(name);
     });
   }
@@ -112,16 +110,16 @@ export class BackupFolder {
    */
   async finish(): Promise<{ readonly events: number; readonly removed: number }> {
     const { files, events } = await this.#newCatalog();
-    const segments = join(this.path, SEGMENTS);
-    this.#waiting.delete(CATALOG);
+    const segments = join(this.path, SEGMENTS_FOLDER);
+    this.#waiting.delete(CATALOG_FILE);
     await naming(this.path, async () => {
       for (const name of this.#waiting) await this.#putInPlace(name);
       await syncFolder(segments);
       await syncFolder(this.path);
-      await this.#putInPlace(CATALOG);
+      await this.#putInPlace(CATALOG_FILE);
       await syncFolder(this.path);
     });
-    const named = new Set(files.map(({ file }) => `${SEGMENTS}/${file}`));
+    const named = new Set(files.map(({ file }) => `${SEGMENTS_FOLDER}/${file}`));
     const older = (await this.files()).filter(({ name }) => !named.has(name));
     return await naming(segments, async () => {
       for (const { name } of older) await rm(join(this.path, name));
@@ -133,20 +131,20 @@ export class BackupFolder {
   async #putInPlace(name: string): Promise<void> {
     const path = join(this.path, name);
     for (const suffix of BESIDES) await rm(`${path}${suffix}`, { force: true });
-    await rename(`${path}${UNFINISHED}`, path);
+    await rename(`${path}${TEMPORARY}`, path);
   }
 
   /** The catalog that was written, once it fits to the files that it names and to the backup that is here. Throws CommandFailed. */
   async #newCatalog(): Promise<BackupCatalog> {
     const refused = (what: string, cause?: unknown) => new CommandFailed(`${what}; ${this.path} is as it was before`, { cause });
-    if (!this.#waiting.has(CATALOG)) throw refused(`what was sent has no ${CATALOG}`);
+    if (!this.#waiting.has(CATALOG_FILE)) throw refused(`what was sent has no ${CATALOG_FILE}`);
     let catalog: BackupCatalog | undefined;
     try {
-      catalog = readBackupCatalog(join(this.path, `${CATALOG}${UNFINISHED}`));
+      catalog = readBackupCatalog(join(this.path, `${CATALOG_FILE}${TEMPORARY}`));
     } catch (error) {
-      throw refused(`the ${CATALOG} that was sent cannot be read: ${(error as Error).message}`, error);
+      throw refused(`the ${CATALOG_FILE} that was sent cannot be read: ${(error as Error).message}`, error);
     }
-    if (catalog === undefined) throw refused(`the ${CATALOG} that was sent is not that of a backup`);
+    if (catalog === undefined) throw refused(`the ${CATALOG_FILE} that was sent is not that of a backup`);
     this.refuseStore(catalog.storeId);
     const [next, nextBefore] = [catalog.nextSequence, this.#before?.nextSequence ?? 0n];
     if (next < nextBefore) {
@@ -154,18 +152,23 @@ export class BackupFolder {
       throw refused(`${what}, as that of a program with an older copy of its data; choose another folder`);
     }
     for (const { file, bytes } of catalog.files.filter(({ isDamaged }) => !isDamaged)) {
-      const name = `${SEGMENTS}/${file}`;
+      const name = `${SEGMENTS_FOLDER}/${file}`;
       this.refuseName(name);
-      const fault = await faultOf(join(this.path, this.#waiting.has(name) ? `${name}${UNFINISHED}` : name), bytes);
-      if (fault !== undefined) throw refused(`the ${CATALOG} that was sent does not fit to its files: ${fault}`);
+      const fault = await faultOf(join(this.path, this.#waiting.has(name) ? `${name}${TEMPORARY}` : name), bytes);
+      if (fault !== undefined) throw refused(`the ${CATALOG_FILE} that was sent does not fit to its files: ${fault}`);
     }
     return catalog;
   }
 }
 
+/** Whether a file of a backup is one whose name is never used for another. */
+function isPublished(name: string): boolean {
+  return name.startsWith(`${SEGMENTS_FOLDER}/`) && writtenFile(name.slice(SEGMENTS_FOLDER.length + 1))?.isTemporary === false;
+}
+
 /** The catalog of the backup that is in a folder. Throws CommandFailed where it is not that of a backup. */
 function catalogOf(path: string): BackupCatalog {
-  const file = join(path, CATALOG);
+  const file = join(path, CATALOG_FILE);
   let catalog: BackupCatalog | undefined;
   try {
     catalog = readBackupCatalog(file);

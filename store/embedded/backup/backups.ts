@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataFolder } from '../../data-folder.ts';
+import { CATALOG_FILE, type DataFolder, DEAD_LETTER_FILE, SEGMENTS_FOLDER } from '../../data-folder.ts';
 import { copyDatabase } from '../../database-copy.ts';
 import { type BackupFile, type StoreBackup, StoreError, storeClosed } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -73,11 +73,11 @@ export class Backups {
       await rm(copies, { recursive: true, force: true });
       await mkdir(copies);
       const { events, files } = await this.#copyMoment(copies, held);
-      const published = files.map(({ file, bytes }) => ({ name: `segments/${file}`, bytes, path: join(folder.segments, file) }));
+      const published = files.map(({ file, bytes }) => ({ name: `${SEGMENTS_FOLDER}/${file}`, bytes, path: join(folder.segments, file) }));
       for (const { path, bytes } of published) {
         await refuseOther(path, bytes);
       }
-      const names = existsSync(join(copies, 'dead-letters.sqlite')) ? ['dead-letters.sqlite', 'catalog.sqlite'] : ['catalog.sqlite'];
+      const names = existsSync(join(copies, DEAD_LETTER_FILE)) ? [DEAD_LETTER_FILE, CATALOG_FILE] : [CATALOG_FILE];
       const databases = await Promise.all(names.map((name) => copiedFile(copies, name)));
       return { storeId: this.#options.catalog.storeId(), events, published, databases, copies, [Symbol.asyncDispose]: dispose };
     } catch (error) {
@@ -96,9 +96,9 @@ export class Backups {
     const { folder, deadLetters } = this.#options;
     using removals = await deadLetters.holdRemovals();
     await this.#flush();
-    const catalog = await this.#holdCatalog(join(copies, 'catalog.sqlite'), held);
+    const catalog = await this.#holdCatalog(join(copies, CATALOG_FILE), held);
     if (existsSync(folder.deadLetterFile)) {
-      await copyDatabase(folder.deadLetterFile, join(copies, 'dead-letters.sqlite'), () => removals[Symbol.dispose]());
+      await copyDatabase(folder.deadLetterFile, join(copies, DEAD_LETTER_FILE), () => removals[Symbol.dispose]());
     }
     return catalog;
   }

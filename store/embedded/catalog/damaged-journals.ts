@@ -2,7 +2,8 @@ import { StoreError, type StoreLogger } from '../../event-store.ts';
 import type { EmptyJournal } from '../journal/empty-journal-table.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
-import { nameOfLost, type UnpublishedSegment } from '../segment/segment.ts';
+import { nameOfLost } from '../segment/file-names.ts';
+import type { UnpublishedSegment } from '../segment/segment.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { CATALOG_REPAIR } from './catalog-database.ts';
 

@@ -6,6 +6,7 @@ import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
 import { RECORDS_SHARE, recordCostOf } from '../../dead-letter-shares.ts';
 import { type DeadLetter, type DeadLetterIds, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import { SQLITE_BESIDES, setAsideName } from '../segment/file-names.ts';
 import { DeadLetterShares } from './dead-letter-quota.ts';
 
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -45,8 +46,8 @@ export function deadLetterError(file: string, error: unknown): StoreError {
 
 /** Gives the damaged file of a table and what belongs to it other names, and returns that of the file. */
 export function setFileAside(file: string): string {
-  const setAside = join(dirname(file), `damaged-${Date.now()}-${basename(file)}`);
-  for (const suffix of ['-wal', '-shm', '']) {
+  const setAside = join(dirname(file), setAsideName(basename(file), Date.now()));
+  for (const suffix of [...SQLITE_BESIDES, '']) {
     if (existsSync(`${file}${suffix}`)) {
       renameSync(`${file}${suffix}`, `${setAside}${suffix}`);
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type DataFolder, namesIn } from '../../data-folder.ts';
 import { StoreError } from '../../event-store.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
+import { mayBeOfJournal, SQLITE_BESIDES, type WrittenFile, writtenFile } from '../segment/file-names.ts';
 import type { DamagedSegment } from '../segment/segment.ts';
 import { Catalog } from './catalog.ts';
 import { CATALOG_REPAIR, hasCatalog, readingCatalog } from './catalog-database.ts';
@@ -11,7 +12,7 @@ import { type FoundJournals, readJournals } from './damaged-journals.ts';
 
 /** Whether a folder holds events, so that its catalog is lost where there is none. */
 export async function doesHoldEvents(folder: DataFolder, { written }: SegmentsFolder): Promise<boolean> {
-  return written.length > 0 || (await namesIn(folder.journal)).some((name) => /^\d/.test(name));
+  return written.length > 0 || (await namesIn(folder.journal)).some(mayBeOfJournal);
 }
 
 /** What a start has to do in a folder in which everything is as the catalog says. */
@@ -44,7 +45,7 @@ export interface InspectedCatalog extends Disposable {
 /** Opens a catalog to look at it. Throws as `inspectCatalogDatabase` does. */
 export function inspectCatalog(file: string): InspectedCatalog {
   // SQLite makes those that are missing, and does not remove them.
-  const besides = ['-shm', '-wal'].map((suffix) => `${file}${suffix}`).filter((path) => !existsSync(path));
+  const besides = SQLITE_BESIDES.map((suffix) => `${file}${suffix}`).filter((path) => !existsSync(path));
   const removeBesides = () => {
     for (const path of besides) {
       rmSync(path, { force: true });
@@ -88,14 +89,6 @@ export async function checkFolder(
   return { ...journals, missing, unnamed };
 }
 
-/** A file of the segments folder under a name that the store gives. */
-export interface WrittenFile {
-  readonly name: string;
-  /** `journal`: from a flush up to the journal of this number. `segment`: from a merge whose first segment has this id. */
-  readonly from: 'journal' | 'segment';
-  readonly number: number;
-}
-
 /** The files of the segments folder that the store wrote. Others are not its own, and stay. */
 export interface SegmentsFolder {
   readonly written: readonly WrittenFile[];
@@ -107,10 +100,9 @@ export async function readSegmentsFolder(path: string): Promise<SegmentsFolder> 
   const written: WrittenFile[] = [];
   const unfinished: WrittenFile[] = [];
   for (const name of await namesIn(path)) {
-    const [, kind, number, temporary] = /^([jc])(\d+)-.*\.parquet(\.tmp)?$/.exec(name) ?? [];
-    if (kind !== undefined) {
-      const file: WrittenFile = { name, from: kind === 'j' ? 'journal' : 'segment', number: Number(number) };
-      (temporary === undefined ? written : unfinished).push(file);
+    const file = writtenFile(name);
+    if (file !== undefined) {
+      (file.isTemporary ? unfinished : written).push(file);
     }
   }
   return { written, unfinished };

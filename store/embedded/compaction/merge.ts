@@ -4,6 +4,7 @@ import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { isOutOfMemory, StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
+import { stemOfMerge } from '../segment/file-names.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { type PartitionZone, planPartition } from '../segment/segment-plan.ts';
 import { FEW_EVENTS, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
@@ -40,7 +41,7 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
   }
   const task: MergeTask = {
     segmentsFolder: aliases.segmentsFolder,
-    stem: `c${segments[0]?.id ?? 0}-${now().toString(36)}`,
+    stem: stemOfMerge(segments[0]?.id ?? 0, now()),
     paths: whole.map((segment) => aliases.segmentAlias(segment)),
     events: segments.reduce((sum, { rows }) => sum + rows, 0),
     partition,

@@ -6,10 +6,12 @@ import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { Memtable } from '../memtable/memtable.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { mayPass } from '../runtime/file-fault.ts';
-import { NewFile, removeFiles } from '../runtime/file-output.ts';
+import { removeFiles } from '../runtime/file-output.ts';
 import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { nameOfLost, type UnpublishedSegment } from '../segment/segment.ts';
+import { blobFileName, nameOfLost, stemOfFlush } from '../segment/file-names.ts';
+import { NewFile } from '../segment/new-file.ts';
+import type { UnpublishedSegment } from '../segment/segment.ts';
 import { faultOfJournal } from '../snapshot/damage-containment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import { packIngestTimes } from '../snapshot/ingest-times.ts';
@@ -46,8 +48,8 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   const { memtable, progress } = closed;
   const lost = await lostParts(memtable.parts, options);
   const parts = memtable.parts.filter((part) => part.events > 0 && !lost.has(part));
-  const stem = `j${progress.flushedJournal}-${now().toString(36)}`;
-  const blobFileName = `${stem}-log.parquet`;
+  const stem = stemOfFlush(progress.flushedJournal, now());
+  const logsFile = blobFileName(stem);
   const isEmpty = parts.length === 0;
   let written = NO_FIELDS;
   try {
@@ -56,14 +58,14 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
       written = await fields.run(fieldsTask(closed, parts, stem, segmentsFolder), findJournals);
     }
     turn.onFieldsWritten();
-    const blobFile = isEmpty ? undefined : await writeLogs(closed, written.rows, blobFileName, options);
+    const blobFile = isEmpty ? undefined : await writeLogs(closed, written.rows, logsFile, options);
     await turn.before;
     const all = [...written.segments, ...Array.from(lost, ([part, fault]) => lostSegment(part, fault))];
     publishSegments({ written: all, growingSegments: memtable.parts, segments: [], blobFile, progress }, options);
     turn.onPublished();
   } catch (error) {
     if (!(error instanceof CommitInDoubtError)) {
-      await removeFiles(segmentsFolder, [...written.segments, { file: blobFileName }]);
+      await removeFiles(segmentsFolder, [...written.segments, { file: logsFile }]);
     }
     throw aliases.withOriginalPaths(error);
   }

@@ -5,14 +5,11 @@ import { namesIn, syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
 import { batchFileOf, widestColumnOf } from '../../parquet/batch-file.ts';
 import { syncFile, unwritten } from '../runtime/file-output.ts';
+import { journalFileName, journalFileNames, journalOfFile } from '../segment/file-names.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import { eventsOfDamaged, type Journal, type JournalEnd, journalOf, trailerOf, withNumber, withoutTrailer } from './journal.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
 import { SetAsideJournals } from './set-aside-journals.ts';
-
-const KINDS = ['parquet', 'logs'] as const;
-
-const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(number).padStart(12, '0')}.${kind}`;
 
 /**
  * The journals on disk. Each is a Parquet file with the events of a batch and a file with their logs, a line each. The last line of the
@@ -34,7 +31,7 @@ export class JournalFolder {
 
   /** The path of the file with the events of a journal. */
   eventsPath(number: number): string {
-    return join(this.path, nameOf(number, 'parquet'));
+    return join(this.path, journalFileName(number, 'parquet'));
   }
 
   /** Resolves once the batch is on disk. */
@@ -47,7 +44,7 @@ export class JournalFolder {
     const { trailer, sizeBytes, content } = trailerOf(batch, events, { number, firstSequence, ingestedAtMs });
     const written = await Promise.allSettled([
       this.#writeFile(path, events),
-      this.#writeFile(join(this.path, nameOf(number, 'logs')), [...batch.logs, trailer]),
+      this.#writeFile(join(this.path, journalFileName(number, 'logs')), [...batch.logs, trailer]),
     ]);
     for (const result of written) {
       if (result.status === 'rejected') {
@@ -74,9 +71,7 @@ export class JournalFolder {
   /** The numbers of the journals, ascending. */
   async list(): Promise<number[]> {
     const names = await namesIn(this.path);
-    const numbers = names
-      .map((name) => Number.parseInt(name, 10))
-      .filter((number, index) => namesOf([number]).includes(names[index] as string));
+    const numbers = names.map(journalOfFile).filter((number) => number !== undefined);
     return [...new Set([...numbers, ...this.#empty.numbers()])].sort((a, b) => a - b);
   }
 
@@ -87,33 +82,28 @@ export class JournalFolder {
       return this.#journalOf(empty);
     }
     const path = this.eventsPath(number);
-    const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, nameOf(number, 'logs')))]);
+    const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, journalFileName(number, 'logs')))]);
     return events && logs && journalOf(number, path, events, logs);
   }
 
   /** Writes the files of a whole journal once more, under another number. The caller syncs the folder, and takes the old ones away. */
   async copyAs({ number: from }: Journal, number: number): Promise<void> {
-    const [events, logs] = [this.eventsPath(number), join(this.path, nameOf(number, 'logs'))];
+    const [events, logs] = [this.eventsPath(number), join(this.path, journalFileName(number, 'logs'))];
     await copyFile(this.eventsPath(from), events);
-    await writeFile(logs, withNumber(await readFile(join(this.path, nameOf(from, 'logs'))), number));
+    await writeFile(logs, withNumber(await readFile(join(this.path, journalFileName(from, 'logs'))), number));
     await syncFile(events);
     await syncFile(logs);
   }
 
-  /** The names of the files of a journal. */
-  static namesOf(number: number): string[] {
-    return namesOf([number]);
-  }
-
   /** How many events a journal had whose files are not whole, as far as its logs tell. */
   async countDamaged(number: number): Promise<number> {
-    const logs = await readIfThere(join(this.path, nameOf(number, 'logs')));
+    const logs = await readIfThere(join(this.path, journalFileName(number, 'logs')));
     return logs === undefined ? 0 : eventsOfDamaged(logs);
   }
 
   /** The logs of a whole journal, newline-terminated. Those of a journal without files are blank, because nobody reads them. */
   async readLogs({ number, eventCount, hasFiles }: Journal): Promise<Buffer> {
-    return hasFiles ? withoutTrailer(await readFile(join(this.path, nameOf(number, 'logs')))) : Buffer.alloc(eventCount, NEWLINE);
+    return hasFiles ? withoutTrailer(await readFile(join(this.path, journalFileName(number, 'logs')))) : Buffer.alloc(eventCount, NEWLINE);
   }
 
   /** Removes journals for good. A journal that is gone already is no error. */
@@ -136,7 +126,7 @@ export class JournalFolder {
     if (journal === undefined || !journal.hasFiles) {
       return;
     }
-    for (const name of namesOf([journal.number])) {
+    for (const name of journalFileNames(journal.number)) {
       await syncFile(join(this.path, name));
     }
     await syncFolder(this.path);
@@ -144,14 +134,14 @@ export class JournalFolder {
 
   /** Gives the files of a torn journal names under which nothing reads them, and returns these. */
   async setAside(number: number, nowMs: number): Promise<string[]> {
-    const names = await this.#damaged.setAside(namesOf([number]), nowMs);
+    const names = await this.#damaged.setAside(journalFileNames(number), nowMs);
     await syncFolder(this.path);
     return names;
   }
 
   /** Keeps a copy of the files of a journal that is damaged, under names under which nothing reads them. */
   async copyAside(number: number, atMs: number): Promise<void> {
-    await this.#damaged.copyAside(namesOf([number]), atMs);
+    await this.#damaged.copyAside(journalFileNames(number), atMs);
     await syncFolder(this.path);
   }
 
@@ -162,7 +152,7 @@ export class JournalFolder {
 
   /** Syncs the folder also where the files are gone, because an earlier call may have removed them and failed to sync that. */
   async #removeFiles(numbers: readonly number[]): Promise<void> {
-    for (const name of namesOf(numbers)) {
+    for (const name of numbers.flatMap(journalFileNames)) {
       await rm(join(this.path, name), { force: true });
     }
     if (numbers.length > 0) {
@@ -175,7 +165,7 @@ export class JournalFolder {
    * it is flushed.
    */
   async retire(numbers: readonly number[]): Promise<void> {
-    for (const name of namesOf(numbers)) {
+    for (const name of numbers.flatMap(journalFileNames)) {
       await this.#recycled.keep(join(this.path, name));
     }
     this.#empty.remove(numbers);
@@ -210,10 +200,6 @@ export class JournalFolder {
       await file.close();
     }
   }
-}
-
-function namesOf(numbers: readonly number[]): string[] {
-  return numbers.flatMap((number) => KINDS.map((kind) => nameOf(number, kind)));
 }
 
 /** Returns undefined where there is no such file. */

@@ -1,10 +1,9 @@
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRecycled, recycledName } from '../segment/file-names.ts';
 
 /** The size of all journals while events come in at full speed. */
 const MAX_BYTES = 384 * 1024 * 1024;
-
-const PREFIX = 'recycled-';
 
 /** A smaller file is not worth keeping. */
 const MIN_BYTES = 1024 * 1024;
@@ -32,7 +31,7 @@ export class RecycledJournalFiles {
         return;
       }
       this.#kept += 1;
-      const recycled = join(this.#folder, `${PREFIX}${this.#kept}`);
+      const recycled = join(this.#folder, recycledName(this.#kept));
       await rename(path, recycled);
       this.#recycled.push({ path: recycled, bytes: size });
       this.#bytes += size;
@@ -66,7 +65,7 @@ export class RecycledJournalFiles {
   /** Removes the files of earlier processes. It is called before any file is kept. */
   async removeLeft(): Promise<void> {
     const names = await readdir(this.#folder);
-    for (const name of names.filter((one) => one.startsWith(PREFIX))) {
+    for (const name of names.filter(isRecycled)) {
       await unlink(join(this.#folder, name));
     }
   }

@@ -1,11 +1,12 @@
 import { copyFile, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setAsideAt, setAsideName } from '../segment/file-names.ts';
 
 /** A program that is killed again and again leaves a torn journal each time. */
 export const MAX_DAMAGED_BYTES = 1024 ** 3;
 
 /**
- * The files of torn journals, under names that tell when they were set aside: `damaged-<Unix milliseconds>-<name>`. Nothing reads them.
+ * The files of torn journals, under names that tell when they were set aside. Nothing reads them.
  * They stay for as long as events do, because damage may have torn a journal that was acknowledged, and people may want its bytes.
  * `store/embedded/catalog/damaged-journals.ts` says at a start which are set aside.
  */
@@ -35,7 +36,7 @@ export class SetAsideJournals {
     const there = new Set(await readdir(this.#folder));
     const kept: string[] = [];
     for (const name of names.filter((one) => there.has(one))) {
-      const damaged = `damaged-${nowMs}-${name}`;
+      const damaged = setAsideName(name, nowMs);
       await put(join(this.#folder, name), join(this.#folder, damaged));
       kept.push(damaged);
     }
@@ -67,8 +68,8 @@ export class SetAsideJournals {
   async #list(): Promise<{ readonly name: string; readonly atMs: number }[]> {
     const names = await readdir(this.#folder);
     const files = names.flatMap((name) => {
-      const [, atMs] = /^damaged-(\d+)-/.exec(name) ?? [];
-      return atMs === undefined ? [] : [{ name, atMs: Number(atMs) }];
+      const atMs = setAsideAt(name);
+      return atMs === undefined ? [] : [{ name, atMs }];
     });
     return files.sort((a, b) => b.atMs - a.atMs);
   }

@@ -4,8 +4,9 @@ import type { DataFolder } from '../../data-folder.ts';
 import type { CheckLine } from '../../event-store.ts';
 import { checkBlobFile } from '../blob/blob-file-reader.ts';
 import type { FileToCheck } from '../integrity/file-check.ts';
-import { JournalFolder } from '../journal/journal-folder.ts';
+import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
+import { journalFileNames, setAsideAt } from '../segment/file-names.ts';
 import type { Segment } from '../segment/segment.ts';
 import { rangesOf, unpackBlocks } from '../segment/segment-blocks.ts';
 
@@ -79,7 +80,7 @@ async function readHeld({ part, read }: Work, { hold }: CheckedParts): Promise<F
 
 function sqliteFiles({ folder, catalogFault, faultOfSqliteFile }: CheckedParts): Work[] {
   const catalog = basename(folder.catalogFile);
-  const others = readdirSync(folder.root).filter((name) => name.endsWith('.sqlite') && !name.startsWith('damaged-') && name !== catalog);
+  const others = readdirSync(folder.root).filter((name) => name.endsWith('.sqlite') && setAsideAt(name) === undefined && name !== catalog);
   return [catalog, ...others].map((name) => {
     const path = join(folder.root, name);
     const read = async () => (name === catalog ? catalogFault() : await faultOfSqliteFile(path)) ?? 0;
@@ -118,7 +119,7 @@ const NOT_WHOLE = 'it is not whole: its batch was not acknowledged, or its files
 
 function journals({ folder, journals: numbers, journalFolder }: CheckedParts): Work[] {
   return numbers.map((number) => {
-    const names = JournalFolder.namesOf(number);
+    const names = journalFileNames(number);
     const bytes = names.reduce((sum, name) => sum + sizeOf(join(folder.journal, name)), 0);
     const read = async (): Promise<Finding> => {
       const journal = await journalFolder.read(number);

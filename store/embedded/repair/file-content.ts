@@ -9,6 +9,7 @@ import { readFiles } from '../integrity/file-check.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
+import { nameOfLostBlobFile } from '../segment/file-names.ts';
 import { spanOf, type UnpublishedSegment, zoneRowsOf } from '../segment/segment.ts';
 import { blocksOf, packBlocks, rangesOf, rowsIn, unpackBlocks } from '../segment/segment-blocks.ts';
 import { partitionZone } from '../segment/segment-plan.ts';
@@ -127,7 +128,7 @@ export async function readBlobFile(
   const empty = { number, rows: leastRows, minSequence, maxSequence, textBytes: 0, bytes: 0 };
   if (file === undefined) {
     const damage = 'it is missing';
-    return { ...empty, file: `j${number}-lost-log.parquet`, ingestTimes: ingestTimes(writtenAtMs), damage };
+    return { ...empty, file: nameOfLostBlobFile(number), ingestTimes: ingestTimes(writtenAtMs), damage };
   }
   const path = join(folder, file);
   const { size: bytes, mtimeMs } = statSync(path);

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sequencesInStatement } from '../../../sql/repair-statements.ts';
-import type { WrittenFile } from '../catalog/start-checks.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { endAfter, type Journal } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
+import { isBlobFile, type WrittenFile } from '../segment/file-names.ts';
 import { spanOf, type UnpublishedSegment } from '../segment/segment.ts';
 import { type FoundSegment, readBlobFile, readSegment, type UnreadableSegment, type WantedBlobFile } from './file-content.ts';
 import type { DamagedJournal, HeldEvents } from './kept-journals.ts';
@@ -58,7 +58,7 @@ export async function findFiles(written: readonly WrittenFile[], options: FindOp
   };
   const [journals, damagedJournals] = await readJournals(folder);
   const [found, unreadable]: [FoundSegment[], UnreadableSegment[]] = [[], []];
-  for (const { name } of written.filter((file) => !isBlobFile(file))) {
+  for (const { name } of written.filter((file) => !isBlobFile(file.name))) {
     const segment = await readSegment(segmentsFolder, name, known.segments.get(name), runner);
     if ('fault' in segment) {
       unreadable.push(segment);
@@ -94,10 +94,6 @@ async function readJournals(folder: JournalFolder): Promise<[whole: Journal[], d
   return [whole, damaged];
 }
 
-function isBlobFile({ name }: WrittenFile): boolean {
-  return name.endsWith('-log.parquet');
-}
-
 /** Whether whole journals have every sequence of a segment: its events are in them, and are loaded again. */
 function areIn(journals: readonly Journal[], { minSequence, maxSequence }: UnpublishedSegment): boolean {
   let next = minSequence;
@@ -110,7 +106,7 @@ function areIn(journals: readonly Journal[], { minSequence, maxSequence }: Unpub
 
 /** The blob files to keep. With `all` these include files that no segment points to: unreadable segments may, once they are put back. */
 function wantedBlobFiles(segments: readonly FoundSegment[], written: readonly WrittenFile[], all: boolean): WantedBlobFile[] {
-  const named = written.filter(isBlobFile).sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1));
+  const named = written.filter(({ name }) => isBlobFile(name)).sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1));
   // Of two flushes with one number the later one was published. Names of one length order by the time in them, for some decades.
   const byNumber = new Map(named.map(({ name, number }) => [number, name]));
   const wanted = new Map<number, WantedBlobFile>();

@@ -1,4 +1,6 @@
-/** A file of the segments folder by its name, `<stem>-<number>.parquet`. */
+import { mergeOf } from '../segment/file-names.ts';
+
+/** A segment by the name of its file. */
 export interface SegmentFile {
   readonly file: string;
   readonly rows: number;
@@ -23,7 +25,7 @@ export interface ChosenSegments {
  */
 export function chooseSegments(files: readonly SegmentFile[], shared: readonly SharedEvents[]): ChosenSegments {
   const choice = new Choice(files, shared);
-  for (const [, output] of mergedByStem(files)) {
+  for (const output of outputsOfMerges(files)) {
     choice.chooseMerged(output);
   }
   for (const { file } of [...files].sort((a, b) => a.rows - b.rows || (a.file < b.file ? -1 : 1))) {
@@ -35,20 +37,16 @@ export function chooseSegments(files: readonly SegmentFile[], shared: readonly S
 }
 
 /** The outputs of each merge, the newest merge first. */
-function mergedByStem(files: readonly SegmentFile[]): [stem: string, files: string[]][] {
-  const byStem = new Map<string, string[]>();
+function outputsOfMerges(files: readonly SegmentFile[]): string[][] {
+  const byStem = new Map<string, { readonly atMs: number; readonly files: string[] }>();
   for (const { file } of files) {
-    const [, stem] = /^(c.*)-\d+\.parquet$/.exec(file) ?? [];
-    if (stem !== undefined) {
-      byStem.set(stem, [...(byStem.get(stem) ?? []), file]);
+    const merge = mergeOf(file);
+    if (merge !== undefined) {
+      const { stem, atMs } = merge;
+      byStem.set(stem, { atMs, files: [...(byStem.get(stem)?.files ?? []), file] });
     }
   }
-  return [...byStem].sort(([a], [b]) => timeOf(b) - timeOf(a));
-}
-
-/** When a merge began, which stands in base 36 behind the id of its first segment. */
-function timeOf(stem: string): number {
-  return Number.parseInt(stem.slice(stem.indexOf('-') + 1), 36);
+  return [...byStem.values()].sort((a, b) => b.atMs - a.atMs).map((merged) => merged.files);
 }
 
 class Choice {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type DataFolder, syncFolder } from '../../data-folder.ts';
-import { JournalFolder } from '../journal/journal-folder.ts';
+import { journalFileNames, SQLITE_BESIDES } from '../segment/file-names.ts';
 
 /**
  * The files that a repair leaves out. They are moved into a folder `left-out-<time>` of DATA_DIR, in the places that they had there,
@@ -39,7 +39,7 @@ export class LeftOut {
   }
 
   addJournal(number: number): void {
-    for (const name of JournalFolder.namesOf(number)) {
+    for (const name of journalFileNames(number)) {
       const path = join(this.#journal, name);
       if (existsSync(path)) {
         this.#paths.add(path);
@@ -53,7 +53,7 @@ export class LeftOut {
       await this.#moveOne(path);
     }
     await this.#sync();
-    for (const suffix of ['-shm', '-wal', '']) {
+    for (const suffix of [...SQLITE_BESIDES, '']) {
       const path = `${this.#catalogFile}${suffix}`;
       if (existsSync(path)) {
         await this.#moveOne(path);

@@ -4,14 +4,15 @@ import { type DataFolder, syncFolder } from '../../data-folder.ts';
 import { StoreError } from '../../event-store.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { inspectCatalogDatabase, openCatalogDatabase } from '../catalog/catalog-database.ts';
-import type { SegmentsFolder, WrittenFile } from '../catalog/start-checks.ts';
+import type { SegmentsFolder } from '../catalog/start-checks.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../duckdb/statement-runner.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import { syncFile } from '../runtime/file-output.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { nameOfLost, type UnpublishedSegment } from '../segment/segment.ts';
+import { nameOfLost, SQLITE_BESIDES, type WrittenFile } from '../segment/file-names.ts';
+import type { UnpublishedSegment } from '../segment/segment.ts';
 import type { UnreadableSegment } from './file-content.ts';
 import { type FoundFiles, findFiles, type KnownFiles } from './found-files.ts';
 import { type JournalPlan, type LostJournal, planJournals } from './kept-journals.ts';
@@ -113,7 +114,7 @@ function removeLeft(file: string): void {
       throw error;
     }
   }
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of ['', ...SQLITE_BESIDES]) {
     rmSync(`${file}${suffix}`, { force: true });
   }
 }

@@ -6,6 +6,7 @@ import type { StoreLogger } from '../../event-store.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
+import { stemOfMerge } from '../segment/file-names.ts';
 import { overlaps, type UnpublishedSegment } from '../segment/segment.ts';
 import { planFlush } from '../segment/segment-plan.ts';
 import { writeAsSegments } from '../segment/segment-writer.ts';
@@ -48,6 +49,6 @@ async function writeAgain(whole: CheckedSegment, options: ReturnOptions): Promis
   const stored = eventsRelation([], paths, END_OF_SEQUENCE);
   const events = rowsNotStored(aliases.segmentAlias(whole), stored, minTimestamp, maxTimestamp);
   const rows = () => () => ({ rows: events, inOrder: false });
-  const source = { stem: `c${id}-${now().toString(36)}`, events, rows, partitionMs: HOUR_MS, plan: planFlush };
+  const source = { stem: stemOfMerge(id, now()), events, rows, partitionMs: HOUR_MS, plan: planFlush };
   return await writeAsSegments(source, runner, aliases.segmentsFolder);
 }

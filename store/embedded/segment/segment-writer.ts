@@ -10,7 +10,9 @@ import {
 import type { SqlFragment } from '../../../sql/statement.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
-import { NewFile, removeFiles } from '../runtime/file-output.ts';
+import { removeFiles } from '../runtime/file-output.ts';
+import { segmentFileName } from './file-names.ts';
+import { NewFile } from './new-file.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import { blocksOf, packBlocks } from './segment-blocks.ts';
 import { type PartitionZone, partitionZone, type SegmentPlan } from './segment-plan.ts';
@@ -66,7 +68,7 @@ export class NewSegments implements AsyncDisposable {
   }
 
   get #nextName(): string {
-    return `${this.#stem}-${this.#written.length}.parquet`;
+    return segmentFileName(this.#stem, this.#written.length);
   }
 }
 

@@ -1,11 +1,6 @@
 import { type FeedZones, zonesAmong } from '../../../query/plan/feed-zones.ts';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 
-/** The file name of a segment that stands for a journal whose events are lost. There is no such file. */
-export function nameOfLost(journal: number): string {
-  return `j${journal}-lost.parquet`;
-}
-
 /** The times and the sequences of the first and the last event of a part, all inclusive. */
 export interface EventSpan {
   readonly minTimestamp: number;

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { EmptyJournalTable, hasEmptyJournals } from '../../../../store/embedded/journal/empty-journal-table.ts';
 import { JournalFolder } from '../../../../store/embedded/journal/journal-folder.ts';
+import { journalFileNames } from '../../../../store/embedded/segment/file-names.ts';
 import type { EventBatch } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -91,7 +92,7 @@ describe('the files of a flushed journal', () => {
     expect(readdirSync(path)).toEqual(['recycled-1']);
     expect(await folder.list()).toEqual([]);
     const next = await folder.write({ journal: 2, sequence: 105n }, TWO_EVENTS, NOW);
-    expect(readdirSync(path)).toEqual(JournalFolder.namesOf(2).toSorted());
+    expect(readdirSync(path)).toEqual(journalFileNames(2).toSorted());
     expect(await folder.read(2)).toMatchObject({ firstSequence: 105n, sizeBytes: next.sizeBytes });
     await folder.retire([2]);
     expect(readdirSync(path)).toEqual([]);
