@@ -7,7 +7,7 @@ import type { CheckedFile } from '../duckdb/path-aliases.ts';
 import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { Segment } from '../segment/segment.ts';
 import { type Block, blocksOfZones, type FileRange, rangesOf, unpackBlocks } from '../segment/segment-blocks.ts';
-import { type CheckResult, type CheckTask, type FileToCheck, readFilesInTurn } from './file-check.ts';
+import { type CheckResult, type CheckTask, type FileToCheck, readFilesInTurn } from './changed-bytes.ts';
 
 /** A segment of which this process has checked what a statement about some zones reads. */
 export type CheckedSegment = Segment & CheckedFile;
@@ -75,7 +75,7 @@ export class SegmentChecks {
 
   constructor(options: SegmentChecksOptions) {
     this.#options = options;
-    const module = new URL('./file-check.ts', import.meta.url);
+    const module = new URL('./changed-bytes.ts', import.meta.url);
     this.#threads = new WorkerPool({
       module,
       maxThreads: Math.min(MAX_THREADS, availableParallelism()),

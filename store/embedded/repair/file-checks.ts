@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
 import type { CheckLine } from '../../event-store.ts';
 import { checkBlobFile } from '../blob/blob-file-reader.ts';
-import type { FileToCheck } from '../integrity/file-check.ts';
+import type { FileToCheck } from '../integrity/changed-bytes.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import { journalFileNames, setAsideAt } from '../segment/file-names.ts';

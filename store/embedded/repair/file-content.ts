@@ -5,7 +5,7 @@ import { blobFilesOfStatement, wholeSegmentStatement } from '../../../sql/repair
 import { partitionZoneCountStatement } from '../../../sql/segment-statements.ts';
 import { checkBlobFile, contentOfBlobFile } from '../blob/blob-file-reader.ts';
 import { isOutOfMemory, type StatementRunner } from '../duckdb/statement-runner.ts';
-import { readFiles } from '../integrity/file-check.ts';
+import { readFiles } from '../integrity/changed-bytes.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
 import type { BlobFile } from '../segment/blob-file.ts';

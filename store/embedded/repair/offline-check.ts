@@ -5,7 +5,7 @@ import { type CheckLine, StoreError } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasCatalog } from '../catalog/catalog-database.ts';
 import { doesHoldEvents, inspectCatalog, inspectFolder, readSegmentsFolder } from '../catalog/start-checks.ts';
-import { type CheckTask, readFiles } from '../integrity/file-check.ts';
+import { type CheckTask, readFiles } from '../integrity/changed-bytes.ts';
 import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import { type CheckedParts, checkFiles } from './file-checks.ts';
