@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Readable } from 'node:stream';
-import { checkDataFolder } from '../../store/embedded/repair/offline-check.ts';
+import { checkDataFolder } from '../../store/embedded/check/offline-check.ts';
 import { type Repair, repairFolder } from '../../store/embedded/repair/repair.ts';
 import { type CheckLine, StoreError } from '../../store/event-store.ts';
 import { loadConfig } from '../config/config.ts';

@@ -27,7 +27,7 @@ import { EmbeddedPositions, sequenceOf } from './feed/feed-positions.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { JournalReceipt } from './memtable/append-pipeline.ts';
 import type { ReadPath } from './read-path.ts';
-import { type CheckedParts, checkFiles } from './repair/file-checks.ts';
+import { type CheckedParts, checkFiles } from './check/file-checks.ts';
 import type { Closing } from './runtime/closing.ts';
 import type { BlobFile } from './segment/blob-file.ts';
 import type { DamagedSegment } from './segment/segment.ts';

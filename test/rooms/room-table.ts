@@ -41,6 +41,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '.',
     'backup',
     'repair',
+    'check',
     'retention',
     'compaction',
     'flush',

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { checkDataFolder } from '../../../../store/embedded/check/offline-check.ts';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
-import { checkDataFolder } from '../../../../store/embedded/repair/offline-check.ts';
 import { type Repair, repairFolder } from '../../../../store/embedded/repair/repair.ts';
 import type { CheckLine } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkDataFolder } from '../../../../store/embedded/repair/offline-check.ts';
+import { checkDataFolder } from '../../../../store/embedded/check/offline-check.ts';
 import type { CheckLine } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
