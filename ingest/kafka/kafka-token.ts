@@ -57,7 +57,7 @@ function adviceOn(status: number): string {
 }
 
 /** Says why a request for a token failed, in words that follow the endpoint's name. */
-function faultOf(error: unknown): string {
+function whyNoToken(error: unknown): string {
   if (error instanceof ResponseBodyError) {
     const { status, error: code, error_description: description } = error;
     return `answered ${status} ${oneLine(code)}${description === undefined ? '' : ` (${oneLine(description)})`}${adviceOn(status)}`;
@@ -108,7 +108,7 @@ export class KafkaTokens {
     } catch (error) {
       // The query is left out, because it may hold a secret.
       const { origin, pathname } = new URL(this.#client.tokenUrl);
-      const message = `no access token for Kafka: the token endpoint ${origin}${pathname} ${faultOf(error)}`;
+      const message = `no access token for Kafka: the token endpoint ${origin}${pathname} ${whyNoToken(error)}`;
       const held = this.#held;
       if (held === null || askedMs + MIN_LEFT_MS > held.expiresAtMs) throw new KafkaTokenError(message, { cause: error });
       this.#logger.warn({}, `${message}; the one before is used until it expires`);

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { CATALOG_FILE, refuseLinks, SEGMENTS_FOLDER, syncFolder, writersBeside } from '../../../store/data-folder.ts';
 import { type BackupCatalog, readBackupCatalog } from '../../../store/embedded/backup/catalog-copy.ts';
-import { faultOf } from '../../../store/embedded/catalog/start-checks.ts';
+import { sizeFaultOf } from '../../../store/embedded/catalog/start-checks.ts';
 import { SQLITE_BESIDES, TEMPORARY, writtenFile } from '../../../store/embedded/segment/file-names.ts';
 import { CommandFailed } from '../command.ts';
 
@@ -154,7 +154,7 @@ export class BackupFolder {
     for (const { file, bytes } of catalog.files.filter(({ isDamaged }) => !isDamaged)) {
       const name = `${SEGMENTS_FOLDER}/${file}`;
       this.refuseName(name);
-      const fault = await faultOf(join(this.path, this.#waiting.has(name) ? `${name}${TEMPORARY}` : name), bytes);
+      const fault = await sizeFaultOf(join(this.path, this.#waiting.has(name) ? `${name}${TEMPORARY}` : name), bytes);
       if (fault !== undefined) throw refused(`the ${CATALOG_FILE} that was sent does not fit to its files: ${fault}`);
     }
     return catalog;

@@ -117,7 +117,7 @@ function intakeReportIn(body: string): IntakeReport {
 /** What is wrong with the events themselves: they cannot be read to their end, or are of a type that is not taken. */
 const REFUSED: ReadonlySet<number> = new Set([400, 413]);
 
-function faultOf(status: number): UploadFault {
+function faultOfStatus(status: number): UploadFault {
   if (REFUSED.has(status)) return 'refused';
   return isRetriable(status) ? 'unavailable' : 'denied';
 }
@@ -132,7 +132,7 @@ async function refusal(response: IncomingMessage): Promise<UploadFailed> {
   }
   const message = `the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`;
   const wait = retryAfterMs(response.headers['retry-after'], Date.now());
-  return new UploadFailed(faultOf(response.statusCode ?? 0), message, { retryAfterMs: wait });
+  return new UploadFailed(faultOfStatus(response.statusCode ?? 0), message, { retryAfterMs: wait });
 }
 
 function whyUnconnected({ origin, host }: URL, error: NodeJS.ErrnoException): string {

@@ -124,7 +124,7 @@ async function findMissing(folder: DataFolder, catalog: Catalog, acceptance: Acc
   const published = [...segments, ...blobFiles];
   const faults: string[] = [];
   for (const file of published.filter(({ damage }) => damage === undefined)) {
-    const fault = await faultOf(join(folder.segments, file.file), file.bytes);
+    const fault = await sizeFaultOf(join(folder.segments, file.file), file.bytes);
     if (fault !== undefined) {
       faults.push(fault);
       if ('zoneRows' in file) {
@@ -141,7 +141,7 @@ async function findMissing(folder: DataFolder, catalog: Catalog, acceptance: Acc
 }
 
 /** Why a file is not there, or not as large as the catalog says; undefined where it is. */
-export async function faultOf(path: string, bytes: number): Promise<string | undefined> {
+export async function sizeFaultOf(path: string, bytes: number): Promise<string | undefined> {
   try {
     const { size } = await stat(path);
     return size === bytes ? undefined : `${JSON.stringify(path)} has ${size} bytes instead of ${bytes}`;

@@ -3,7 +3,14 @@ import { type DataFolder, prepareDataFolder } from '../../data-folder.ts';
 import { StoreError } from '../../event-store.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { hasCatalog } from '../catalog/catalog-database.ts';
-import { checkFolder, doesHoldEvents, faultOf, inspectFolder, readSegmentsFolder, type SegmentsFolder } from '../catalog/start-checks.ts';
+import {
+  checkFolder,
+  doesHoldEvents,
+  inspectFolder,
+  readSegmentsFolder,
+  type SegmentsFolder,
+  sizeFaultOf,
+} from '../catalog/start-checks.ts';
 import { type LostFile, type RebuildOptions, type Rebuilt, rebuildCatalog } from './rebuild-catalog.ts';
 
 export interface RepairOptions extends RebuildOptions {
@@ -63,7 +70,7 @@ async function acceptMissing(folder: DataFolder, segmentsFolder: SegmentsFolder,
 async function noteMissing(folder: DataFolder, catalog: Catalog): Promise<LostFile[]> {
   const missing: LostFile[] = [];
   for (const file of [...catalog.segments(), ...catalog.blobFiles()]) {
-    const fault = file.damage === undefined ? await faultOf(join(folder.segments, file.file), file.bytes) : undefined;
+    const fault = file.damage === undefined ? await sizeFaultOf(join(folder.segments, file.file), file.bytes) : undefined;
     if (fault !== undefined && 'zoneRows' in file) {
       catalog.noteDamage(file, fault);
       missing.push({ file: file.file, fault, events: file.rows });
