@@ -2,7 +2,7 @@ import { closeSync, type Dirent, fsyncSync, mkdirSync, openSync, readdirSync, st
 import { open, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError } from './event-store.ts';
+import { StoreError } from './store-error.ts';
 
 export const JOURNAL_FOLDER = 'journal';
 export const SEGMENTS_FOLDER = 'segments';

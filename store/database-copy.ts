@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { StoreError } from './event-store.ts';
+import { StoreError } from './store-error.ts';
 
 /** A connection waits this long for another one's lock. */
 const BUSY_TIMEOUT_MS = 5_000;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeadLetter } from './event-store.ts';
+import type { DeadLetter } from './dead-letter.ts';
 
 /** The SHA-256 of the whole message of a letter. */
 export function messageHashOf({ bytes, cut }: DeadLetter): Uint8Array {

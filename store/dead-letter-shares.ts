@@ -1,4 +1,4 @@
-import type { DeadLetter } from './event-store.ts';
+import type { DeadLetter } from './dead-letter.ts';
 
 /** Bytes that a dead letter takes beside its message and texts, with its share of the indexes. */
 const ROW_BYTES = 400;

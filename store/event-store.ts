@@ -3,6 +3,7 @@ import type { ExplorePlan } from '../query/plan/explore-plan.ts';
 import type { FeedZones } from '../query/plan/feed-zones.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../query/plan/search-result.ts';
+import type { DeadLetter, DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from './dead-letter.ts';
 
 export interface SearchOptions {
   /** Aborting interrupts the running query; the search then rejects with the signal's reason. */
@@ -24,67 +25,6 @@ export interface SourceOffset {
   readonly nextOffset: bigint;
   /** The id that Kafka gave the topic when it was made, as Kafka writes it; absent where it is not known. */
   readonly topicId?: string;
-}
-
-/** A message that cannot become an event, kept so that people can look at it and replay it. */
-export interface DeadLetter {
-  /** The whole message, or its start. */
-  readonly bytes: Uint8Array;
-  /** The length and the SHA-256 of the whole message; null where `bytes` is all of it. */
-  readonly cut: { readonly sizeBytes: number; readonly sha256: Uint8Array } | null;
-  /** Whether the message is a batch of messages that cannot be decoded, so that nothing can be replayed. */
-  readonly isBatch?: boolean;
-  /** Names the field that is wrong, its value and what is allowed. */
-  readonly reason: string;
-  /** Where the message came from: `kafka`, `http` or `file`. */
-  readonly source: string;
-  readonly topic: string | null;
-  readonly partition: number | null;
-  readonly offset: bigint | null;
-  /** Which of several events of a Kafka message this is, from 0; absent where it is a whole message, or comes from elsewhere. */
-  readonly index?: number | null;
-  /** The zone that its event would have; null where none can be read. */
-  readonly zoneId: number | null;
-}
-
-/** Bytes that a dead letter takes in memory beside its message and its reason. */
-const LETTER_BYTES = 300;
-
-/** Bytes of memory that a dead letter takes on its way to the disk. */
-export function memoryOfLetter({ bytes, reason }: Pick<DeadLetter, 'bytes' | 'reason'>): number {
-  return bytes.byteLength + reason.length + LETTER_BYTES;
-}
-
-export interface StoredDeadLetter extends Omit<DeadLetter, 'cut' | 'isBatch' | 'index'> {
-  /** It orders the letters of a store. Nothing else may be read from it. */
-  readonly id: string;
-  readonly index: number | null;
-  readonly receivedAtMs: number;
-  /** The length of the whole message. */
-  readonly sizeBytes: number;
-  /** The SHA-256 of the whole message in hexadecimal digits. */
-  readonly sha256: string;
-  /** Whether `bytes` is a whole message; only then can it be replayed. */
-  readonly isWhole: boolean;
-}
-
-/** Selects dead letters, by ascending id. */
-export interface DeadLetterSelection {
-  /** Letters of these zones; `all` also selects letters without a zone. */
-  readonly zones: readonly number[] | 'all';
-  /** Only letters with these ids; absent: with any. */
-  readonly ids?: readonly string[];
-  /** Only letters with a higher id. */
-  readonly afterId?: string;
-  readonly limit: number;
-}
-
-/** What the ids of a store's dead letters look like. */
-export interface DeadLetterIds {
-  /** Says for people which ids there may be. */
-  readonly allowed: string;
-  /** The id that a caller names by a text or by a whole number; null where no letter can have it. */
-  parse(named: string | bigint): string | null;
 }
 
 /**
@@ -327,43 +267,6 @@ export interface StoreStats extends StoreTotals {
   readonly clockBehindMs: number;
 }
 
-/** The codes of {@link StoreError}. Any call may reject with `unavailable`, where what the store is on cannot be reached. */
-export const STORE_ERROR_CODES = [
-  'folder_in_use',
-  'folder_unusable',
-  'overloaded',
-  'unavailable',
-  'closed',
-  'append_failed',
-  'backup_failed',
-  'backup_taken',
-  'backup_elsewhere',
-  'corrupt',
-] as const;
-
-export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
-
-/** The one error class of stores. `message` is one line for people that names the file or setting. */
-export class StoreError extends Error {
-  readonly code: StoreErrorCode;
-
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'StoreError';
-    this.code = code;
-  }
-}
-
-/**
- * A store that this program cannot use by its version or its settings until somebody changes one of them. Where that is known at the start,
- * the program ends with status 2.
- */
-export class IncompatibleStore extends StoreError {
-  constructor(message: string) {
-    super('unavailable', message);
-  }
-}
-
 /**
  * The settings that all programs of a shared store have alike, by their names in the environment. Each of them drops what is past its own
  * retention, also of what the others have stored, and sees only the running inserts of its own user.
@@ -371,16 +274,6 @@ export class IncompatibleStore extends StoreError {
 export const STORE_SETTINGS = ['RETENTION_HOURS', 'DEAD_LETTER_DAYS', 'DEAD_LETTER_MAX_MB', 'CLICKHOUSE_USER'] as const;
 
 export type StoreSetting = (typeof STORE_SETTINGS)[number];
-
-/** Whether an error only says that what the store is on cannot be reached. */
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof StoreError && error.code === 'unavailable';
-}
-
-/** The error of calls that are under way when the store closes, or come later. */
-export function storeClosed(): StoreError {
-  return new StoreError('closed', 'the store is closed');
-}
 
 /** Logs for the operator; a logger of pino fits. */
 export interface StoreLogger {

@@ -1,5 +1,6 @@
 import { BATCH_COLUMNS } from '../query/batch-columns.ts';
-import { type EventBatch, memoryOfLetter } from './event-store.ts';
+import { memoryOfLetter } from './dead-letter.ts';
+import type { EventBatch } from './event-store.ts';
 
 /** How many of the first batches have no more events and bytes together than these; at least one, where there is one. */
 export function fittingBatches(

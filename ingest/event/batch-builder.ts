@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { behindNuls } from '../../query/json-bytes.ts';
-import { type DeadLetter, type EventBatch, memoryOfLetter, type SourceOffset } from '../../store/event-store.ts';
+import { type DeadLetter, memoryOfLetter } from '../../store/dead-letter.ts';
+import type { EventBatch, SourceOffset } from '../../store/event-store.ts';
 import { EventCollector } from './event-collector.ts';
 import { EventConverter } from './event-converter.ts';
 import { type EventRules, type EventVerdict, LARGEST_EVENT_BYTES } from './event-verdict.ts';

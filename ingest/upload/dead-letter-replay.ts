@@ -1,5 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
+import type { DeadLetterSelection, StoredDeadLetter } from '../../store/dead-letter.ts';
+import type { EventStore } from '../../store/event-store.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { splitMessage } from './message-events.ts';
 

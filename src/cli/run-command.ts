@@ -1,4 +1,4 @@
-import { IncompatibleStore, StoreError } from '../../store/event-store.ts';
+import { IncompatibleStore, StoreError } from '../../store/store-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';

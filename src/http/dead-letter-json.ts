@@ -3,7 +3,8 @@ import type { JsonLimits } from '../../query/exact-json.ts';
 import { exactInteger, JsonNumber, type JsonValue } from '../../query/json-value.ts';
 import { BODY, ErrorList, elementPath, shownValue } from '../../query/request/request-errors.ts';
 import { readJson, readObject } from '../../query/request/wire-readers.ts';
-import type { DeadLetterIds, DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
+import type { DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../../store/dead-letter.ts';
+import type { EventStore } from '../../store/event-store.ts';
 import { type HeldPart, type Hold, uncounted } from './answer-memory.ts';
 import { invalidRequest } from './problem.ts';
 

@@ -2,7 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { ANSWER_MS } from '../../store/data-folder.ts';
-import { type EventStore, StoreError, type StoreStats, type StoreTotals } from '../../store/event-store.ts';
+import type { EventStore, StoreStats, StoreTotals } from '../../store/event-store.ts';
+import { StoreError } from '../../store/store-error.ts';
 
 /** The registry of `/metrics`, and the instruments that routes write to. */
 export interface Metrics {

@@ -1,5 +1,5 @@
 import { type FieldError, InvalidSearchError } from '../../query/request/request-errors.ts';
-import { StoreError, type StoreErrorCode } from '../../store/event-store.ts';
+import { StoreError, type StoreErrorCode } from '../../store/store-error.ts';
 import { DeadlinePassed } from './interruption.ts';
 
 /** The problems of requests by their `errorKey`, each with its status and title. */

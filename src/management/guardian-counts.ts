@@ -4,7 +4,8 @@ import { GUARDIAN_COUNTERS } from '../../edge/operations/shield-zones.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
-import { type EventStore, StoreError } from '../../store/event-store.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { Deadline, DeadlinePassed } from '../http/interruption.ts';
 import { asStoreProblem, RequestProblem } from '../http/problem.ts';
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
-import type { DeadLetterIds, DeadLetterSelection, EventStore } from '../../store/event-store.ts';
+import type { DeadLetterIds, DeadLetterSelection } from '../../store/dead-letter.ts';
+import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody, requirePlainBody } from '../http/content-negotiation.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, type Registry } from 'prom-client';
-import { type EventStore, type FeedPage, type FeedPosition, StoreError, type StoreLogger } from '../../store/event-store.ts';
+import type { EventStore, FeedPage, FeedPosition, StoreLogger } from '../../store/event-store.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { SerialQueue } from '../../work/serial-queue.ts';
 import { levelRead } from '../http/metric-registry.ts';
 import { heartbeatFrame } from './tail-frames.ts';

@@ -2,27 +2,24 @@ import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
 import type { FolderCheck } from '../data-folder.ts';
-import {
-  type ActiveZone,
-  type AppendReceipt,
-  type CheckLine,
-  type DeadLetterIds,
-  type DeadLetterSelection,
-  type EventBatch,
-  type EventStore,
-  type FeedPage,
-  type FeedPositions,
-  type FeedRequest,
-  type SearchOptions,
-  type StoreBackup,
-  type StoredDeadLetter,
-  StoreError,
-  type StoreStats,
-  type StoreTotals,
-  storeClosed,
+import type { DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../dead-letter.ts';
+import type {
+  ActiveZone,
+  AppendReceipt,
+  CheckLine,
+  EventBatch,
+  EventStore,
+  FeedPage,
+  FeedPositions,
+  FeedRequest,
+  SearchOptions,
+  StoreBackup,
+  StoreStats,
+  StoreTotals,
 } from '../event-store.ts';
 import type { Reading, Readings } from '../readings.ts';
 import type { RetentionHold } from '../retention-hold.ts';
+import { StoreError, storeClosed } from '../store-error.ts';
 import type { ArrivalWatch } from './feed/arrival-watch.ts';
 import type { Feed } from './feed/feed.ts';
 import { type SharedDeadLetters, sharedLetterIds } from './intake/dead-letters.ts';

@@ -11,7 +11,7 @@ import {
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { foldTextFunction } from '../../sql/fold-text.ts';
 import { sql, text, textList, trusted } from '../../sql/statement.ts';
-import { IncompatibleStore } from '../event-store.ts';
+import { IncompatibleStore } from '../store-error.ts';
 import type { ClickhouseClient } from './server/client.ts';
 
 /** The table of the events of one server, or of a shard. */

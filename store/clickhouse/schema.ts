@@ -16,7 +16,7 @@ import {
 } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, trusted } from '../../sql/statement.ts';
-import { IncompatibleStore, StoreError } from '../event-store.ts';
+import { IncompatibleStore, StoreError } from '../store-error.ts';
 import { EVENTS_TABLE, earlierLetterTables, hasFoldText, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';

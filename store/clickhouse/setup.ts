@@ -1,4 +1,5 @@
-import { IncompatibleStore, StoreError, type StoreLogger } from '../event-store.ts';
+import type { StoreLogger } from '../event-store.ts';
+import { IncompatibleStore, StoreError } from '../store-error.ts';
 import { migrateSchema } from './schema.ts';
 import type { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';

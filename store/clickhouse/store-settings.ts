@@ -1,7 +1,8 @@
 import { type Cluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
 import { STORE_SETTINGS_STATEMENT, writeSettingsStatement } from '../../sql/clickhouse/settings-statements.ts';
 import { SETTINGS_TABLE } from '../../sql/clickhouse/store-tables.ts';
-import { IncompatibleStore, STORE_SETTINGS, StoreError, type StoreLogger, type StoreSetting } from '../event-store.ts';
+import { STORE_SETTINGS, type StoreLogger, type StoreSetting } from '../event-store.ts';
+import { IncompatibleStore, StoreError } from '../store-error.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
 import { type ClickhouseSettings, WITHOUT_AWAY } from './server/settings.ts';

@@ -2,32 +2,30 @@ import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
 import type { FolderCheck } from '../data-folder.ts';
-import {
-  type ActiveZone,
-  type CheckLine,
-  type DeadLetterIds,
-  type DeadLetterSelection,
-  type EventBatch,
-  type EventStore,
-  type FeedPage,
-  type FeedPositions,
-  type FeedRequest,
-  type SearchOptions,
-  type StoreBackup,
-  type StoredDeadLetter,
-  type StoreStats,
-  type StoreTotals,
-  storeClosed,
+import type { DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../dead-letter.ts';
+import type {
+  ActiveZone,
+  CheckLine,
+  EventBatch,
+  EventStore,
+  FeedPage,
+  FeedPositions,
+  FeedRequest,
+  SearchOptions,
+  StoreBackup,
+  StoreStats,
+  StoreTotals,
 } from '../event-store.ts';
+import { storeClosed } from '../store-error.ts';
 import { embeddedLetterIds } from './catalog/dead-letter-table.ts';
 import type { EpochTable } from './catalog/epoch-table.ts';
+import { type CheckedParts, checkFiles } from './check/file-checks.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { exportRows } from './export/export-reader.ts';
 import { EmbeddedPositions, sequenceOf } from './feed/feed-positions.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { JournalReceipt } from './memtable/append-pipeline.ts';
 import type { ReadPath } from './read-path.ts';
-import { type CheckedParts, checkFiles } from './check/file-checks.ts';
 import type { Closing } from './runtime/closing.ts';
 import type { BlobFile } from './segment/blob-file.ts';
 import type { DamagedSegment } from './segment/segment.ts';

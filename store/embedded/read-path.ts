@@ -1,6 +1,7 @@
-import { silentLogger, storeClosed } from '../event-store.ts';
+import { silentLogger } from '../event-store.ts';
 import { MEBIBYTE, memoryShares } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
+import { storeClosed } from '../store-error.ts';
 import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
 import type { ConnectionPool } from './duckdb/connection-pool.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';

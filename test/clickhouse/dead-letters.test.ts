@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts';
 import { migrateSchema } from '../../store/clickhouse/schema.ts';
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
-import { type DeadLetter, silentLogger } from '../../store/event-store.ts';
+import type { DeadLetter } from '../../store/dead-letter.ts';
+import { silentLogger } from '../../store/event-store.ts';
 import { testDatabase } from './engine.ts';
 
 const NOW = 1_760_000_000_000;

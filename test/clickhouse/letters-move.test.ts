@@ -4,7 +4,8 @@ import { SharedDeadLetters } from '../../store/clickhouse/intake/dead-letters.ts
 import { migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../../store/clickhouse/server/connection.ts';
-import { StoreError, silentLogger } from '../../store/event-store.ts';
+import { silentLogger } from '../../store/event-store.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { COLUMNS, earlierId, FIRST_DAY, MANY_DAYS, makeEarlier } from './earlier-letters.ts';
 import { testDatabase } from './engine.ts';
 

@@ -2,8 +2,9 @@ import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndState
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { MINUTE_OF_SEQUENCES } from '../../../sql/clickhouse/schema.ts';
 import { abortable } from '../../../work/abortable.ts';
-import { type FeedLine, type FeedPage, type FeedRequest, StoreError } from '../../event-store.ts';
+import type { FeedLine, FeedPage, FeedRequest } from '../../event-store.ts';
 import { distinctZones, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
+import { StoreError } from '../../store-error.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { isTooMuchAtOnce } from '../server/server-error.ts';
 import { type ClickhouseSettings, settingsOfZones } from '../server/settings.ts';

@@ -7,9 +7,10 @@ import {
   reduceLettersStatement,
   removeLettersStatement,
 } from '../../../sql/clickhouse/dead-letter-statements.ts';
+import type { DeadLetter, DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../../dead-letter.ts';
 import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
 import { QUOTA_USED_UP, recordCostOf } from '../../dead-letter-shares.ts';
-import type { DeadLetter, DeadLetterIds, DeadLetterSelection, StoredDeadLetter, StoreLogger } from '../../event-store.ts';
+import type { StoreLogger } from '../../event-store.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { type HeldLetter, LetterRoom, type OldestLetters } from './letter-room.ts';
 import { LetterShares } from './letter-shares.ts';

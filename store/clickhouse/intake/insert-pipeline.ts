@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { insertEventsStatement, WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
-import { type AppendReceipt, type EventBatch, StoreError, storeClosed } from '../../event-store.ts';
+import type { AppendReceipt, EventBatch } from '../../event-store.ts';
 import { bytesOfBatch, fittingBatches, mergeBatches } from '../../merged-batches.ts';
 import { batchFileOf, LOG_COLUMN } from '../../parquet/batch-file.ts';
+import { StoreError, storeClosed } from '../../store-error.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { ServerUnreachable } from '../server/server-error.ts';
 import type { StoreClock } from '../server/store-clock.ts';

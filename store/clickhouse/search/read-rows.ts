@@ -4,7 +4,8 @@ import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import type { EventRow, RowPiece } from '../../../query/plan/search-result.ts';
 import { type RowColumns, rowsByKeyStatement } from '../../../sql/clickhouse/row-statements.ts';
 import type { RowKey } from '../../../sql/row-statements.ts';
-import { PIECE_BYTES, StoreError } from '../../event-store.ts';
+import { PIECE_BYTES } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { EventReader } from './event-reader.ts';
 
 const MARKS = new RegExp(`[${PACKED_FIELDS.map((_, nth) => markOf(nth)).join('')}]`, 'g');

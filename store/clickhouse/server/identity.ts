@@ -1,5 +1,5 @@
 import { IDENTITY_TABLE } from '../../../sql/clickhouse/store-tables.ts';
-import { IncompatibleStore, StoreError } from '../../event-store.ts';
+import { IncompatibleStore, StoreError } from '../../store-error.ts';
 
 /** The oldest server that the store was tried on. */
 const OLDEST_SERVER = [26, 7] as const;

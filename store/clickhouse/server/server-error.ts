@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 
 /** A statement answers more than its reader takes, or than the program has memory for. */
 export class AnswerTooLarge extends StoreError {

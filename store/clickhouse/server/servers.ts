@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ClickHouseError, type ClickHouseClient as Connection } from '@clickhouse/client';
 import { abortable } from '../../../work/abortable.ts';
-import { StoreError, type StoreLogger, storeClosed } from '../../event-store.ts';
+import type { StoreLogger } from '../../event-store.ts';
+import { StoreError, storeClosed } from '../../store-error.ts';
 import { type ClickhouseAddress, connectionTo, messageOf, runOn } from './connection.ts';
 import { checkIdentity, IDENTITY, identityIn, type ServerIdentity } from './identity.ts';
 import { onlyRow, readJsonRows } from './json-rows.ts';

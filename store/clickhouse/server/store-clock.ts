@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CLOCK_STATEMENT, writeClockStatement } from '../../../sql/clickhouse/clock-statements.ts';
 import { type Cluster, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
 import { CLOCK_TABLE } from '../../../sql/clickhouse/store-tables.ts';
-import { StoreError, type StoreLogger } from '../../event-store.ts';
+import type { StoreLogger } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { ClickhouseClient } from './client.ts';
 import { WITHOUT_AWAY } from './settings.ts';
 

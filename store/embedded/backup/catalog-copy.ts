@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasItsState, isBackup, markAsBackup } from '../catalog/row-checksums.ts';
 import { damageIn } from '../runtime/sqlite-transaction.ts';

@@ -1,5 +1,6 @@
 import { backup, type DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type SourceOffset, StoreError } from '../../event-store.ts';
+import type { SourceOffset } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import { type EmptyJournal, EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { CommitInDoubtError, damageIn, inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';

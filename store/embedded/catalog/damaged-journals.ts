@@ -1,4 +1,5 @@
-import { StoreError, type StoreLogger } from '../../event-store.ts';
+import type { StoreLogger } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { EmptyJournal } from '../journal/empty-journal-table.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';

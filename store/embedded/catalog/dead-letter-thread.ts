@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { WorkerPool } from '../../../work/worker-pool.ts';
+import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../dead-letter.ts';
 import { QUOTA_USED_UP } from '../../dead-letter-shares.ts';
-import type { DeadLetter, DeadLetterSelection, StoredDeadLetter, StoreLogger } from '../../event-store.ts';
+import type { StoreLogger } from '../../event-store.ts';
 import { isDamage } from '../runtime/sqlite-transaction.ts';
 import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter, setFileAside } from './dead-letter-table.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DataFolder, namesIn } from '../../data-folder.ts';
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import { mayBeOfJournal, SQLITE_BESIDES, type WrittenFile, writtenFile } from '../segment/file-names.ts';
 import type { DamagedSegment } from '../segment/segment.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type DataFolder, dataFolderAt } from '../../data-folder.ts';
-import { type CheckLine, StoreError } from '../../event-store.ts';
+import type { CheckLine } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasCatalog } from '../catalog/catalog-database.ts';
 import { doesHoldEvents, inspectCatalog, inspectFolder, readSegmentsFolder } from '../catalog/start-checks.ts';

@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { storeClosed } from '../../event-store.ts';
+import { storeClosed } from '../../store-error.ts';
 import { type StatementErrors, StatementRunner } from './statement-runner.ts';
 
 /** A connection of a pool, which is free for the next caller once it is disposed. */

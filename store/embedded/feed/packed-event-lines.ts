@@ -1,6 +1,7 @@
 import { CLOSE_BRACE, QUOTE } from '../../../query/json-bytes.ts';
 import { PACKED_FIELDS } from '../../../query/packed-log.ts';
-import { type FeedLine, StoreError } from '../../event-store.ts';
+import type { FeedLine } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import { PackedLog } from '../blob/unpacked-log.ts';
 import { type PackedEvents, SPAN_NUMBERS } from './lowest-events.ts';
 

@@ -1,4 +1,4 @@
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 
 /**

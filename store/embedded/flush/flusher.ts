@@ -1,4 +1,4 @@
-import { StoreError, storeClosed } from '../../event-store.ts';
+import { StoreError, storeClosed } from '../../store-error.ts';
 import type { FlushQueue, ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { CheckedFile } from '../duckdb/path-aliases.ts';
 import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { Segment } from '../segment/segment.ts';

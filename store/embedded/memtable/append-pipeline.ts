@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SerialQueue } from '../../../work/serial-queue.ts';
-import { type AppendReceipt, type EventBatch, StoreError } from '../../event-store.ts';
+import type { AppendReceipt, EventBatch } from '../../event-store.ts';
 import { bytesOfBatch, fittingBatches, mergeBatches } from '../../merged-batches.ts';
+import { StoreError } from '../../store-error.ts';
 import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
 import type { EpochTable } from '../catalog/epoch-table.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';

@@ -1,4 +1,4 @@
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { EmptyJournal } from '../journal/empty-journal-table.ts';
 import { endAfter, type Journal } from '../journal/journal.ts';
 

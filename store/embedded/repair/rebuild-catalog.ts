@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { type DataFolder, syncFolder } from '../../data-folder.ts';
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { inspectCatalogDatabase, openCatalogDatabase } from '../catalog/catalog-database.ts';
 import type { SegmentsFolder } from '../catalog/start-checks.ts';

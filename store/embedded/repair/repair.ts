@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type DataFolder, prepareDataFolder } from '../../data-folder.ts';
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { hasCatalog } from '../catalog/catalog-database.ts';
 import {

@@ -1,8 +1,9 @@
 import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
-import { type ActiveZone, StoreError } from '../../event-store.ts';
+import type { ActiveZone } from '../../event-store.ts';
 import type { Reading } from '../../readings.ts';
+import { StoreError } from '../../store-error.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import { isOutOfMemory } from '../duckdb/statement-runner.ts';

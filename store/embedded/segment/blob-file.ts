@@ -1,4 +1,4 @@
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 
 /**
  * A Parquet file with the logs of the events of one flush. Logs are most of an event's bytes and are read for the rows of an answer only,

@@ -1,5 +1,5 @@
 import type { GrowingSource } from '../../../sql/events-relation.ts';
-import { StoreError } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { MemtableLogs } from '../blob/memtable-logs.ts';
 import type { FileContent } from '../journal/journal.ts';
 import type { IngestTime } from './ingest-times.ts';

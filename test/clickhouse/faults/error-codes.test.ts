@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { expect, test } from 'vitest';
 import { storeErrorOf } from '../../../store/clickhouse/server/server-error.ts';
-import { StoreError } from '../../../store/event-store.ts';
+import { StoreError } from '../../../store/store-error.ts';
 import { ask, eventLine, ingest, lastHour, search } from '../../src/running-app.ts';
 import { breakableServer } from '../engine.ts';
 import { eventsOf, programOn } from './program-on.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClickhouseStore } from '../../../store/clickhouse/clickhouse-store.ts';
-import type { DeadLetter, StoreLogger } from '../../../store/event-store.ts';
+import type { DeadLetter } from '../../../store/dead-letter.ts';
+import type { StoreLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event, rowsPlan } from '../../store/embedded/stored-events.ts';

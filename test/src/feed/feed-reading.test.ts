@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { readPage } from '../../../src/feed/feed-reading.ts';
 import { PageMemory } from '../../../src/feed/page-memory.ts';
-import { type EventStore, type FeedPosition, StoreError } from '../../../store/event-store.ts';
+import type { EventStore, FeedPosition } from '../../../store/event-store.ts';
+import { StoreError } from '../../../store/store-error.ts';
 
 const POSITION = 'a position' as unknown as FeedPosition;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { StoreError } from '../../../store/event-store.ts';
+import { StoreError } from '../../../store/store-error.ts';
 import { derived } from '../../fixtures/derived.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { type Answer, ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';

@@ -4,7 +4,7 @@ import { STORE_PROBLEMS } from '../../../src/http/problem.ts';
 import { guardianDays } from '../../../src/management/guardian-counts.ts';
 import { FairQueue, LIGHT_SEATS, MAX_WAITING_READS, SEATS } from '../../../src/scheduling/fair-queue.ts';
 import { ScheduledReads } from '../../../src/scheduling/scheduled-reads.ts';
-import { StoreError } from '../../../store/event-store.ts';
+import { StoreError } from '../../../store/store-error.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { eventLine, ingest, startApp } from '../running-app.ts';
 

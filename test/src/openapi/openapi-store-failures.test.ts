@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ErrorKey } from '../../../src/http/problem.ts';
-import { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from '../../../store/event-store.ts';
+import { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from '../../../store/store-error.ts';
 import { DESCRIBED_OPERATIONS, type DescribedOperation } from './document-check.ts';
 import { EVENT_DRIVERS } from './event-drivers.ts';
 import { OPERATION_DRIVERS } from './operation-drivers.ts';

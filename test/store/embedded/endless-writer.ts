@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { DeadLetter } from '../../../store/dead-letter.ts';
 import { openEmbeddedStore } from '../../../store/embedded/open-store.ts';
-import type { DeadLetter } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from './stored-events.ts';
 

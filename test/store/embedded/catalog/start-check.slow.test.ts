@@ -2,7 +2,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, trunca
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
-import { StoreError, silentLogger } from '../../../../store/event-store.ts';
+import { silentLogger } from '../../../../store/event-store.ts';
+import { StoreError } from '../../../../store/store-error.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { embeddedStoreIn } from '../embedded-store-in.ts';
