@@ -9,7 +9,7 @@ const RESERVED_OF_SIZE_CODE = 0x8f;
 const STORED_BLOCK = 0x80000000;
 /** How far back a block may refer to the blocks before it. */
 const WINDOW_BYTES = 64 * 1024;
-/** The shortest maximum of a block's bytes. The library clears as much memory as a block may need, which takes long for the other maxima. */
+/** The smallest of the most bytes that blocks may have. The library clears as many bytes as it is told, which takes long for more. */
 const SMALLEST_MAX_BYTES = 64 * 1024;
 
 interface FrameHeader {
@@ -28,7 +28,8 @@ let input = NOTHING;
 /**
  * Unpacks the frame of lz4 at the beginning of `packed`, behind whose magic there may be anything, and returns how many bytes it takes
  * (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md). All of its checksums and lengths are checked. The library's own function
- * for frames lets its memory grow with each block, which takes more than twice as long. Throws RangeError, TooLong, and the library's errors.
+ * for frames lets its memory grow with each frame, which takes more than twice as long. Throws RangeError, TooLong, and what the library
+ * throws.
  */
 export function unpackLz4Frame(packed: Buffer, plain: UnpackedBytes): number {
   const { flags, maxBlockBytes, contentBytes, end } = readHeader(packed);

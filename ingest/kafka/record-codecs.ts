@@ -11,8 +11,8 @@ export class UnpackFailed extends Error {
 interface RecordCodec {
   readonly name: string;
   /**
-   * Unpacks the frame, member or block at the beginning of `packed` into `plain`, and returns how many bytes it takes, or throws; null where
-   * the format has an end, and something else follows. `isFirst` is true of the first one.
+   * Unpacks the frame, member or block at the beginning of `packed` into `plain`, and returns how many bytes it takes, or throws; null
+   * where the format has an end, and something else follows. `isFirst` is true of the first one.
    */
   readonly unpackPart: (packed: Buffer, plain: UnpackedBytes, isFirst: boolean) => number | null;
 }

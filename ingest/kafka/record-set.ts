@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { crc32c } from './crc-32c.ts';
+import { crc32c } from '@node-rs/crc32';
 import { UnpackFailed, unpackRecords } from './record-codecs.ts';
 
 /** A message as the rest of kafkajs takes it. */

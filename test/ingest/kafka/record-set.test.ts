@@ -1,7 +1,6 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crc32c } from '../../../ingest/kafka/crc-32c.ts';
 import { decodeRecordSet } from '../../../ingest/kafka/record-set.ts';
 import { MAX_UNPACKED_BYTES } from '../../../ingest/kafka/unpacked-bytes.ts';
 import { assertProperty } from '../../random/assert-property.ts';
@@ -15,7 +14,6 @@ import {
   PACK,
   type Pack,
   SKIPPABLE,
-  slowCrc32c,
   xerial,
 } from './built-batch.ts';
 
@@ -338,17 +336,6 @@ describe('a batch that cannot be decoded', () => {
       { numRuns: 500 },
     );
   });
-});
-
-it.each([[0], [1], [7], [8], [9], [64], [1001]])('the CRC-32C of %i bytes is what it is byte by byte', (size) => {
-  const bytes = Buffer.from(Array.from({ length: size }, (_, index) => (index * 37 + 200) & 0xff));
-  expect(crc32c(bytes)).toBe(slowCrc32c(bytes) >>> 0);
-});
-
-it('the CRC-32C of RFC 3720, B.4', () => {
-  expect([crc32c(Buffer.alloc(32)), crc32c(Buffer.alloc(32, 0xff)), crc32c(Buffer.from('123456789'))]).toEqual([
-    0x8a9136aa, 0x62a8ab43, 0xe3069283,
-  ]);
 });
 
 function changed(bytes: Buffer, at: number): Buffer {
