@@ -31,7 +31,6 @@ const CLICKHOUSE = 'test/clickhouse/**/*.test.ts';
  * are left out but for those about what a store takes in and gives: the others are about clients, memory and processes.
  */
 const ON_CLICKHOUSE = [
-  'test/bounded/bounded.slow.test.ts',
   'test/fixtures/test-store.test.ts',
   'test/golden/golden.test.ts',
   'test/limits/{explore,export,feed,ingest,search,tail}.test.ts',
@@ -39,21 +38,28 @@ const ON_CLICKHOUSE = [
   'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
   'test/store/dead-letter-shares.test.ts',
   'test/src/feed/{feed-comes-in-again,feed-several-zones,feed-wait}.slow.test.ts',
-  'test/src/routes/{dead-letters-route,ingest-route,interruption}.slow.test.ts',
-  'test/src/tail/{tail,tail-ends}.slow.test.ts',
+  'test/src/routes/{dead-letters-route,interruption}.slow.test.ts',
+  'test/src/tail/tail.slow.test.ts',
 ];
+
+/**
+ * What takes minutes on ClickHouse: how much memory the program has while the most is asked of it. That results are bounded there is a
+ * matter of `test/clickhouse/result-memory.test.ts`, and what requests may hold of `test/limits/`. The nightly workflow runs it.
+ */
+const NIGHTLY_ON_CLICKHOUSE = ['test/bounded/bounded.slow.test.ts'];
 
 /** Files of those folders that are not run on ClickHouse. */
 const NOT_ON_CLICKHOUSE = [
   // They look into the embedded store: its statements, its epochs, and its folder when that is lost.
   'test/src/routes/{search-depth,health-of-folder}.test.ts',
   'test/src/feed/cursors-ahead.test.ts',
-  // They ask no store: formats, documents, the local control plane, and parts of the program alone.
+  // They ask no store: formats, documents, the local control plane, what is refused before, and parts of the program alone. What requests
+  // may hold at most is tried on ClickHouse by test/limits/ and test/clickhouse/limits.test.ts.
   'test/src/export/export-format.test.ts',
   'test/src/feed/{format-threads,page-memory}.test.ts',
   'test/src/management/{bodies,companions,program-history}.test.ts',
-  'test/src/openapi/{openapi-examples,openapi-page,openapi-routes,openapi-served-document}.test.ts',
-  'test/src/tail/tail-watcher.test.ts',
+  'test/src/openapi/openapi-{bodies,examples,page,parameters,routes,served-document,store-failures}.test.ts',
+  'test/src/tail/{tail-refusals,tail-watcher}.test.ts',
 ];
 
 /** The page in a real Chromium, in a few seconds; `npm test` runs it, `npm run test:e2e` what the page does in full. */
@@ -198,6 +204,16 @@ export default defineConfig({
           include: ON_CLICKHOUSE,
           exclude: NOT_ON_CLICKHOUSE,
           env: { TEST_STORE: process.env['TEST_STORE'] ?? 'clickhouse' },
+          testTimeout: 300_000,
+          globalSetup: ['test/clickhouse/clickhouse-setup.ts'],
+        },
+      },
+      {
+        test: {
+          ...COMMON,
+          name: 'nightly-on-clickhouse',
+          include: NIGHTLY_ON_CLICKHOUSE,
+          env: { TEST_STORE: 'clickhouse' },
           testTimeout: 300_000,
           globalSetup: ['test/clickhouse/clickhouse-setup.ts'],
         },

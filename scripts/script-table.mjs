@@ -28,7 +28,7 @@ export const SCRIPTS = {
   'test:e2e': tests('readme', 'browser'),
   'test:clickhouse': { ...tests('clickhouse', 'on-clickhouse'), packages: [...TEST_PACKAGES, 'bench'] },
   'test:property': tests('property'),
-  'test:nightly': tests('nightly'),
+  'test:nightly': { ...tests('nightly', 'nightly-on-clickhouse'), packages: [...TEST_PACKAGES, 'bench'] },
   // The caller names the project.
   'test:alone': tests(),
   fuzz: { commands: [['node', 'test/random/fuzz.ts']], packages: TEST_PACKAGES },

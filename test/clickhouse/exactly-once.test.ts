@@ -40,9 +40,10 @@ const ONCE = {
 };
 
 async function expectOnce(shared: SharedStore): Promise<void> {
+  const reader = await shared.open();
   for (const merge of [false, true]) {
     if (merge) await shared.merge();
-    const { feed, ...all } = await everythingIn(await shared.open());
+    const { feed, ...all } = await everythingIn(reader);
     expect(all).toEqual(ONCE);
     expect([...feed].sort()).toEqual([...ONCE.page].sort());
   }
