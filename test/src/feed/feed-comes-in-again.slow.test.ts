@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { STORED_TEXT_BYTES } from '../../../query/text-bytes.ts';
 import { derived } from '../../fixtures/derived.ts';
+import { storeRuns } from '../../fixtures/test-store.ts';
 import { assertAsyncProperty } from '../../random/assert-property.ts';
 import { ask, ingest, type RunningApp, startApp } from '../running-app.ts';
 
@@ -102,6 +103,6 @@ test('every line of the feed is an event again, as large as events may be, in a 
       expect(feeds[1]).toBe(feeds[0]);
       expect(feeds[2]).toBe(feeds[1]);
     }),
-    { numRuns: 12 },
+    { numRuns: storeRuns(12) },
   );
 });

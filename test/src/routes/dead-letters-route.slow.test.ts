@@ -1,15 +1,9 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { derived } from '../../fixtures/derived.ts';
 import { type Answer, ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
 
 let app: RunningApp;
-
-beforeEach(async () => {
-  app = await startApp();
-});
-
-afterEach(() => app.stop());
 
 async function replay(body: string | undefined, headers: Readonly<Record<string, string>> = {}, query = ''): Promise<Answer> {
   return ask(app, `/ingest/dead-letters/replay${query}`, { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
@@ -18,6 +12,12 @@ async function replay(body: string | undefined, headers: Readonly<Record<string,
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('dead letters', () => {
+  beforeEach(async () => {
+    app = await startApp();
+  });
+
+  afterEach(() => app.stop());
+
   test('are listed with their bytes, reason and source, page by page', async () => {
     const bad = Array.from({ length: 45 }, (_, index) => `bad ${index}\n`).join('');
     await ingest(app, Buffer.concat([Buffer.from(bad), Buffer.from([0xff, 0xfe, 0x0a])]));
@@ -100,6 +100,79 @@ describe('dead letters', () => {
     expect([status, body]).toEqual([200, { replayed: 0, stillRejected: 2, notReplayable: 0 }]);
   });
 
+  test('that were longer than an event say so in the listing and in a replay, which leaves them', async () => {
+    await ingest(app, `${'x'.repeat(2_000_000)}\nbad one\n`);
+    const { body } = await ask(app, '/ingest/dead-letters');
+    const [long, short] = body.deadLetters;
+    expect([long.replayable, long.sizeBytes, long.text]).toEqual([false, 2_000_000, 'x'.repeat(65_536)]);
+    expect(long.sha256).toBe(createHash('sha256').update('x'.repeat(2_000_000)).digest('hex'));
+    expect([short.replayable, short.sizeBytes, short.text]).toEqual([true, 7, 'bad one']);
+    expect((await replay('{}', JSON_TYPE)).body).toEqual({ replayed: 0, stillRejected: 1, notReplayable: 1 });
+    expect((await app.store.stats()).deadLetters).toBe(2);
+  });
+
+  test('are discarded, those named or all; nothing is by mistake', async () => {
+    await ingest(app, Array.from({ length: 450 }, (_, index) => `bad ${index}\n`).join(''));
+    const discard = (body?: string) =>
+      ask(app, '/ingest/dead-letters/discard', { method: 'POST', headers: JSON_TYPE, ...(body === undefined ? {} : { body }) });
+    const { body } = await ask(app, '/ingest/dead-letters?limit=2');
+    const [first, second] = body.deadLetters;
+    for (const wrong of [
+      undefined,
+      '',
+      '{}',
+      '{"ids":[1],"all":true}',
+      '{"all":false}',
+      '{"all":null}',
+      '{"ids":null}',
+      '[]',
+      '{"id":[1]}',
+    ]) {
+      expect([wrong, (await discard(wrong)).status]).toEqual([wrong, 400]);
+    }
+    expect((await discard('{"ids":[]}')).body).toEqual({ discarded: 0 });
+    expect((await discard(JSON.stringify({ ids: [first.id, second.id, second.id, derived.letterIds.unknown] }))).body).toEqual({
+      discarded: 2,
+    });
+    expect((await discard('{"all":true}')).body).toEqual({ discarded: 448 });
+    expect((await app.store.stats()).deadLetters).toBe(0);
+  });
+
+  test('past the quota are not kept, and the sender is told which', async () => {
+    await app.stop();
+    app = await startApp({ storeOptions: { deadLetterQuotaBytes: 100_000 } });
+    const lines = Array.from({ length: 1_500 }, (_, index) => (index < 1_300 ? 'short' : `${index}${'x'.repeat(1_000)}`));
+    const { status, body } = await ingest(app, `${eventLine()}${lines.join('\n')}\n`);
+    expect([status, body.accepted, body.rejectedCount]).toEqual([202, 1, 1_500]);
+    expect(body.rejected.slice(0, 1_000).every(({ kept }: { kept?: boolean }) => kept === undefined)).toBe(true);
+    const lost = body.rejected.slice(1_000);
+    const kept = (await app.store.stats()).deadLetters;
+    expect([lost.length, lost[0], lost.at(-1).index]).toEqual([
+      200 - (kept - 1),
+      { index: 1_301 + kept - 1, line: 1_302 + kept - 1, reason: expect.any(String), kept: false },
+      1_500,
+    ]);
+    // A second time, those that are kept are known, and the others are not kept again.
+    expect((await ingest(app, `${lines.join('\n')}\n`)).body.rejected.slice(1_000)).toHaveLength(lost.length);
+    expect((await app.store.stats()).deadLetters).toBe(kept);
+  });
+
+  test('past the quota are named where the upload breaks off, too', async () => {
+    await app.stop();
+    app = await startApp({ storeOptions: { deadLetterQuotaBytes: 1_000 } });
+    const { status, body } = await ingest(app, `[1,"${'x'.repeat(2_000)}",`);
+    expect([status, body.errorKey, body.detail]).toEqual([400, 'request.malformed', expect.stringContaining('1 are not kept')]);
+    expect(body.errors).toEqual([{ field: '$[1]', message: expect.stringMatching(/^line 1: .*; it is not kept as a dead letter/) }]);
+  });
+});
+
+describe('dead letters, by requests that are wrong,', () => {
+  beforeAll(async () => {
+    app = await startApp();
+  });
+
+  afterAll(() => app.stop());
+
   test.each([
     ['limit=0', 'limit'],
     ['limit=10001', 'limit'],
@@ -172,69 +245,5 @@ describe('dead letters', () => {
       'body.too_large',
       'The request body has more than 1048576 bytes; allowed: at most 1048576 bytes',
     ]);
-  });
-
-  test('that were longer than an event say so in the listing and in a replay, which leaves them', async () => {
-    await ingest(app, `${'x'.repeat(2_000_000)}\nbad one\n`);
-    const { body } = await ask(app, '/ingest/dead-letters');
-    const [long, short] = body.deadLetters;
-    expect([long.replayable, long.sizeBytes, long.text]).toEqual([false, 2_000_000, 'x'.repeat(65_536)]);
-    expect(long.sha256).toBe(createHash('sha256').update('x'.repeat(2_000_000)).digest('hex'));
-    expect([short.replayable, short.sizeBytes, short.text]).toEqual([true, 7, 'bad one']);
-    expect((await replay('{}', JSON_TYPE)).body).toEqual({ replayed: 0, stillRejected: 1, notReplayable: 1 });
-    expect((await app.store.stats()).deadLetters).toBe(2);
-  });
-
-  test('are discarded, those named or all; nothing is by mistake', async () => {
-    await ingest(app, Array.from({ length: 450 }, (_, index) => `bad ${index}\n`).join(''));
-    const discard = (body?: string) =>
-      ask(app, '/ingest/dead-letters/discard', { method: 'POST', headers: JSON_TYPE, ...(body === undefined ? {} : { body }) });
-    const { body } = await ask(app, '/ingest/dead-letters?limit=2');
-    const [first, second] = body.deadLetters;
-    for (const wrong of [
-      undefined,
-      '',
-      '{}',
-      '{"ids":[1],"all":true}',
-      '{"all":false}',
-      '{"all":null}',
-      '{"ids":null}',
-      '[]',
-      '{"id":[1]}',
-    ]) {
-      expect([wrong, (await discard(wrong)).status]).toEqual([wrong, 400]);
-    }
-    expect((await discard('{"ids":[]}')).body).toEqual({ discarded: 0 });
-    expect((await discard(JSON.stringify({ ids: [first.id, second.id, second.id, derived.letterIds.unknown] }))).body).toEqual({
-      discarded: 2,
-    });
-    expect((await discard('{"all":true}')).body).toEqual({ discarded: 448 });
-    expect((await app.store.stats()).deadLetters).toBe(0);
-  });
-
-  test('past the quota are not kept, and the sender is told which', async () => {
-    await app.stop();
-    app = await startApp({ storeOptions: { deadLetterQuotaBytes: 100_000 } });
-    const lines = Array.from({ length: 1_500 }, (_, index) => (index < 1_300 ? 'short' : `${index}${'x'.repeat(1_000)}`));
-    const { status, body } = await ingest(app, `${eventLine()}${lines.join('\n')}\n`);
-    expect([status, body.accepted, body.rejectedCount]).toEqual([202, 1, 1_500]);
-    expect(body.rejected.slice(0, 1_000).every(({ kept }: { kept?: boolean }) => kept === undefined)).toBe(true);
-    const lost = body.rejected.slice(1_000);
-    const kept = (await app.store.stats()).deadLetters;
-    expect([lost.length, lost[0], lost.at(-1).index]).toEqual([
-      200 - (kept - 1),
-      { index: 1_301 + kept - 1, line: 1_302 + kept - 1, reason: expect.any(String), kept: false },
-      1_500,
-    ]);
-    // A second time, those that are kept are known, and the others are not kept again.
-    expect((await ingest(app, `${lines.join('\n')}\n`)).body.rejected.slice(1_000)).toHaveLength(lost.length);
-    expect((await app.store.stats()).deadLetters).toBe(kept);
-  });
-  test('past the quota are named where the upload breaks off, too', async () => {
-    await app.stop();
-    app = await startApp({ storeOptions: { deadLetterQuotaBytes: 1_000 } });
-    const { status, body } = await ingest(app, `[1,"${'x'.repeat(2_000)}",`);
-    expect([status, body.errorKey, body.detail]).toEqual([400, 'request.malformed', expect.stringContaining('1 are not kept')]);
-    expect(body.errors).toEqual([{ field: '$[1]', message: expect.stringMatching(/^line 1: .*; it is not kept as a dead letter/) }]);
   });
 });

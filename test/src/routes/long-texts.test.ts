@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DIMENSIONS } from '../../../query/event-fields.ts';
 import { derived } from '../../fixtures/derived.ts';
+import { tuningsOf } from '../../fixtures/test-store.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 
 const STORED = 65_536;
@@ -38,7 +39,7 @@ async function found(rest: Readonly<Record<string, unknown>>): Promise<string[]>
   return body.rows.map(({ logId }: { logId: string }) => logId).sort();
 }
 
-describe.each(['unflushed', 'flushed'])('texts that are longer than 64 KiB, %s', (state) => {
+describe.each(tuningsOf(['unflushed', 'flushed']))('texts that are longer than 64 KiB, %s', (state) => {
   beforeAll(async () => {
     if (state === 'flushed') await app.store.settle('flush');
   });
