@@ -26,30 +26,22 @@ function factStatement(query: (source: FactsSource, dialect: Dialect) => SqlFrag
  * index of the group in `keys`, or the only key itself (marked text) if {@link isDirect}: then nothing has to be joined. At most one row
  * more than {@link MAX_FACTS} allows.
  */
-export const groupDetailStatement = factStatement(
-  (source, dialect) => sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${limited(factRows(source, dialect))}`,
-);
+export const groupDetailStatement = factStatement((source, dialect) => detailSql(source, dialect, MAX_FACTS.rows));
 
-/** The same with countries and asns counted apart, which are fewer than their pairs where groups have many events. */
-export const groupOriginStatement = factStatement((source, dialect) => {
-  const { origin } = DETAIL_ROWS;
-  const counted = (name: 'country' | 'asn', noCountry: SqlFragment, noAsn: SqlFragment) =>
-    sql`SELECT place, absent, ${noCountry}"country", ${noAsn}"asn", NULL AS action, NULL AS feature, NULL AS "ruleId",
-      sum(events)::BIGINT AS events, NULL AS "firstSeen", NULL AS "lastSeen"
-      FROM pairs WHERE absent = ${int32(origin)} GROUP BY place, absent, ${column(name)}`;
-  const apart = sql`SELECT * FROM pairs WHERE absent <> ${int32(origin)}`;
-  return sql`WITH pairs AS MATERIALIZED (${factsSql(source)}), facts AS MATERIALIZED (${apart}
-    UNION ALL BY NAME ${counted('country', NO_SQL, sql`NULL AS `)} UNION ALL BY NAME ${counted('asn', sql`NULL AS `, NO_SQL)})
-    ${limited(factRows(source, dialect))}`;
-});
+/** The same, with at most one row more than {@link MAX_ADDED_FACTS}. */
+export const groupFactsToAddStatement = factStatement((source, dialect) => detailSql(source, dialect, MAX_ADDED_FACTS.rows));
+
+function detailSql(source: FactsSource, dialect: Dialect, maxRows: number): SqlFragment {
+  return sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${limited(factRows(source, dialect), maxRows)}`;
+}
 
 /** The same for groups with many or long values, of which the engine makes the texts of the contexts: see {@link finishedRows}. */
 export const groupContextStatement = factStatement(
   (source, dialect) => sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${finishedRows(source, dialect)}`,
 );
 
-function limited(rows: SqlFragment): SqlFragment {
-  return sql`SELECT * FROM (${rows}) AS about LIMIT ${int32(MAX_FACTS.rows + 1)}`;
+function limited(rows: SqlFragment, maxRows: number): SqlFragment {
+  return sql`SELECT * FROM (${rows}) AS about LIMIT ${int32(maxRows + 1)}`;
 }
 
 function factsOfPage(
@@ -99,7 +91,7 @@ export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, event
   return renderSql(
     sql`WITH found AS MATERIALIZED (${found}), counted AS MATERIALIZED (${counted}), page AS MATERIALIZED (${ranked}),
       facts AS MATERIALIZED (${factsSql(source)})
-      SELECT *, ${noKeys} FROM (${limited(factRows(source, dialect))}) AS about
+      SELECT *, ${noKeys} FROM (${limited(factRows(source, dialect), MAX_FACTS.rows)}) AS about
       UNION ALL
       SELECT place, ${int32(PAGE_ROWS.key)}, NULL, NULL, NULL, NULL, events, NULL, NULL, NULL, ${markedKeys(output)} FROM page
       UNION ALL
@@ -129,6 +121,12 @@ interface FactsSource {
  * {@link groupContextStatement} is to be asked instead.
  */
 export const MAX_FACTS = { rows: 20_000, textBytes: 1_024, listBytes: 16 * 1024 };
+
+/**
+ * The most facts that are added to others for one answer, which takes some ten milliseconds. They are read once for many answers, so more of
+ * them are worth their reading than {@link MAX_FACTS} has.
+ */
+export const MAX_ADDED_FACTS = { rows: 60_000, characters: 8 * 1024 * 1024 };
 
 /** Stands for a text or a list that is too long. Texts begin with a dot, and lists with a bracket. */
 export const TOO_LONG = '-';

@@ -1,11 +1,11 @@
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { allEvents, eventsBefore } from '../../../sql/events-relation.ts';
-import { MAX_FACTS } from '../../../sql/group-fact-statements.ts';
+import { MAX_ADDED_FACTS } from '../../../sql/group-fact-statements.ts';
 import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../../../sql/group-statements.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
-import { type FoundGroups, GroupFacts, keysIn, readFacts, readFactsToAddUp } from '../search/group-facts.ts';
+import { type CountedPage, type FoundGroups, GroupFacts, keysIn, readFacts, readFactsToAddUp } from '../search/group-facts.ts';
 import type { SearchScope } from '../search/search-scope.ts';
 import { bytesOfGroup, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
@@ -56,13 +56,6 @@ function eventsBeside(scope: SearchScope, { segments, coverage }: GroupByCacheEn
   }
   const before = eventsBefore(scope.during({ ...window, toMs: coverage.fromMs }).flushedEvents(cut), coverage.fromMs);
   return beside === undefined ? before : allEvents([beside, before]);
-}
-
-interface CountedPage {
-  readonly keys: readonly (readonly string[])[];
-  /** The number of events of each, including events outside the entry. */
-  readonly counts: readonly number[];
-  readonly isWhole: boolean;
 }
 
 /**
@@ -146,7 +139,7 @@ async function readGroups(
 
 /** Whether the groups have more values than are sorted here within some milliseconds. */
 function areMany(groups: readonly CachedGroup[]): boolean {
-  return groups.reduce((sum, { facts }) => sum + facts.values().length, 0) > MAX_FACTS.rows;
+  return groups.reduce((sum, { facts }) => sum + facts.values().length, 0) > MAX_ADDED_FACTS.rows;
 }
 
 function mergeCachedGroups(before: CachedGroup | undefined, part: GroupPart, segments: ReadonlySet<number>): CachedGroup {

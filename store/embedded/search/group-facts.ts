@@ -8,8 +8,9 @@ import {
   type GroupPage,
   groupContextStatement,
   groupDetailStatement,
-  groupOriginStatement,
+  groupFactsToAddStatement,
   isDirect,
+  MAX_ADDED_FACTS,
   MAX_FACTS,
   TOO_LONG,
 } from '../../../sql/group-fact-statements.ts';
@@ -161,16 +162,38 @@ function distinct(values: Iterable<string>): string {
   return [...values].sort(compareCodePoints).join(',');
 }
 
+/** A page of groups with the number of events of each. */
+export interface CountedPage extends GroupPage {
+  readonly counts: readonly number[];
+}
+
+/** Groups with more events mostly have so many values that the engine makes the texts of their contexts in less time. */
+const MANY_EVENTS = 50_000;
+
 /** Reads the facts of a page of groups from these events. */
 export async function readFacts(
+  scope: SearchScope,
+  output: GroupsOutput,
+  page: CountedPage,
+  events: SqlFragment,
+): Promise<readonly GroupFacts[]> {
+  if (page.counts.reduce((sum, count) => sum + count, 0) <= MANY_EVENTS) {
+    const details = await scope.runner.run(groupDetailStatement(scope.plan, output, page, events, duckdbDialect));
+    if (!areTooMany(details)) {
+      return factsIn(details, page, output);
+    }
+  }
+  return await readContexts(scope, output, page, events);
+}
+
+/** The same for groups with many values: the engine makes the texts of their contexts. */
+export async function readContexts(
   { plan, runner }: SearchScope,
   output: GroupsOutput,
   page: GroupPage,
   events: SqlFragment,
 ): Promise<readonly GroupFacts[]> {
-  const details = await runner.run(groupDetailStatement(plan, output, page, events, duckdbDialect));
-  const isMuch = areTooMany(details);
-  return collectFacts(isMuch ? await runner.run(groupContextStatement(plan, output, page, events, duckdbDialect)) : details, page, output);
+  return factsIn(await runner.run(groupContextStatement(plan, output, page, events, duckdbDialect)), page, output);
 }
 
 /** The same, for others to be added; undefined where the groups have too many values for that. */
@@ -180,51 +203,78 @@ export async function readFactsToAddUp(
   page: GroupPage,
   events: SqlFragment,
 ): Promise<readonly GroupFacts[] | undefined> {
-  for (const statement of [groupDetailStatement, groupOriginStatement]) {
-    const details = await runner.run(statement(plan, output, page, events, duckdbDialect));
-    if (!areTooMany(details)) {
-      return collectFacts(details, page, output);
+  const facts = new PageFacts(page, output);
+  let [rows, characters] = [0, 0];
+  const statement = groupFactsToAddStatement(plan, output, page, events, duckdbDialect);
+  const isWhole = await runner.stream(statement, (chunk) => {
+    const details = chunk.getRows();
+    rows += details.length;
+    characters += details.flat().reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+    if (rows > MAX_ADDED_FACTS.rows || characters > MAX_ADDED_FACTS.characters || haveLongTexts(details)) {
+      return false;
     }
-  }
-  return undefined;
+    facts.take(details);
+    return true;
+  });
+  return isWhole ? facts.groups : undefined;
 }
 
 /** Makes facts of the rows of a `groupDetailStatement` or a `groupContextStatement`, one element for each key of the page. */
-export function collectFacts(details: readonly DuckDBValue[][], { keys, isWhole }: GroupPage, output: GroupsOutput): readonly GroupFacts[] {
-  const facts = keys.map(() => new GroupFacts(output.buckets));
-  const positions = isDirect(output, isWhole) ? new Map(keys.map(([key], position) => [key, position])) : undefined;
-  for (const [index, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
-    const position = positions === undefined ? Number(index) : positions.get(textOf(index) ?? '');
-    const group = facts[position as number] as GroupFacts;
-    const finished = FINISHED.get(Number(absent));
-    if (finished !== undefined) {
-      group.finish(finished, textOf(listed) ?? '');
-      continue;
-    }
-    switch (Number(absent)) {
-      case DETAIL_ROWS.origin:
-        group.addOrigin(textOf(country), textOf(asn), Number(events));
-        break;
-      case DETAIL_ROWS.action:
-        group.addSpan(Number(events), Number(firstSeen), Number(lastSeen));
-        group.addAction(textOf(action), textOf(feature), Number(events));
-        break;
-      case DETAIL_ROWS.buckets:
-        for (const pair of listOf(listed)) {
-          const [bucket, inBucket] = pair.split(':');
-          group.addBucket(Number(bucket), Number(inBucket));
-        }
-        break;
-      default:
-        group.addRules(listOf(listed));
+export function factsIn(details: readonly DuckDBValue[][], page: GroupPage, output: GroupsOutput): readonly GroupFacts[] {
+  const facts = new PageFacts(page, output);
+  facts.take(details);
+  return facts.groups;
+}
+
+/** The facts of a page of groups, to which rows are added block by block. */
+class PageFacts {
+  /** One element for each key of the page. */
+  readonly groups: readonly GroupFacts[];
+  readonly #positions: ReadonlyMap<string | undefined, number> | undefined;
+
+  constructor({ keys, isWhole }: GroupPage, output: GroupsOutput) {
+    this.groups = keys.map(() => new GroupFacts(output.buckets));
+    this.#positions = isDirect(output, isWhole) ? new Map(keys.map(([key], position) => [key, position])) : undefined;
+  }
+
+  take(details: readonly DuckDBValue[][]): void {
+    for (const [index, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
+      const position = this.#positions === undefined ? Number(index) : this.#positions.get(textOf(index) ?? '');
+      const group = this.groups[position as number] as GroupFacts;
+      const finished = FINISHED.get(Number(absent));
+      if (finished !== undefined) {
+        group.finish(finished, textOf(listed) ?? '');
+        continue;
+      }
+      switch (Number(absent)) {
+        case DETAIL_ROWS.origin:
+          group.addOrigin(textOf(country), textOf(asn), Number(events));
+          break;
+        case DETAIL_ROWS.action:
+          group.addSpan(Number(events), Number(firstSeen), Number(lastSeen));
+          group.addAction(textOf(action), textOf(feature), Number(events));
+          break;
+        case DETAIL_ROWS.buckets:
+          for (const pair of listOf(listed)) {
+            const [bucket, inBucket] = pair.split(':');
+            group.addBucket(Number(bucket), Number(inBucket));
+          }
+          break;
+        default:
+          // Sorted ones are sorted again in a fraction of the time, each time they are added to others.
+          group.addRules(listOf(listed).sort(compareCodePoints));
+      }
     }
   }
-  return facts;
 }
 
 /** Whether the rows of a `groupDetailStatement` say that its groups have more or longer values than are put together here. */
 export function areTooMany(details: readonly DuckDBValue[][]): boolean {
-  return details.length > MAX_FACTS.rows || details.some((row) => row.includes(TOO_LONG));
+  return details.length > MAX_FACTS.rows || haveLongTexts(details);
+}
+
+function haveLongTexts(details: readonly DuckDBValue[][]): boolean {
+  return details.some((row) => row.includes(TOO_LONG));
 }
 
 function listOf(listed: DuckDBValue | undefined): string[] {

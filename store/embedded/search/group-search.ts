@@ -7,7 +7,16 @@ import { groupFingerprintStatement, groupSampleStatement } from '../../../sql/gr
 import { groupPageStatement } from '../../../sql/group-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
 import { rowsOfZones, type Segment } from '../segment/segment.ts';
-import { areTooMany, type CountedKeys, collectFacts, type FoundGroups, type GroupFacts, keysIn, readFacts } from './group-facts.ts';
+import {
+  areTooMany,
+  type CountedKeys,
+  type FoundGroups,
+  factsIn,
+  type GroupFacts,
+  keysIn,
+  readContexts,
+  readFacts,
+} from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /**
@@ -76,17 +85,17 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
   }
   const details = rows.filter(([, absent]) => Number(absent) >= 0);
   const page = { keys, isWhole: false };
-  const facts = areTooMany(details) ? await readFacts(scope, output, page, scope.events()) : collectFacts(details, page, output);
+  const facts = areTooMany(details) ? await readContexts(scope, output, page, scope.events()) : factsIn(details, page, output);
   return { total: Number(totalRow?.[6] ?? 0), keys, facts };
 }
 
 /** Finds the keys of the page, then the facts of these keys. */
 async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, { singletons }: MaxKept): Promise<FoundGroups> {
-  const { total, keys } = await findFirstGroups(scope, output, singletons);
+  const { total, keys, counts } = await findFirstGroups(scope, output, singletons);
   if (keys.length === 0) {
     return { total, keys, facts: [] };
   }
-  const page = { keys, isWhole: keys.length === total };
+  const page = { keys, counts, isWhole: keys.length === total };
   return { total, keys, facts: await readFacts(scope, output, page, scope.events()) };
 }
 

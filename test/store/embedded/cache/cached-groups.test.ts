@@ -85,6 +85,34 @@ test.each([
   expect(await store.search(plan)).toEqual(answer);
 });
 
+test('groups with tens of thousands of values are read once, too, and new events are added to them', async () => {
+  const dataDir = temporaryFolder();
+  const plan = groupsPlan(['action'], 60, -60, 3_000);
+  const values = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      event(`${prefix}${index}`, FIRST + index * 1_000, {
+        action: ACTIONS[index % 3],
+        asn: `${index % 29_000}`,
+        ruleId: `r${index % 400}`,
+      }),
+    );
+  const [flushed, beside] = [values('a', 30_000), values('b', 300)];
+  const answers = [];
+  for (const events of [flushed, [...flushed, ...beside]]) {
+    const other = await embeddedStoreIn(temporaryFolder(), { cachesCounts: false });
+    await other.append(canonicalBatch(events));
+    answers.push(await other.search(plan));
+  }
+  const store = await embeddedStoreIn(dataDir);
+  await store.append(canonicalBatch(flushed));
+  await store.flushNow();
+  for (let time = 0; time < 2; time += 1) expect(await store.search(plan)).toEqual(answers[0]);
+  removeSegments(dataDir);
+  expect(await store.search(plan)).toEqual(answers[0]);
+  await store.append(canonicalBatch(beside));
+  expect(await store.search(plan)).toEqual(answers[1]);
+});
+
 test('a window that moves over the same segments reads none of them, and its sparkline moves with it', async () => {
   const dataDir = temporaryFolder();
   const store = await flushedStore(dataDir, 1_000);
