@@ -32,7 +32,6 @@ const CLICKHOUSE = 'test/clickhouse/**/*.test.ts';
  */
 const ON_CLICKHOUSE = [
   'test/fixtures/test-store.test.ts',
-  'test/golden/golden.test.ts',
   'test/limits/{explore,export,feed,ingest,search,tail}.test.ts',
   'test/property/{search,explore,matcher,address,feed-parts}-property.test.ts',
   'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
@@ -61,6 +60,9 @@ const NOT_ON_CLICKHOUSE = [
   'test/src/openapi/openapi-{bodies,examples,page,parameters,routes,served-document,store-failures}.test.ts',
   'test/src/tail/{tail-refusals,tail-watcher}.test.ts',
 ];
+
+/** So many files at once where tests wait for ClickHouse, too. The two projects have to have equal numbers. */
+const WAITING_WORKERS = availableParallelism() + 2;
 
 /** The page in a real Chromium, in a few seconds; `npm test` runs it, `npm run test:e2e` what the page does in full. */
 const SMOKE = 'test/browser/smoke.test.ts';
@@ -191,6 +193,7 @@ export default defineConfig({
         // One server for all files: each test has databases of its own.
         test: {
           ...COMMON,
+          maxWorkers: WAITING_WORKERS,
           name: 'clickhouse',
           include: [CLICKHOUSE],
           testTimeout: 300_000,
@@ -200,6 +203,7 @@ export default defineConfig({
       {
         test: {
           ...COMMON,
+          maxWorkers: WAITING_WORKERS,
           name: 'on-clickhouse',
           include: ON_CLICKHOUSE,
           exclude: NOT_ON_CLICKHOUSE,

@@ -25,10 +25,10 @@ const QUESTION: ExplorePlan = {
   selection: null,
 };
 
-/** By how much a clock steps: less than a second, less and more than what is not written down, minutes, a day. */
-const STEPS = [-0.4, -3, -10, -11, -600, -86_400, 3, 600, 86_400].map((seconds) => seconds * SECOND);
+/** By how much a clock steps: less than a second, less and more than what is not written down, a day. */
+const STEPS = [-0.4, -10, -11, -86_400, 3, 86_400].map((seconds) => seconds * SECOND);
 
-/** Some of them. */
+/** Seconds and minutes. */
 const FEW_STEPS = [-3, -600, 600].map((seconds) => seconds * SECOND);
 
 const one = (logId: string) => canonicalBatch([event(logId, NOW)]);
