@@ -4,6 +4,7 @@ import { type DeadLetter, memoryOfLetter } from '../../store/dead-letter.ts';
 import type { EventBatch, SourceOffset } from '../../store/event-store.ts';
 import { EventCollector } from './event-collector.ts';
 import { EventConverter } from './event-converter.ts';
+import type { RecordValues } from './event-kernel.ts';
 import { type EventRules, type EventVerdict, LARGEST_EVENT_BYTES } from './event-verdict.ts';
 import { type MessagePlace, messageLogId } from './log-id.ts';
 import { KEPT_START_BYTES, LongPiece } from './partial-event.ts';
@@ -15,6 +16,13 @@ interface Message {
   readonly partition: number;
   offset: bigint;
   topicId: string | undefined;
+}
+
+/** Messages of a partition of Kafka. */
+export interface PartitionRecords extends RecordValues {
+  readonly base: bigint;
+  /** The offset of each message, counted from `base`. */
+  readonly deltas: Int32Array;
 }
 
 /** A message of Kafka that is no event, or, with its index, one of several events of it. */
@@ -56,8 +64,22 @@ export class BatchBuilder {
   }
 
   /**
-   * The same for one of several events of a message, which has the index of it, or for a message of which an earlier dead letter was kept:
-   * neither moves a source offset.
+   * Adds the usual events among the messages of a partition, in the order of their offsets, from an index on. Returns the index of the
+   * first message that it does not add: `tryKafkaMessage` is for that one. Moves the partition's source offset past the others.
+   */
+  convertRecords(topic: string, partition: number, records: PartitionRecords, from: number): number {
+    const offsetOf = (index: number) => records.base + BigInt(records.deltas[index]!);
+    const sourceId = (index: number) => messageLogId({ topic, partition, offset: offsetOf(index) }, null);
+    const stopped = this.converter.convertRecords(records, from, sourceId);
+    if (stopped > from) {
+      this.#moveTo(topic, partition, offsetOf(stopped - 1));
+    }
+    return stopped;
+  }
+
+  /**
+   * As `tryKafkaMessage`, for one of several events of a message, which has the index of it, or for a message of which an earlier dead
+   * letter was kept: neither moves a source offset.
    */
   tryMessageAt(place: MessagePlace, index: number | null, bytes: Uint8Array): EventVerdict {
     const sourceId = () => messageLogId(place, index);

@@ -1,5 +1,5 @@
 import type { EventCollector } from './event-collector.ts';
-import { EventKernel } from './event-kernel.ts';
+import { EventKernel, type RecordValues } from './event-kernel.ts';
 import { EventScanner } from './event-scanner.ts';
 import { type AllowedTimes, allowedTimes, type EventRules, type EventVerdict } from './event-verdict.ts';
 
@@ -51,6 +51,14 @@ export class EventConverter {
    */
   convertLines(chunk: Buffer, from: number): number {
     return this.#kernel === null ? from : this.#kernel.convertLines(chunk, from, this.#times(), this.#events);
+  }
+
+  /**
+   * Adds the usual events among the values, from the one with the index `from` on. Returns the index of the first that it does not add:
+   * `convert` is for that one, where it is an event. `sourceId` is as for `convert`, by the index of the value.
+   */
+  convertRecords(records: RecordValues, from: number, sourceId: (index: number) => string): number {
+    return this.#kernel === null ? from : this.#kernel.convertRecords(records, from, sourceId, this.#times(), this.#events);
   }
 
   /** The number of events that were collected. */

@@ -1,5 +1,5 @@
 import type { EventStore } from '../../store/event-store.ts';
-import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
+import { BatchBuilder, MAX_BATCH_BYTES, type PartitionRecords } from '../event/batch-builder.ts';
 import type { EventVerdict } from '../event/event-verdict.ts';
 import { PendingAppends } from '../event/pending-appends.ts';
 import { addKafkaMessage } from '../upload/message-events.ts';
@@ -77,12 +77,19 @@ export class KafkaAppender {
     return this.#tombstones;
   }
 
-  /** `value` is null for a tombstone. `moveTo` passes its offset. */
-  add(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
-    if (value === null) {
-      this.#tombstones++;
-    } else {
-      addKafkaMessage(this.#builder, topic, partition, offset, value, this.#count);
+  /** Adds the records of a batch from an index on. `moveTo` passes the offsets of tombstones. */
+  add(topic: string, partition: number, records: PartitionRecords, from: number): void {
+    const { base, bytes, count, deltas, starts, ends } = records;
+    for (let index = from; index < count; index++) {
+      index = this.#builder.convertRecords(topic, partition, records, index);
+      if (index === count) return;
+      const start = starts[index] as number;
+      if (start < 0) {
+        this.#tombstones++;
+      } else {
+        const offset = base + BigInt(deltas[index] as number);
+        addKafkaMessage(this.#builder, topic, partition, offset, bytes.subarray(start, ends[index]), this.#count);
+      }
     }
   }
 

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
+import type { PartitionRecords } from '../event/batch-builder.ts';
 import { type BlockedPartition, blockedAt, type SkipOutcome } from './blocked-partition.ts';
 import type { StableOffset } from './hanging-transaction.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
-import type { BatchFault } from './record-set.ts';
+import type { FetchedMessage } from './record-set.ts';
 import { listTopics } from './topic-metadata.ts';
 
 /** One assigned partition and how far it is read, which is further than it is stored. */
@@ -49,8 +50,7 @@ export interface FetchedBatch {
   /** Everything that came, control records and aborted messages included. `patchKafkajs` adds how far the broker lets it be read. */
   readonly rawMessages: readonly unknown[] & { readonly lastStableOffset?: string };
   readonly highWatermark: string;
-  /** The last one may be a `faultMessage`. */
-  readonly messages: readonly { readonly offset: string; readonly value: Buffer | null; readonly fault?: BatchFault }[];
+  readonly messages: readonly Pick<FetchedMessage, 'read'>[];
   /** The last offset that the fetch covered, control records and aborted messages included. */
   lastOffset(): string;
 }
@@ -66,11 +66,15 @@ export type TakenBatch =
   | { readonly kind: 'strayed'; readonly fetched: bigint; readonly expected: bigint };
 
 /**
- * Passes on the messages of a batch that continues the cursor, each offset once, and advances the cursor. Offsets may have gaps (control
- * records, aborted transactions, compaction), so the offset that the fetch asked for decides whether the batch continues the cursor. An
- * event that was sent twice has two offsets; `loadJournal` of the store finds it by its log id.
+ * Passes on the records of a fetch that continues the cursor, each offset once, and advances the cursor. Offsets may have gaps (control
+ * records, aborted transactions, compaction), so the offset that the fetch asked for decides whether it continues the cursor. An event that
+ * was sent twice has two offsets; `loadJournal` of the store finds it by its log id. `add` gets the records from an index on.
  */
-export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (offset: bigint, value: Buffer | null) => void): TakenBatch {
+export function takeBatch(
+  cursor: PartitionCursor,
+  batch: FetchedBatch,
+  add: (records: PartitionRecords, from: number) => void,
+): TakenBatch {
   if (cursor.next === undefined) {
     return { kind: 'early' };
   }
@@ -81,22 +85,31 @@ export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (of
   let next = cursor.next;
   let taken = 0;
   for (const message of batch.messages) {
-    if (message.fault !== undefined) {
+    const records = message.read();
+    if ('reason' in records) {
       cursor.next = next;
-      const block = blockedAt(cursor.topic, cursor.partition, next, cursor.end, message.fault);
-      return { kind: 'blocked', messages: taken, next, block, bytes: message.fault.bytes };
+      const block = blockedAt(cursor.topic, cursor.partition, next, cursor.end, records);
+      return { kind: 'blocked', messages: taken, next, block, bytes: records.bytes };
     }
-    const offset = BigInt(message.offset);
-    if (offset >= next) {
-      add(offset, message.value);
-      next = offset + 1n;
-      taken++;
+    const from = firstFrom(records, next);
+    if (from < records.count) {
+      add(records, from);
+      taken += records.count - from;
+      next = records.base + BigInt(records.deltas[records.count - 1] as number) + 1n;
     }
   }
   const after = BigInt(batch.lastOffset()) + 1n;
   next = after > next ? after : next;
   cursor.next = next;
   return { kind: 'taken', messages: taken, next };
+}
+
+/** The index of the first record at the offset or behind it. */
+function firstFrom({ base, count, deltas }: PartitionRecords, offset: bigint): number {
+  const delta = Number(offset - base);
+  let index = 0;
+  while (index < count && (deltas[index] as number) < delta) index++;
+  return index;
 }
 
 /** The offsets of a partition: `earliest` is the first one kept, `next` the one that the next message will get. */

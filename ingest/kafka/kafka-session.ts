@@ -286,7 +286,7 @@ export class KafkaSession {
     noteEnds(cursor, fetched, now());
     // `lastOffset` of a fetch that brings nothing is the end of the partition, also behind an open transaction.
     if (fetched.rawMessages.length === 0) return;
-    const taken = takeBatch(cursor, fetched, (offset, value) => appender.add(topic, partition, offset, value));
+    const taken = takeBatch(cursor, fetched, (records, from) => appender.add(topic, partition, records, from));
     if (taken.kind === 'strayed') {
       const details = { topic, partition, fetched: String(taken.fetched), expected: String(taken.expected) };
       logger.warn(details, 'kafkajs fetched from another offset than the next one; the offset is checked against the topic again');

@@ -30,7 +30,7 @@ const unpacked = new UnpackedBytes();
 /**
  * Unpacks the records of a batch: any number of gzip members, lz4 or zstd frames (skippable ones are passed over), and xerial streams of
  * snappy, as the Java consumer reads them. On the calling thread, because a batch takes only a millisecond, while queries may hold all
- * threads of libuv for seconds. Throws UnpackFailed.
+ * threads of libuv for seconds. The bytes are there until the next call. Throws UnpackFailed.
  */
 export function unpackRecords(codec: number, packed: Buffer): Buffer {
   const found = CODECS[codec];
@@ -43,7 +43,7 @@ export function unpackRecords(codec: number, packed: Buffer): Buffer {
       if (taken === null) break;
       at += taken;
     }
-    return unpacked.copied();
+    return unpacked.take();
   } finally {
     unpacked.clear();
   }

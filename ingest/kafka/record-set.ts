@@ -1,19 +1,25 @@
 import { crc32 } from 'node:zlib';
 import { crc32c } from '@node-rs/crc32';
+import type { PartitionRecords } from '../event/batch-builder.ts';
 import { UnpackFailed, unpackRecords } from './record-codecs.ts';
 
-/** A message as the rest of kafkajs takes it. */
+interface BatchContext {
+  readonly producerId: string;
+  readonly inTransaction: boolean;
+}
+
+/** A record batch, a message of the formats before batches, or a control record, as the rest of kafkajs takes messages. */
 export interface FetchedMessage {
+  /** The last offset that it covers. */
   readonly offset: string;
   /** Of control records only: nobody reads the others. */
   readonly key: Buffer | null;
-  readonly value: Buffer | null;
   /** True of what kafkajs drops, but still moves its offset past. */
   isControlRecord: boolean;
   /** Absent from messages of the formats before transactions. */
-  readonly batchContext?: { readonly producerId: string; readonly inTransaction: boolean };
-  /** Of the last message only: it stands for a batch that cannot be decoded, and for what is behind it. */
-  readonly fault?: BatchFault;
+  readonly batchContext?: BatchContext;
+  /** Unpacks the records, which are there until those of another batch are read. The messages behind a fault are not to be read. */
+  readonly read: () => PartitionRecords | BatchFault;
 }
 
 /** A batch that cannot be decoded. */
@@ -31,7 +37,24 @@ const FAULT_OFFSET = String(2n ** 63n - 1n);
 
 /** The message that stands for a batch that cannot be decoded. */
 export function faultMessage(fault: BatchFault): FetchedMessage {
-  return { offset: FAULT_OFFSET, key: null, value: null, isControlRecord: false, fault };
+  return { offset: FAULT_OFFSET, key: null, isControlRecord: false, read: () => fault };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** A batch of one record; `value` is null for a tombstone. */
+export function oneRecord(offset: bigint, value: Buffer | null): PartitionRecords {
+  const [start, end] = value === null ? [-1, -1] : [0, value.length];
+  const places = { deltas: Int32Array.of(0), starts: Int32Array.of(start), ends: Int32Array.of(end) };
+  return { base: offset, bytes: value ?? NOTHING, count: 1, ...places };
+}
+
+function singleMessage({ offset, value }: SingleMessage): FetchedMessage {
+  return { offset: String(offset), key: null, isControlRecord: false, read: () => oneRecord(offset, value) };
+}
+
+function controlRecord(offset: bigint, key: Buffer | null, batchContext: BatchContext): FetchedMessage {
+  return { offset: String(offset), key, isControlRecord: true, batchContext, read: () => oneRecord(offset, null) };
 }
 
 /** The bytes that every entry begins with: its first offset (or, before magic 2, its last), and the length of what follows. */
@@ -57,8 +80,8 @@ class Undecodable extends Error {
 
 /**
  * Decodes the record batches of a fetched partition (https://kafka.apache.org/documentation/#recordbatch), or messages of the two formats
- * before. The last batch may be cut off, and is then left out. At the first one that cannot be decoded the messages end with a
- * `faultMessage`. A batch that ends behind its last record, because of compaction, ends with a control record.
+ * before. The last batch may be cut off, and is then left out. A batch is unpacked when it is read. At the first one whose header or
+ * checksum is wrong the messages end with a `faultMessage`.
  */
 export function decodeRecordSet(set: Buffer): FetchedMessage[] {
   const messages: FetchedMessage[] = [];
@@ -68,12 +91,11 @@ export function decodeRecordSet(set: Buffer): FetchedMessage[] {
     const entry = set.subarray(at, end ?? set.length);
     try {
       if (end === null) throw new Undecodable(cutOff(entry), { endIsKnown: false });
-      if (entry.readInt8(MAGIC_AT) === MAGIC_BATCH) decodeBatch(entry, messages);
-      else decodeMessage(entry, messages, unpackMessages);
+      if (entry.readInt8(MAGIC_AT) === MAGIC_BATCH) decodeBatch(set, entry, messages);
+      else for (const single of decodeMessage(entry, unpackMessages)) messages.push(singleMessage(single));
       at = end;
     } catch (error) {
-      const isEndKnown = !(error instanceof Undecodable) || error.endIsKnown;
-      messages.push(faultMessage({ reason: reasonOf(error), next: isEndKnown ? nextOffset(set, entry) : null, bytes: entry }));
+      messages.push(faultMessage(faultOf(error, set, entry)));
       break;
     }
   }
@@ -94,6 +116,11 @@ function cutOff(entry: Buffer): string {
     : `has ${PREFIX_BYTES + entry.readInt32BE(8)} bytes by its header, of which ${entry.length} came`;
 }
 
+function faultOf(error: unknown, set: Buffer, entry: Buffer): BatchFault {
+  const isEndKnown = !(error instanceof Undecodable) || error.endIsKnown;
+  return { reason: reasonOf(error), next: isEndKnown ? nextOffset(set, entry) : null, bytes: entry };
+}
+
 function reasonOf(error: unknown): string {
   const { message } = error as Error;
   return error instanceof Undecodable || error instanceof UnpackFailed ? message : `cannot be decoded: ${message}`;
@@ -108,7 +135,7 @@ function nextOffset(set: Buffer, entry: Buffer): bigint | null {
   return follows !== null && follows < next ? null : next;
 }
 
-function decodeBatch(batch: Buffer, messages: FetchedMessage[]): void {
+function decodeBatch(set: Buffer, batch: Buffer, messages: FetchedMessage[]): void {
   if (batch.length < RECORDS_AT)
     throw new Undecodable(`has ${batch.length} bytes; at least ${RECORDS_AT} are needed`, { endIsKnown: false });
   const count = batch.readInt32BE(COUNT_AT);
@@ -118,32 +145,25 @@ function decodeBatch(batch: Buffer, messages: FetchedMessage[]): void {
   if (lastDelta < 0) throw new Undecodable(`ends ${-lastDelta} before its first offset`, { endIsKnown: false });
   if (count < 0) throw new Undecodable(`has ${count} records`);
   const attributes = batch.readInt16BE(ATTRIBUTES_AT);
-  const codec = attributes & CODEC_BITS;
-  const packed = batch.subarray(RECORDS_AT);
   const base = batch.readBigInt64BE(0);
+  const last = base + BigInt(lastDelta);
   const batchContext = { producerId: String(batch.readBigInt64BE(PRODUCER_AT)), inTransaction: (attributes & TRANSACTION_BIT) !== 0 };
-  const isControlRecord = (attributes & CONTROL_BIT) !== 0;
-  const reader = new RecordReader(codec === 0 || count === 0 ? packed : unpackRecords(codec, packed));
-  const decoded: FetchedMessage[] = [];
-  let before = -1;
-  for (let index = 0; index < count; index++) {
-    const { delta, key, value } = reader.read(isControlRecord);
-    if (delta <= before || delta > lastDelta) {
-      throw new Undecodable(
-        `has a record ${index} at offset ${base + BigInt(delta)}, outside ${base + BigInt(before + 1)} to ${base + BigInt(lastDelta)}`,
-      );
-    }
-    before = delta;
-    decoded.push({ offset: String(base + BigInt(delta)), key, value, isControlRecord, batchContext });
+  if ((attributes & CONTROL_BIT) !== 0) {
+    const keys: (Buffer | null)[] = [];
+    const { deltas } = readRecords(batch, keys);
+    messages.push(...keys.map((key, index) => controlRecord(base + BigInt(deltas[index] as number), key, batchContext)));
+    // Compaction may have removed the last ones.
+    messages.push(controlRecord(last, null, batchContext));
+    return;
   }
-  if (count > 0) reader.expectEnd();
-  for (const message of decoded) messages.push(message);
-  if (before < lastDelta) messages.push(compacted(base + BigInt(lastDelta)));
-}
-
-/** Stands for the end of a batch whose last records compaction has removed. */
-function compacted(offset: bigint): FetchedMessage {
-  return { offset: String(offset), key: null, value: null, isControlRecord: true };
+  const read = (): PartitionRecords | BatchFault => {
+    try {
+      return readRecords(batch);
+    } catch (error) {
+      return faultOf(error, set, batch);
+    }
+  };
+  messages.push({ offset: String(last), key: null, isControlRecord: false, batchContext, read });
 }
 
 function checkSum(name: string, told: number, found: number, { endIsKnown = true } = {}): void {
@@ -152,7 +172,44 @@ function checkSum(name: string, told: number, found: number, { endIsKnown = true
   throw new Undecodable(`is damaged: its ${name} is ${shown(found)} and not ${shown(told)}, as its header has it`, { endIsKnown });
 }
 
-/** Reads records one after the other. Each must end where its length says. Throws Undecodable and RangeError. */
+/** Reads the records of a batch whose checksum is right, with their keys where these are wanted. Throws Undecodable and UnpackFailed. */
+function readRecords(batch: Buffer, keys: (Buffer | null)[] | null = null): PartitionRecords {
+  const [base, lastDelta, count] = [batch.readBigInt64BE(0), batch.readInt32BE(LAST_DELTA_AT), batch.readInt32BE(COUNT_AT)];
+  const codec = batch.readInt16BE(ATTRIBUTES_AT) & CODEC_BITS;
+  const packed = batch.subarray(RECORDS_AT);
+  const bytes = codec === 0 || count === 0 ? packed : unpackRecords(codec, packed);
+  const reader = new RecordReader(bytes);
+  let before = -1;
+  for (let index = 0; index < count; index++) {
+    const delta = reader.read(index, keys);
+    if (delta <= before || delta > lastDelta) {
+      throw new Undecodable(
+        `has a record ${index} at offset ${base + BigInt(delta)}, outside ${base + BigInt(before + 1)} to ${base + BigInt(lastDelta)}`,
+      );
+    }
+    before = delta;
+  }
+  if (count > 0) reader.expectEnd();
+  return { base, bytes, count, deltas: places.deltas, starts: places.starts, ends: places.ends };
+}
+
+/** Where the values of so many records are is kept for the next batch; the largest batches have many more. */
+const USUAL_RECORDS = 16_384;
+
+const noPlaces = (count: number) => ({ deltas: new Int32Array(count), starts: new Int32Array(count), ends: new Int32Array(count) });
+
+/** Where the values of the batch are that was read last. */
+let places = noPlaces(USUAL_RECORDS);
+
+function largerPlaces(): typeof places {
+  const larger = noPlaces(2 * places.deltas.length);
+  larger.deltas.set(places.deltas);
+  larger.starts.set(places.starts);
+  larger.ends.set(places.ends);
+  return larger;
+}
+
+/** Reads records one after the other. Each must end where its length says. Throws Undecodable. */
 class RecordReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -160,9 +217,12 @@ class RecordReader {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
+    if (places.deltas.length > USUAL_RECORDS) places = noPlaces(USUAL_RECORDS);
   }
 
-  read(withKey: boolean): { readonly delta: number; readonly key: Buffer | null; readonly value: Buffer | null } {
+  /** Notes where the value is, and returns the offset that counts from the batch's first. */
+  read(index: number, keys: (Buffer | null)[] | null): number {
+    this.#index = index;
     const length = this.#varint();
     const end = this.#at + length;
     if (length < 0 || end > this.#bytes.length)
@@ -171,31 +231,34 @@ class RecordReader {
     this.#at += 1;
     this.#passVarlong();
     const delta = this.#varint();
-    const key = this.#field(withKey);
-    const value = this.#field(true);
+    const keyStart = this.#field();
+    keys?.push(keyStart < 0 ? null : Buffer.from(this.#bytes.subarray(keyStart, this.#at)));
+    if (index === places.deltas.length) places = largerPlaces();
+    places.deltas[index] = delta;
+    places.starts[index] = this.#field();
+    places.ends[index] = this.#at;
     const headers = this.#varint();
     if (headers < 0) throw this.#wrong(`has ${headers} headers`);
     for (let header = 0; header < headers && this.#at <= end; header++) {
-      this.#field(false);
-      this.#field(false);
+      this.#field();
+      this.#field();
     }
     if (this.#at !== end) throw this.#wrong('does not end where its length says');
-    this.#index++;
-    return { delta, key, value };
+    return delta;
   }
 
   expectEnd(): void {
     const left = this.#bytes.length - this.#at;
-    if (left > 0) throw new Undecodable(`has ${left} bytes behind its ${this.#index} records`);
+    if (left > 0) throw new Undecodable(`has ${left} bytes behind its ${this.#index + 1} records`);
   }
 
-  /** Bytes behind their length, which is -1 where there are none. */
-  #field(wanted: boolean): Buffer | null {
+  /** Passes bytes behind their length. Returns where they begin; -1 where there are none, and their length says so. */
+  #field(): number {
     const length = this.#varint();
     const start = this.#at;
     this.#at += Math.max(length, 0);
     if (length < -1 || this.#at > this.#bytes.length) throw this.#wrong(`has a field of ${length} bytes`);
-    return length < 0 || !wanted ? null : this.#bytes.subarray(start, this.#at);
+    return length < 0 ? -1 : start;
   }
 
   /** A number of 32 bits in zigzag form. */
@@ -227,8 +290,13 @@ class RecordReader {
   }
 }
 
+interface SingleMessage {
+  readonly offset: bigint;
+  readonly value: Buffer | null;
+}
+
 /** Decodes a message of magic 0 or 1, which may hold further ones that are packed together. */
-function decodeMessage(entry: Buffer, messages: FetchedMessage[], unpack: typeof unpackMessages): void {
+function decodeMessage(entry: Buffer, unpack: typeof unpackMessages): readonly SingleMessage[] {
   const magic = entry.readInt8(MAGIC_AT);
   if (magic !== 0 && magic !== 1) throw new Undecodable(`has the magic ${magic}; allowed: 0 to ${MAGIC_BATCH}`, { endIsKnown: false });
   if (entry.length < MIN_MESSAGE_BYTES)
@@ -243,8 +311,7 @@ function decodeMessage(entry: Buffer, messages: FetchedMessage[], unpack: typeof
   if (end !== entry.length) throw new Undecodable('has a message that does not end where its length says');
   const value = length < 0 ? null : entry.subarray(valueAt + 4, end);
   const codec = entry.readInt8(MAGIC_AT + 1) & CODEC_BITS;
-  if (codec === 0) messages.push({ offset: String(offset), key: null, value, isControlRecord: false });
-  else unpack(codec, value, { offset, isRelative: magic === 1 }, messages);
+  return codec === 0 ? [{ offset, value }] : unpack(codec, value, { offset, isRelative: magic === 1 });
 }
 
 /** The offset of packed messages is that of the last. With magic 1 theirs count from the first, and with magic 0 they are their own. */
@@ -252,22 +319,21 @@ function unpackMessages(
   codec: number,
   value: Buffer | null,
   { offset, isRelative }: { readonly offset: bigint; readonly isRelative: boolean },
-  messages: FetchedMessage[],
-): void {
-  const set = unpackRecords(codec, value ?? Buffer.alloc(0));
-  const inner: FetchedMessage[] = [];
+): readonly SingleMessage[] {
+  const set = Buffer.from(unpackRecords(codec, value ?? NOTHING));
+  const inner: SingleMessage[] = [];
   for (let at = 0; at < set.length; ) {
     const end = endOfEntry(set, at);
     if (end === null) throw new Undecodable(`has a message that ${cutOff(set.subarray(at))}`);
-    decodeMessage(set.subarray(at, end), inner, refusePacked);
+    for (const message of decodeMessage(set.subarray(at, end), refusePacked)) inner.push(message);
     at = end;
   }
   const last = inner.at(-1);
   if (last === undefined) throw new Undecodable('has no messages');
-  const base = isRelative ? offset - BigInt(last.offset) : 0n;
-  for (const message of inner) messages.push({ ...message, offset: String(base + BigInt(message.offset)) });
+  const base = isRelative ? offset - last.offset : 0n;
+  return inner.map((message) => ({ offset: base + message.offset, value: message.value }));
 }
 
-function refusePacked(): void {
+function refusePacked(): never {
   throw new Undecodable('has packed messages within packed messages');
 }

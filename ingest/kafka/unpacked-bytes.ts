@@ -41,12 +41,13 @@ export class UnpackedBytes {
     return this.#bytes.subarray(start, this.#length);
   }
 
-  /** Returns a copy of what was added. */
-  copied(): Buffer {
-    return Buffer.from(this.from(0));
+  /** Forgets what was added, and returns it: it is there until something else is added. */
+  take(): Buffer {
+    const taken = this.from(0);
+    this.clear();
+    return taken;
   }
 
-  /** Forgets what was added. */
   clear(): void {
     this.#length = 0;
     if (this.#bytes.length > MAX_KEPT_BYTES) this.#bytes = Buffer.alloc(0);

@@ -21,7 +21,7 @@ import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/set-aside-journa
 import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { zstdFrame } from '../fixtures/zstd-frame.ts';
-import { builtBatch, builtRecord, CODEC, PACK } from '../ingest/kafka/built-batch.ts';
+import { builtBatch, builtRecord, CODEC, PACK, readAll } from '../ingest/kafka/built-batch.ts';
 import { ask, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
@@ -71,8 +71,9 @@ async function tokenAnswer(size: number): Promise<string> {
 async function unpacked(size: number): Promise<string> {
   const around = builtRecord({ value: Buffer.alloc(size) }, 0).length - size;
   const plain = builtRecord({ value: Buffer.alloc(size - around) }, 0);
-  const [message] = decodeRecordSet(builtBatch({ records: [], count: 1, lastDelta: 0, codec: CODEC.zstd, pack: () => PACK.zstd(plain) }));
-  return message?.fault?.reason ?? (message?.value?.length === size - around ? 'ok' : 'nothing');
+  const batch = builtBatch({ records: [], count: 1, lastDelta: 0, codec: CODEC.zstd, pack: () => PACK.zstd(plain) });
+  const { records, fault } = readAll(decodeRecordSet(batch));
+  return fault?.reason ?? (records[0]?.value?.length === size - around ? 'ok' : 'nothing');
 }
 
 describeLimits('Ingest', import.meta.filename, {

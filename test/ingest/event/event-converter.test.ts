@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { generateEvents } from '../../../bench/events/event-generator.ts';
 import { EventCollector } from '../../../ingest/event/event-collector.ts';
 import { EventConverter } from '../../../ingest/event/event-converter.ts';
+import type { RecordValues } from '../../../ingest/event/event-kernel.ts';
 import { EventScanner } from '../../../ingest/event/event-scanner.ts';
 import type { EventVerdict } from '../../../ingest/event/event-verdict.ts';
 import { type EventReceiver, NdjsonSplitter } from '../../../ingest/upload/event-splitters.ts';
@@ -111,6 +112,106 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
     expect(converted.eventCount).toBe(scannedOnly.eventCount);
   },
 );
+
+/** The values one after the other, with bytes between that belong to none; null for one that is absent. */
+function recordsOf(values: readonly (Uint8Array | null)[], between: Buffer): RecordValues {
+  const [pieces, starts, ends]: [Uint8Array[], number[], number[]] = [[], [], []];
+  let at = 0;
+  for (const value of values) {
+    pieces.push(between, value ?? between);
+    starts.push(value === null ? -1 : at + between.length);
+    at += between.length + (value ?? between).length;
+    ends.push(at);
+  }
+  return { bytes: Buffer.concat(pieces), count: values.length, starts: Int32Array.from(starts), ends: Int32Array.from([...ends, 0]) };
+}
+
+/** Adds the values from an index on, and returns the verdicts on them; null for one that is absent. */
+function convertRecords(
+  converter: EventConverter,
+  records: RecordValues,
+  sourceId: (index: number) => string,
+  from = 0,
+): (EventVerdict | null)[] {
+  const verdicts: (EventVerdict | null)[] = [];
+  for (let index = from; index < records.count; index++) {
+    const stopped = converter.convertRecords(records, index, sourceId);
+    verdicts.push(...Array(stopped - index).fill({ kind: 'accepted' }));
+    index = stopped;
+    if (index === records.count) break;
+    const [start, end] = [records.starts[index] ?? -1, records.ends[index]];
+    const at = index;
+    verdicts.push(start < 0 ? null : converter.convert(records.bytes.subarray(start, end), () => sourceId(at)));
+  }
+  return verdicts;
+}
+
+const sourceIds: readonly (readonly [name: string, sourceId: (index: number) => string])[] = [
+  ['short ids', (index) => `topic-0-${index}`],
+  ['ids that are longer than their events', (index) => `${'t'.repeat(249)}-0-${index}`],
+  ['ids that are too long for the kernel', (index) => `${'t'.repeat(400)}-0-${index}`],
+];
+const betweens = ['', '}', '"{"a":\\', '\n'.repeat(70)].map((text) => Buffer.from(text));
+
+test.each(sourceIds.flatMap(([name, sourceId]) => betweens.map((between) => [String(between).length, name, between, sourceId] as const)))(
+  'records of all kinds with %i bytes between, and %s, give what scanning every one gives',
+  (_bytes, _name, between, sourceId) => {
+    const [{ converter, taken }, scanned] = [converting(), new EventScanner(RULES)];
+    const shortest = Array.from({ length: 700 }, (_, zone) =>
+      Buffer.from(`{"log":{},"feature":"waf","shieldZoneId":${zone},"timestamp":${NOW}}`),
+    );
+    const values: (Buffer | null)[] = [
+      ...shortest.slice(0, 50),
+      ...mixedEvents(300),
+      null,
+      null,
+      Buffer.alloc(0),
+      Buffer.from(' '),
+      Buffer.from(`[${rawEvent()}]`),
+      Buffer.from(`\0${rawEvent()}`),
+      Buffer.from(rawEvent({ ua: 'x'.repeat(LONGEST_KERNEL_EVENT) })),
+      ...shortest,
+      ...[-1, 0, 1].map((more) => Buffer.from(ofBytes(LONGEST_KERNEL_EVENT + more))),
+      null,
+      ...shortest.slice(0, 5),
+    ];
+    const expected = new EventCollector();
+    const wanted = values.map((value, index) => (value === null ? null : scanned.convert(value, () => sourceId(index), expected)));
+    expect(convertRecords(converter, recordsOf(values, between), sourceId)).toEqual(wanted);
+    const [converted, scannedOnly] = [taken(), expected.take()];
+    expect(textsOf(converted)).toEqual(textsOf(scannedOnly));
+    expect(converted.eventCount).toBe(scannedOnly.eventCount);
+  },
+);
+
+test('records are converted from any index on, and those of another batch in the same memory are others', () => {
+  const { converter, taken } = converting();
+  const named = (name: string) => Array.from({ length: 600 }, (_, index) => Buffer.from(rawEvent({ logId: `${name}-${index}` })));
+  const records = recordsOf([...named('a')], Buffer.from('--'));
+  const other = recordsOf([...named('b')], Buffer.from('--'));
+  convertRecords(converter, records, String, 570);
+  convertRecords(converter, records, String, 40);
+  records.bytes.set(other.bytes);
+  convertRecords(converter, { ...other, bytes: records.bytes.subarray() }, String, 590);
+  const ids = (name: string, from: number) => Array.from({ length: 600 - from }, (_, index) => `${name}-${from + index}`);
+  expect(decodedEvents(taken().fields).map(({ logId }) => logId)).toEqual([...ids('a', 570), ...ids('a', 40), ...ids('b', 590)]);
+});
+
+test('records and lines of the same memory do not take each other for their own', () => {
+  const { converter, taken } = converting();
+  const values = Array.from({ length: 300 }, (_, index) =>
+    Buffer.from(index === 30 || index === 250 ? rawEvent({ more: 1 }) : rawEvent({ logId: `${index}`, ua: 'x'.repeat(600) })),
+  );
+  const records = recordsOf(values, Buffer.from('\n'));
+  for (const value of values.slice(0, 25)) converter.convert(value, null);
+  expect(converter.convertRecords(records, 0, String)).toBe(30);
+  expect(converter.convertLines(records.bytes, records.starts[100] ?? 0)).toBe(records.starts[250]);
+  expect(converter.convertRecords(records, 31, String)).toBe(250);
+  expect(converter.convertRecords(records, 251, String)).toBe(300);
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `${from + index}`);
+  const ids = [...range(0, 25), ...range(0, 30), ...range(100, 250), ...range(31, 250), ...range(251, 300)];
+  expect(decodedEvents(taken().fields).map(({ logId }) => logId)).toEqual(ids);
+});
 
 test('a line that stands where the memory of the kernel ends is not lost, nor is what comes behind it', () => {
   for (const bytes of [LONGEST_KERNEL_EVENT - 2, LONGEST_KERNEL_EVENT - 1, LONGEST_KERNEL_EVENT, LONGEST_KERNEL_EVENT + 1]) {

@@ -2,9 +2,10 @@ import { createRequire } from 'node:module';
 import { crc32, gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressFrameSync } from 'lz4-napi';
 import snappy from 'snappyjs';
+import type { BatchFault, FetchedMessage } from '../../../ingest/kafka/record-set.ts';
 
-/** kafkajs's own, byte by byte, against which ours is held. */
-export const slowCrc32c = createRequire(import.meta.url)('kafkajs/src/protocol/recordBatch/crc32C') as (bytes: Buffer) => number;
+/** kafkajs's own, byte by byte. */
+const slowCrc32c = createRequire(import.meta.url)('kafkajs/src/protocol/recordBatch/crc32C') as (bytes: Buffer) => number;
 
 export const CODEC = { none: 0, gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const;
 
@@ -124,4 +125,28 @@ export function builtFetchAnswer(topic: string, partitions: readonly { readonly 
     pieces.push(int32(set.length), set);
   });
   return Buffer.concat(pieces);
+}
+
+/** A record as it was read. */
+export interface ReadRecord {
+  readonly offset: string;
+  readonly value: string | null;
+}
+
+/** The records of the messages up to one that cannot be decoded, whose fault is the last of them; of control records the last offset. */
+export function readAll(messages: readonly FetchedMessage[]): { records: ReadRecord[]; passed: string[]; fault: BatchFault | undefined } {
+  const [records, passed]: [ReadRecord[], string[]] = [[], []];
+  for (const { offset, isControlRecord, read } of messages) {
+    const found = read();
+    if ('reason' in found) return { records, passed, fault: found };
+    passed.push(offset);
+    if (isControlRecord) continue;
+    const { base, bytes, count, deltas, starts, ends } = found;
+    for (let index = 0; index < count; index++) {
+      const start = starts[index] ?? -1;
+      const value = start < 0 ? null : bytes.toString('latin1', start, ends[index]);
+      records.push({ offset: String(base + BigInt(deltas[index] ?? 0)), value });
+    }
+  }
+  return { records, passed, fault: undefined };
 }

@@ -1,20 +1,34 @@
 import { describe, expect, it } from 'vitest';
+import type { PartitionRecords } from '../../../ingest/event/batch-builder.ts';
 import { type FetchedBatch, partitionCursor, startOffset, takeBatch } from '../../../ingest/kafka/kafka-partition.ts';
+import { faultMessage, oneRecord } from '../../../ingest/kafka/record-set.ts';
 
 function batch(fetchedOffset: number, offsets: readonly number[], lastOffset = offsets.at(-1) ?? fetchedOffset): FetchedBatch {
   return {
     fetchedOffset: String(fetchedOffset),
     highWatermark: '1000',
     rawMessages: [],
-    messages: offsets.map((offset) => ({ offset: String(offset), value: Buffer.from(`value ${offset}`) })),
+    messages: offsets.map((offset) => ({ read: () => oneRecord(BigInt(offset), Buffer.from(`value ${offset}`)) })),
     lastOffset: () => String(lastOffset),
   };
 }
 
+/** Messages of several records each, which have these offsets. */
+function batches(fetchedOffset: number, ofEach: readonly (readonly number[])[], lastOffset: number): FetchedBatch {
+  const values = { bytes: Buffer.alloc(0), starts: new Int32Array(9).fill(-1), ends: new Int32Array(9).fill(-1) };
+  const messages = ofEach.map((offsets) => ({
+    read: () => ({ ...values, base: 3n, count: offsets.length, deltas: Int32Array.from(offsets, (offset) => offset - 3) }),
+  }));
+  return { ...batch(fetchedOffset, [], lastOffset), messages };
+}
+
+const offsetsOf = ({ base, count, deltas }: PartitionRecords, from: number): bigint[] =>
+  Array.from({ length: count - from }, (_, index) => base + BigInt(deltas[from + index] ?? 0));
+
 function take(next: bigint | undefined, fetched: FetchedBatch) {
   const cursor = { ...partitionCursor('t', 0), next };
   const offsets: bigint[] = [];
-  const taken = takeBatch(cursor, fetched, (offset) => offsets.push(offset));
+  const taken = takeBatch(cursor, fetched, (records, from) => offsets.push(...offsetsOf(records, from)));
   return { kind: taken.kind, offsets, next: cursor.next };
 }
 
@@ -27,13 +41,36 @@ describe('a fetched batch', () => {
     ['fetched from further on is not taken: messages would be missing', 5n, batch(8, [8, 9]), { kind: 'strayed', offsets: [], next: 5n }],
     ['fetched from further back is not taken: kafkajs has reset', 5n, batch(0, [0, 1]), { kind: 'strayed', offsets: [], next: 5n }],
     ['that comes before the partition is placed is not taken', undefined, batch(0, [0]), { kind: 'early', offsets: [], next: undefined }],
+    ['of several batches is taken whole', 5n, batches(5, [[5, 6], [7]], 7), { kind: 'taken', offsets: [5n, 6n, 7n], next: 8n }],
+    ['of batches with gaps is taken', 5n, batches(5, [[6, 8], [], [12]], 15), { kind: 'taken', offsets: [6n, 8n, 12n], next: 16n }],
+    [
+      'whose first batch begins before skips its records',
+      5n,
+      batches(5, [[3, 4, 6], [7]], 7),
+      { kind: 'taken', offsets: [6n, 7n], next: 8n },
+    ],
+    ['whose first batch has only records before', 5n, batches(5, [[3, 4], [9]], 9), { kind: 'taken', offsets: [9n], next: 10n }],
+    ['of a batch without records is passed over', 5n, batches(5, [[]], 9), { kind: 'taken', offsets: [], next: 10n }],
+    [
+      'of a batch that comes twice is taken once',
+      5n,
+      batches(
+        5,
+        [
+          [5, 6],
+          [5, 6],
+        ],
+        6,
+      ),
+      { kind: 'taken', offsets: [5n, 6n], next: 7n },
+    ],
     [
       'keeps offsets beyond 2^53 apart',
       9007199254740993n,
       {
         ...batch(0, []),
         fetchedOffset: '9007199254740993',
-        messages: [{ offset: '9007199254740993', value: null }],
+        messages: [{ read: () => oneRecord(9007199254740993n, null) }],
         lastOffset: () => '9007199254740993',
       },
       { kind: 'taken', offsets: [9007199254740993n], next: 9007199254740994n },
@@ -45,7 +82,7 @@ describe('a fetched batch', () => {
 });
 
 describe('a fetched batch that cannot be decoded', () => {
-  const fault = (next: bigint | null) => ({ offset: '9', value: null, fault: { reason: 'is damaged', next, bytes: Buffer.from('batch') } });
+  const fault = (next: bigint | null) => faultMessage({ reason: 'is damaged', next, bytes: Buffer.from('batch') });
   const cases: readonly (readonly [name: string, next: bigint | null, told: bigint | null])[] = [
     ['ends where its header says', 20n, 20n],
     ['at the end of the partition', 1000n, 1000n],
@@ -57,7 +94,7 @@ describe('a fetched batch that cannot be decoded', () => {
     const cursor = { ...partitionCursor('t', 3), next: 5n, end: 1000n };
     const offsets: bigint[] = [];
     const fetched = { ...batch(5, [5, 6]), messages: [...batch(5, [5, 6]).messages, fault(next)] };
-    expect(takeBatch(cursor, fetched, (offset) => offsets.push(offset))).toEqual({
+    expect(takeBatch(cursor, fetched, (records, from) => offsets.push(...offsetsOf(records, from)))).toEqual({
       kind: 'blocked',
       messages: 2,
       next: 7n,

@@ -13,6 +13,7 @@ import {
   inHalves,
   PACK,
   type Pack,
+  readAll,
   SKIPPABLE,
   xerial,
 } from './built-batch.ts';
@@ -22,9 +23,12 @@ const records = (count: number, size = 40): BuiltRecord[] =>
 
 const RECORDS = records(2000);
 const TEXTS = RECORDS.map(({ value }) => String(value));
-const texts = (set: Buffer): string[] => decodeRecordSet(set).map(({ value }) => String(value));
-const offsets = (set: Buffer): string[] => decodeRecordSet(set).map(({ offset }) => offset);
-const faultOf = (set: Buffer) => decodeRecordSet(set).at(-1)?.fault;
+const readSet = (set: Buffer) => readAll(decodeRecordSet(set));
+const texts = (set: Buffer) => readSet(set).records.map(({ value }) => value);
+const offsets = (set: Buffer) => readSet(set).records.map(({ offset }) => offset);
+/** The last offset that each message covers. */
+const passed = (set: Buffer) => readSet(set).passed;
+const faultOf = (set: Buffer) => readSet(set).fault;
 
 describe('the records of a batch', () => {
   it('are as many as it has, of any number up to 500,000', () => {
@@ -32,10 +36,10 @@ describe('the records of a batch', () => {
     const check = (count: number, codec: number, pack: Pack): void => {
       const plain = Buffer.concat(pieces.slice(0, count));
       const batch = builtBatch({ base: 5n, records: [], count, lastDelta: count - 1, codec, pack: () => pack(plain) });
-      const decoded = decodeRecordSet(batch);
+      const { records: decoded } = readSet(batch);
       expect(decoded.length).toBe(count);
       expect([decoded[0]?.offset, decoded.at(-1)?.offset]).toEqual(['5', String(count + 4)]);
-      expect(String(decoded.at(-1)?.value)).toBe(String(count - 1));
+      expect(decoded.at(-1)?.value).toBe(String(count - 1));
     };
     check(130_000, CODEC.zstd, PACK.zstd);
     check(500_000, CODEC.none, (plain) => plain);
@@ -101,7 +105,7 @@ describe('the records of a batch', () => {
       { value: Buffer.alloc(0) },
       { value: Buffer.from('v') },
     ];
-    expect(decodeRecordSet(builtBatch({ records: sent })).map(({ value }) => value && String(value))).toEqual([null, '', 'v']);
+    expect(texts(builtBatch({ records: sent }))).toEqual([null, '', 'v']);
   });
 
   it('of control batches have their keys, and say so', () => {
@@ -111,21 +115,17 @@ describe('the records of a batch', () => {
   });
 
   it('that compaction has removed are passed over, also where none is left', () => {
-    expect(
-      offsets(
-        builtBatch({
-          base: 10n,
-          records: [
-            { value: null, delta: 2 },
-            { value: null, delta: 5 },
-          ],
-          lastDelta: 9,
-        }),
-      ),
-    ).toEqual(['12', '15', '19']);
-    expect(decodeRecordSet(builtBatch({ base: 10n, records: [], lastDelta: 9, codec: CODEC.zstd }))).toMatchObject([
-      { offset: '19', isControlRecord: true },
-    ]);
+    const records = [
+      { value: null, delta: 2 },
+      { value: null, delta: 5 },
+    ];
+    const batch = builtBatch({ base: 10n, records, lastDelta: 9 });
+    expect([offsets(batch), passed(batch)]).toEqual([['12', '15'], ['19']]);
+    const empty = builtBatch({ base: 10n, records: [], lastDelta: 9, codec: CODEC.zstd });
+    expect([offsets(empty), passed(empty)]).toEqual([[], ['19']]);
+    const key = Buffer.from([0, 0, 0, 1]);
+    const control = builtBatch({ base: 10n, records: [{ value: null, key }], lastDelta: 3, attributes: 0x20 });
+    expect([offsets(control), passed(control)]).toEqual([[], ['10', '13']]);
   });
 
   it('of several batches follow one another, and a last one that is cut off is left out', () => {
@@ -153,13 +153,13 @@ describe('messages of the formats before batches', () => {
 
   it('130,000 of them in one', () => {
     const set = Buffer.concat(Array.from({ length: 130_000 }, (_, index) => builtMessage(1, BigInt(index), Buffer.from('x'))));
-    expect(decodeRecordSet(builtMessage(1, 129_999n, PACK.gzip(set), CODEC.gzip)).length).toBe(130_000);
+    expect(texts(builtMessage(1, 129_999n, PACK.gzip(set), CODEC.gzip)).length).toBe(130_000);
   });
 
   it('is damaged where its CRC-32 says so', () => {
     const set = Buffer.concat(inner(1, 0n).slice(0, 3));
     set[set.length - 1] = 0x79;
-    expect(offsets(set).slice(0, -1)).toEqual(['0', '1']);
+    expect(offsets(set)).toEqual(['0', '1']);
     expect(faultOf(set)).toMatchObject({ reason: expect.stringMatching(/^is damaged: its CRC-32 is \w{8} and not \w{8}/), next: 3n });
   });
 });
@@ -297,10 +297,10 @@ describe('a batch that cannot be decoded', () => {
     ],
   ])('%s', (_name, bad, reason, next) => {
     const after = builtBatch({ base: 6n, records: records(2) });
-    const decoded = decodeRecordSet(Buffer.concat([good, bad, after]));
-    expect(decoded.slice(0, -1).map(({ offset }) => offset)).toEqual(['0', '1']);
-    expect(decoded.at(-1)?.fault).toMatchObject({ reason: typeof reason === 'string' ? reason : expect.stringMatching(reason), next });
-    expect(decoded.at(-1)?.fault?.bytes.equals(bad)).toBe(true);
+    const { records: decoded, fault } = readSet(Buffer.concat([good, bad, after]));
+    expect(decoded.map(({ offset }) => offset)).toEqual(['0', '1']);
+    expect(fault).toMatchObject({ reason: typeof reason === 'string' ? reason : expect.stringMatching(reason), next });
+    expect(fault?.bytes.equals(bad)).toBe(true);
   });
 
   it('is the first, cut off: a broker sends that one whole', () => {
@@ -325,14 +325,12 @@ describe('a batch that cannot be decoded', () => {
       fc.property(fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 }), (changes) => {
         const damaged = Buffer.from(whole);
         for (const [at, byte] of changes) damaged[at] = byte;
-        for (const { value, fault, isControlRecord } of decodeRecordSet(damaged)) {
-          if (fault === undefined && !isControlRecord) expect(sent).toContain(String(value));
-        }
+        for (const value of texts(damaged)) expect(sent).toContain(value);
       }),
       { numRuns: 500 },
     );
     assertProperty(
-      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void decodeRecordSet(Buffer.from(bytes))),
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void readSet(Buffer.from(bytes))),
       { numRuns: 500 },
     );
   });

@@ -12,20 +12,25 @@ import { appendWithGivenId, appendWithOwnId } from './write-fields';
 const NOT_TAKEN: i32 = 0;
 const APPENDED: i32 = 1;
 const NEEDS_ID: i32 = 2;
-/** No line ends in the rest. */
-const NO_LINE: i32 = 3;
+/** No line ends in the rest, or no record is left. */
+const NO_MORE: i32 = 3;
 
 const NEWLINES: usize = sixteen(0x0a);
 
-/** A block may reach past the end of the lines. */
+/** A block may reach past the end of the lines, or of the records. */
 const lines: usize = heap.alloc(LONGEST_EVENT + BLOCK);
 
 /** Address of the end of the last event's log, after those that were appended. */
 let logEnd: usize = 0;
 
-/** Events that the last call of `convertLines` has appended, and the address where it stopped. */
+/** Places of records, four bytes for each start and each end. */
+const MOST_RECORDS: u32 = 512;
+const recordStarts: usize = heap.alloc(4 * MOST_RECORDS);
+const recordEnds: usize = heap.alloc(4 * MOST_RECORDS);
+
+/** Events that the last call of `convertLines` or `convertRecords` has appended, and the address, or the record, where it stopped. */
 let appended: u32 = 0;
-let stoppedAt: usize = 0;
+let stopped: usize = 0;
 
 export function longestEvent(): usize {
   return LONGEST_EVENT;
@@ -40,7 +45,7 @@ export function inputAt(): usize {
   return input;
 }
 
-/** Address for the bytes of lines. There is room for as many as for an event. */
+/** Address for the bytes of lines or records. There is room for as many as for an event. */
 export function linesAt(): usize {
   return lines;
 }
@@ -72,12 +77,24 @@ export function eventEnd(): usize {
   return members.closeAt + 1;
 }
 
-export function convertedLines(): u32 {
+export function mostRecords(): u32 {
+  return MOST_RECORDS;
+}
+
+export function recordStartsAt(): usize {
+  return recordStarts;
+}
+
+export function recordEndsAt(): usize {
+  return recordEnds;
+}
+
+export function converted(): u32 {
   return appended;
 }
 
-export function linesStoppedAt(): usize {
-  return stoppedAt;
+export function stoppedAt(): usize {
+  return stopped;
 }
 
 /** Appends the event of `length` bytes in the input. The verdict is that of {@link appendEvent}. */
@@ -97,22 +114,44 @@ export function appendWithId(length: usize): void {
 export function convertLines(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
   appended = 0;
   while (true) {
-    stoppedAt = at;
+    stopped = at;
     const newline = newlineFrom(at, end);
     if (newline === end) {
-      return NO_LINE;
+      return NO_MORE;
     }
-    const verdict = appendLine(at, withoutReturn(at, newline), earliestMs, latestMs);
+    const verdict = appendInside(at, withoutReturn(at, newline), earliestMs, latestMs);
     if (verdict === NOT_TAKEN) {
       return verdict;
     }
     at = newline + 1;
-    stoppedAt = at;
+    stopped = at;
     if (verdict === NEEDS_ID) {
       return verdict;
     }
     appended++;
   }
+}
+
+/**
+ * Appends the events of the records from `from` to before `end`, whose places are `shift` less than their addresses. Stops before one that
+ * is not taken, after one that needs an id, and at the end.
+ */
+export function convertRecords(from: u32, end: u32, shift: usize, earliestMs: f64, latestMs: f64): i32 {
+  appended = 0;
+  for (let record = from; record < end; record++) {
+    stopped = record;
+    const at = load<usize>(recordStarts + 4 * record) + shift;
+    const verdict = appendInside(at, load<usize>(recordEnds + 4 * record) + shift, earliestMs, latestMs);
+    if (verdict === NOT_TAKEN) {
+      return verdict;
+    }
+    stopped = record + 1;
+    if (verdict === NEEDS_ID) {
+      return verdict;
+    }
+    appended++;
+  }
+  return NO_MORE;
 }
 
 /**
@@ -137,8 +176,8 @@ function appendEvent(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32
   return APPENDED;
 }
 
-/** Appends one event, and restores the block after it, which belongs to the next line. */
-function appendLine(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
+/** Appends one event, and restores the block after it, which belongs to the next one. */
+function appendInside(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
   const a = v128.load(end);
   const b = v128.load(end, 16);
   const c = v128.load(end, 32);
