@@ -7,6 +7,8 @@ import { int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trust
 import { SHARDED_EVENTS } from './cluster.ts';
 import { MINUTE_OF_SEQUENCES } from './schema.ts';
 
+const HIGHEST = 2n ** 63n - 1n;
+
 const slotOf = trusted(`intDiv(seq, ${MINUTE_OF_SEQUENCES})`);
 
 /** A part of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
@@ -31,6 +33,11 @@ export function firstSlotStatement(table: string, range: ArrivalRange): SqlState
 /** One row where a copy of an event is in the range, and none otherwise. */
 export function arrivalsStatement(table: string, range: ArrivalRange): SqlStatement {
   return clickhouseStatement(sql`SELECT 1 FROM ${trusted(table)} WHERE ${inRange(range)} LIMIT 1`);
+}
+
+/** The highest sequence of an event after this one; 0 where there is none. */
+export function lastArrivalStatement(table: string, after: bigint): SqlStatement {
+  return clickhouseStatement(sql`SELECT max(seq) FROM ${trusted(table)} WHERE ${inRange({ zones: 'all', after, upTo: HIGHEST })}`);
 }
 
 /** The number of copies of events in a range. */

@@ -117,7 +117,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   };
   const settings = new StoreSettings({ client, database, cluster, own, logger });
   const setup = new Setup({ address, cluster: name, client, settings, logger });
-  const clock = new StoreClock({ client, cluster, now, logger });
+  const clock = new StoreClock({ client, cluster, table, now, logger });
   const visibility = new Visibility({ client, clock, database, table, local, cluster, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes, sharesEveryMs, logger });
   const sourceOffsets = new SourceOffsets(client);

@@ -33,7 +33,7 @@ export class EventTable {
   private constructor(reader: DatabaseReader, place: Place) {
     const { client, name: database } = reader;
     const [table, cluster] = place === 'a cluster' ? [SHARDED_EVENTS, { name: CLUSTER, database }] : [TABLE, null];
-    const clock = new StoreClock({ client, cluster, now: Date.now, logger: silentLogger });
+    const clock = new StoreClock({ client, cluster, table, now: Date.now, logger: silentLogger });
     this.reader = reader;
     this.source = {
       client: reader,

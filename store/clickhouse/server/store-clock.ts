@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOCK_STATEMENT, writeClockStatement } from '../../../sql/clickhouse/clock-statements.ts';
 import { type Cluster, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
+import { lastArrivalStatement } from '../../../sql/clickhouse/feed-statements.ts';
+import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { CLOCK_TABLE } from '../../../sql/clickhouse/store-tables.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import { StoreError } from '../../store-error.ts';
@@ -33,6 +35,8 @@ interface Mark {
 interface StoreClockOptions {
   readonly client: Pick<ClickhouseClient, 'readRow' | 'run'>;
   readonly cluster: Cluster | null;
+  /** The table that events are read from. */
+  readonly table: string;
   /** The clock of this program, Unix milliseconds. */
   readonly now: () => number;
   readonly logger: StoreLogger;
@@ -63,6 +67,8 @@ export class StoreClock {
   readonly #marks: Mark[] = CLOCKS.map(() => ({ time: 0n, atMs: 0 }));
   /** The highest time that this program has given to a reader. */
   #given = 0n;
+  /** A time behind all events that were stored before this program looked first. */
+  #stored: bigint | undefined;
   #writing: Promise<void> | undefined;
   #raised: Promise<void> | undefined;
   #isWritable = true;
@@ -105,7 +111,7 @@ export class StoreClock {
    */
   async steady<Told extends ToldTime>(clock: Clock, ask: () => Promise<Told>): Promise<Told> {
     const at = CLOCKS.indexOf(clock);
-    let due = 0n;
+    let due = await this.#storedBefore(clock, ask);
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       // Of looks at the same time, one that was sent before may come in later: only what was known then tells of a step back.
       const [given, marks, sentAtMs] = [this.#given, this.#marks.slice(0, at + 1), performance.now()];
@@ -163,6 +169,24 @@ export class StoreClock {
       this.#isWritable = false;
     }
     return this.#isWritable;
+  }
+
+  /**
+   * What is stored counts as seen by a program that starts, because others may have stored it and shown no reader the time. Of several
+   * nodes, the one with the latest clock may have done so.
+   */
+  async #storedBefore(clock: Clock, ask: () => Promise<ToldTime>): Promise<bigint> {
+    const { client, cluster, table } = this.#options;
+    if (cluster !== null && clock !== 'latest') {
+      return 0n;
+    }
+    if (this.#stored === undefined) {
+      const { time } = await ask();
+      const statement = lastArrivalStatement(table, time * BigInt(WRITERS));
+      const [last] = await client.readRow(statement, { settings: { skip_unavailable_shards: 1 } });
+      this.#stored ??= BigInt(String(last)) / BigInt(WRITERS) + 1n;
+    }
+    return this.#stored;
   }
 
   async #goOn(clock: Clock, behind: bigint, lead: bigint): Promise<void> {

@@ -123,6 +123,10 @@ export class Visibility {
    * never goes back, and stays where it is while a node of the cluster cannot be asked.
    */
   async horizon(signal?: AbortSignal): Promise<bigint> {
+    if (this.#options.cluster !== null && this.#horizon === 0n) {
+      // The clock that is most behind tells nothing of what is stored by another one.
+      await this.now(signal);
+    }
     const look = await this.#lookAtAll(signal);
     if (look === undefined) {
       return this.#horizon;

@@ -189,6 +189,17 @@ test('a step of minutes is found by a program that starts after all others were 
   for (const cursor of cursors) expect(await behind(after, cursor)).toEqual(['later']);
 });
 
+describe.each(FEW_STEPS)('a clock that steps by %d ms where nobody reads', (stepMs) => {
+  test.each(['is stopped', 'is killed'])('hides nothing from a program that starts after the one that stored it %s', async (how) => {
+    const { server, shared } = await place();
+    const before = await shared.open();
+    await before.append(one('a'));
+    await (how === 'is stopped' ? before.close() : kill(server, [before]));
+    await server.moveClock(stepMs);
+    await expectAll(await shared.open(), ['a']);
+  });
+});
+
 test('a clock that steps again and again, both ways, leaves the order in which batches were acknowledged', async () => {
   const { server, shared } = await place();
   const [store, other] = [await shared.open(), await shared.open()];

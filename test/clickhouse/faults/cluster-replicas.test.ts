@@ -6,7 +6,7 @@ import { event, HOUR, rowsPlan } from '../../store/embedded/stored-events.ts';
 import { CLUSTER } from '../cluster/cluster-config.ts';
 import { breakableCluster, breakableNode } from '../cluster/nodes.ts';
 import { answerOf, type BreakableServer, quietClient } from '../engine.ts';
-import { readFeed, sharedStore } from '../shared-store.ts';
+import { everythingIn, readFeed, sharedStore } from '../shared-store.ts';
 
 const one = (logId: string) => canonicalBatch([event(logId, NOW)]);
 
@@ -83,6 +83,16 @@ describe('the feed waits until every replica has what the others had', () => {
     await first.mend(behind);
     expect(ids(await readFeed(store))).toEqual(['a']);
   });
+});
+
+test('a step back of all clocks hides nothing from a program that starts after it, where nobody had read', async () => {
+  const { first, second, shared, store } = await twoNodes();
+  await store.append(one('a'));
+  await store.close();
+  for (const node of [first, second]) await node.moveClock(-600_000);
+  const after = await shared.open();
+  expect(ids(await readFeed(after))).toEqual(['a']);
+  expect((await everythingIn(after)).total).toBe(1);
 });
 
 describe('an insert that a node runs', () => {
