@@ -1,6 +1,8 @@
+import type { Batch } from 'kafkajs';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
 import { KafkaAppender } from '../../ingest/kafka/kafka-appender.ts';
 import { kafkaClients, silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
+import type { FetchedBatch } from '../../ingest/kafka/kafka-partition.ts';
 import { KafkaSession, kafkaCounters } from '../../ingest/kafka/kafka-session.ts';
 import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
 import type { EventStore } from '../../store/event-store.ts';
@@ -56,7 +58,8 @@ async function sessionHeldInSecondFetch(topic: string, store: EventStore) {
         ...runConfig,
         eachBatch: async (payload) => {
           await runConfig?.eachBatch?.(payload);
-          if (payload.batch.partition === 0 && payload.batch.firstOffset() === '10') {
+          const { partition, fetchedOffset } = payload.batch as Batch & FetchedBatch;
+          if (partition === 0 && fetchedOffset === '10') {
             held.resolve();
             await released.promise;
           }
