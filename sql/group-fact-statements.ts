@@ -123,8 +123,8 @@ interface FactsSource {
 export const MAX_FACTS = { rows: 20_000, textBytes: 1_024, listBytes: 16 * 1024 };
 
 /**
- * The most facts that are added to others for one answer, which takes some ten milliseconds. They are read once for many answers, so more of
- * them are worth their reading than {@link MAX_FACTS} has.
+ * The most facts that are added to others for one answer, which takes some ten milliseconds. They are read once for many answers, so more
+ * of them are worth their reading than {@link MAX_FACTS} has.
  */
 export const MAX_ADDED_FACTS = { rows: 60_000, characters: 8 * 1024 * 1024 };
 
