@@ -141,10 +141,13 @@ export class SteppedStore {
     program.way.faults.release(onItsWay);
     await server.held(running);
     const leadBefore = other.knows.lead ?? Number.POSITIVE_INFINITY;
+    const givenBefore = other.knows.given;
     if (looks.includes('running')) await this.#newest(other);
     await server.mend(running);
     await appended;
-    await this.#stored(logIds, looks.includes('after') ? Math.max(least, other.knows.given) : least, true);
+    // What is given while it runs is before it, and so is what a program gives that has found the step.
+    const isBefore = looks.includes('after') || other.knows.given > givenBefore;
+    await this.#stored(logIds, isBefore ? Math.max(least, other.knows.given + 1) : least, true);
     if (this.#time.lead > leadBefore) {
       other.lateEvents += logIds.filter((logId) => this.#sent(logId).time <= other.knows.given).length;
     }
