@@ -32,20 +32,26 @@ const CLICKHOUSE = 'test/clickhouse/**/*.test.ts';
  */
 const ON_CLICKHOUSE = [
   'test/fixtures/test-store.test.ts',
-  'test/limits/{explore,export,feed,ingest,search,tail}.test.ts',
+  'test/limits/{explore,export,feed,ingest,search}.test.ts',
   'test/property/{search,explore,matcher,address,feed-parts}-property.test.ts',
   'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
   'test/store/dead-letter-shares.test.ts',
-  'test/src/feed/{feed-comes-in-again,feed-several-zones,feed-wait}.slow.test.ts',
+  'test/src/feed/{feed-several-zones,feed-wait}.slow.test.ts',
   'test/src/routes/{dead-letters-route,interruption}.slow.test.ts',
   'test/src/tail/tail.slow.test.ts',
 ];
 
 /**
- * What takes minutes on ClickHouse: how much memory the program has while the most is asked of it. That results are bounded there is a
- * matter of `test/clickhouse/result-memory.test.ts`, and what requests may hold of `test/limits/`. The nightly workflow runs it.
+ * What takes long on ClickHouse and seldom tells more: how much memory the program has while the most is asked of it, the longest texts and
+ * lines, and what bounds the clients of a tail. That results are bounded there is a matter of `test/clickhouse/result-memory.test.ts`, and
+ * what requests may hold of `test/limits/`. The nightly workflow runs it.
  */
-const NIGHTLY_ON_CLICKHOUSE = ['test/bounded/bounded.slow.test.ts'];
+const NIGHTLY_ON_CLICKHOUSE = [
+  'test/bounded/bounded.slow.test.ts',
+  'test/limits/tail.test.ts',
+  'test/src/feed/feed-comes-in-again.slow.test.ts',
+  'test/src/routes/long-texts.test.ts',
+];
 
 /** Files of those folders that are not run on ClickHouse. */
 const NOT_ON_CLICKHOUSE = [
@@ -206,7 +212,7 @@ export default defineConfig({
           maxWorkers: WAITING_WORKERS,
           name: 'on-clickhouse',
           include: ON_CLICKHOUSE,
-          exclude: NOT_ON_CLICKHOUSE,
+          exclude: [...NOT_ON_CLICKHOUSE, ...NIGHTLY_ON_CLICKHOUSE],
           env: { TEST_STORE: process.env['TEST_STORE'] ?? 'clickhouse' },
           testTimeout: 300_000,
           globalSetup: ['test/clickhouse/clickhouse-setup.ts'],
