@@ -121,7 +121,8 @@ test('an insert keeps to the first replicas, and is acknowledged when its shards
   await server.held(held);
   const client = quietClient({ url: server.url });
   const names = ['insert_quorum', 'distributed_foreground_insert', 'load_balancing', 'distributed_product_mode'];
-  const query = `SELECT ${names.map((name) => `Settings['${name}'] AS ${name}`)} FROM system.processes WHERE query_kind = 'Insert'`;
+  const query = `SELECT ${names.map((name) => `Settings['${name}'] AS ${name}`)} FROM system.processes
+    WHERE query_kind = 'Insert' AND current_database = '${shared.address.database}'`;
   const [sent] = await (await client.query({ query, format: 'JSONEachRow' })).json();
   await client.close();
   expect(sent).toEqual({
