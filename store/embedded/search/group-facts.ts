@@ -186,7 +186,7 @@ export async function readFacts(
   return await readContexts(scope, output, page, events);
 }
 
-/** The same for groups with many values: the engine makes the texts of their contexts. */
+/** Reads facts as {@link readFacts} does, of groups with many values: the engine makes the texts of their contexts. */
 export async function readContexts(
   { plan, runner }: SearchScope,
   output: GroupsOutput,
@@ -196,7 +196,7 @@ export async function readContexts(
   return factsIn(await runner.run(groupContextStatement(plan, output, page, events, duckdbDialect)), page, output);
 }
 
-/** The same, for others to be added; undefined where the groups have too many values for that. */
+/** Reads facts as {@link readFacts} does, for others to be added; undefined where the groups have too many values for that. */
 export async function readFactsToAddUp(
   { plan, runner }: SearchScope,
   output: GroupsOutput,

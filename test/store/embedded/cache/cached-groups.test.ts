@@ -113,6 +113,21 @@ test('groups with tens of thousands of values are read once, too, and new events
   expect(await store.search(plan)).toEqual(answers[1]);
 });
 
+test('groups whose values have more characters than are kept are read each time', async () => {
+  const dataDir = temporaryFolder();
+  const plan = groupsPlan(['action'], 0, -60, 3_000);
+  const events = Array.from({ length: 10_000 }, (_, index) =>
+    event(`a${index}`, FIRST + index * 1_000, { action: 'logged', asn: `${index}${'x'.repeat(900)}` }),
+  );
+  const store = await embeddedStoreIn(dataDir);
+  await store.append(canonicalBatch(events));
+  await store.flushNow();
+  for (let time = 0; time < 3; time += 1) await store.search(plan);
+  removeSegments(dataDir);
+  await store.search(plan);
+  expect(await store.stats()).toMatchObject({ unreadableEvents: 10_000 });
+});
+
 test('a window that moves over the same segments reads none of them, and its sparkline moves with it', async () => {
   const dataDir = temporaryFolder();
   const store = await flushedStore(dataDir, 1_000);
