@@ -3,7 +3,7 @@
 //   node bench/main.ts            20 million events, and 1 and 5 million to see how times grow; some 40 minutes
 //   node bench/main.ts --smoke    1 million events in two minutes, then the intake from Kafka (--no-kafka leaves that out)
 //   --sizes 1000000,5000000       --events-per-file 20000000 (larger sizes take several files, of which one exists at a time)
-//   --modes intake,hot,cold,explore,mixed,concurrency     --engines shieldlog,clickhouse
+//   --modes intake,hot,floor,cold,explore,mixed,concurrency     --engines shieldlog,clickhouse
 //   --only 05,14 (beginnings of names of workloads; `explore` of the questions of the explorer)
 //   node bench/main.ts compare COMMIT    another commit of this project instead of ClickHouse (compare.ts)
 //   --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --turns N  --memory-limit-mb N

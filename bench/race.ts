@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { EngineName } from './engines/engine.ts';
 import { benchOptions, eventFile, eventFiles, inEmptyDataDir, liveOptions } from './events/event-file.ts';
+import { measureFloor } from './floor/measure-floor.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
 import { raceQuestions } from './modes/explore.ts';
 import { measureIntake } from './modes/intake.ts';
@@ -8,9 +9,16 @@ import { measureMixed } from './modes/mixed.ts';
 import type { Question } from './modes/questions.ts';
 import { raceSearches, timeCold, timeRemembered } from './modes/searches.ts';
 import type { Workload } from './modes/workload.ts';
-import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures, TakenFiles } from './report/race-result.ts';
+import {
+  type ConcurrencyFigures,
+  type MixedFigures,
+  OURS,
+  type RaceResult,
+  type SizeFigures,
+  type TakenFiles,
+} from './report/race-result.ts';
 
-export const MODES = ['intake', 'hot', 'cold', 'explore', 'mixed', 'concurrency'] as const;
+export const MODES = ['intake', 'hot', 'floor', 'cold', 'explore', 'mixed', 'concurrency'] as const;
 
 export type Mode = (typeof MODES)[number];
 
@@ -42,11 +50,17 @@ type DataDirs = ReadonlyMap<EngineName, string>;
 /** The number of calls of `onStep`. */
 export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads, questions }: Omit<RaceOrder, 'onStep'>): number {
   const generated = sizes.filter((events) => events <= eventsPerFile).length;
-  const bySize = engines.length + workloads.length;
   const cold = modes.includes('cold') ? workloads.length : 0;
   const explore = modes.includes('explore') ? questions.length : 0;
+  const floor = hasFloor({ engines, modes }) ? workloads.length + questions.length : 0;
+  const bySize = engines.length + workloads.length + floor;
   const together = (modes.includes('concurrency') ? 1 : 0) + (modes.includes('mixed') ? 2 : 0);
   return generated + sizes.length * bySize + cold + explore + together * engines.length;
+}
+
+/** The floor is that of our engine: what its searches cost at least. */
+function hasFloor({ engines, modes }: Pick<RaceOrder, 'engines' | 'modes'>): boolean {
+  return modes.includes('floor') && engines.includes(OURS);
 }
 
 /** Runs the race. It removes everything that it writes except the generated files. */
@@ -94,14 +108,20 @@ async function measureSize(order: RaceOrder, events: number, isLast: boolean, da
   const race = { dataDirs, workloads, hotRuns: order.modes.includes('hot') ? hotRuns : 0, coldRuns, memoryLimitMb, onStep };
   const searches = await raceSearches(race);
   const workloadsTimed = await timeRemembered(race, searches.workloads);
+  const dataDir = hasFloor(order) ? dataDirs.get(OURS) : undefined;
+  const floor =
+    dataDir === undefined
+      ? { rows: [], differences: [] }
+      : await measureFloor({ dataDir, workloads, questions: order.questions, runs: hotRuns, memoryLimitMb, onStep });
   const figures: SizeFigures = {
     events,
     files,
     intake,
     searchPeakMemoryBytes: searches.peakMemoryBytes,
+    floor: floor.rows,
     workloads: isLast && order.modes.includes('cold') ? await timeCold(race, workloadsTimed) : workloadsTimed,
   };
-  return { figures, differences: searches.differences };
+  return { figures, differences: [...searches.differences, ...floor.differences] };
 }
 
 /** Measures questions of the explorer, if they are asked for. */

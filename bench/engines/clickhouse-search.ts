@@ -59,7 +59,8 @@ function eventRow([zoneId, logId, timestamp, log, ...texts]: readonly Column[]) 
 
 type Counts = Readonly<Record<string, number>>;
 
-function eventGroup({ by, buckets }: GroupsOutput, key: readonly string[], detail: readonly unknown[]): EventGroup {
+/** A group of the answer; `detail` are its facts in the order of `groupDetailStatement`. */
+export function eventGroup({ by, buckets }: GroupsOutput, key: readonly string[], detail: readonly unknown[]): EventGroup {
   const [count, firstSeen, lastSeen, countries, asns, actions, features, ruleIds, bucketCounts] = detail as [
     number,
     number,

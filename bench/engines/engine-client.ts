@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EngineName, EngineOptions, EventSource } from './engine.ts';
+import type { EngineName, EngineOptions, EventSource, HostedName } from './engine.ts';
 
 /** A call of the harness to the process of an engine. */
 export interface HostCall {
@@ -45,14 +45,14 @@ interface Pending {
 }
 
 /** An engine in a separate process. Every call rejects when that process ends. */
-export class EngineClient {
-  readonly name: EngineName;
+export class EngineClient<Name extends HostedName = EngineName> {
+  readonly name: Name;
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, Pending>();
   readonly #ended: Promise<void>;
   #lastId = 0;
 
-  private constructor(name: EngineName, options: EngineOptions, host: string) {
+  private constructor(name: Name, options: EngineOptions, host: string) {
     this.name = name;
     this.#child = fork(host, [JSON.stringify({ name, ...options })], { env: HOST_ENV });
     this.#child.on('message', (message) => this.#settle(message as HostReply));
@@ -67,7 +67,7 @@ export class EngineClient {
   }
 
   /** @param host the file of the host's program, of this checkout or of another one */
-  static async open(name: EngineName, options: EngineOptions, host = HOST): Promise<EngineClient> {
+  static async open<Name extends HostedName>(name: Name, options: EngineOptions, host = HOST): Promise<EngineClient<Name>> {
     const client = new EngineClient(name, options, host);
     await new Promise((resolve, reject) => client.#pending.set(0, { resolve, reject }));
     return client;

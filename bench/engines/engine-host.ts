@@ -1,17 +1,24 @@
 // Runs one engine in a separate process, so that its memory is measured apart from the harness and a cold start is really cold.
 // engine-client.ts starts it with the engine's name and options as JSON in the first argument. It may answer several calls at once.
 
-import type { Engine, EngineName, EngineOptions, EventSource } from './engine.ts';
+import type { Engine, EngineOptions, EventSource, HostedName } from './engine.ts';
 import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './engine-client.ts';
 import { type TimedAnswer, timeExplore, timeSearch } from './timed-searches.ts';
 
-const { name, ...options } = JSON.parse(process.argv[2] ?? '{}') as EngineOptions & { readonly name: EngineName };
+const { name, ...options } = JSON.parse(process.argv[2] ?? '{}') as EngineOptions & { readonly name: HostedName };
 
 /** Loads only the engine of the order, so that it runs without the packages and the memory of the other. */
 async function openEngine(): Promise<Engine> {
-  return name === 'shieldlog'
-    ? await (await import('./shieldlog.ts')).openShieldlog(options)
-    : await (await import('./clickhouse.ts')).openClickhouse(options);
+  switch (name) {
+    case 'shieldlog':
+      return await (await import('./shieldlog.ts')).openShieldlog(options);
+    case 'clickhouse':
+      return await (await import('./clickhouse.ts')).openClickhouse(options);
+    case 'floor':
+      return await (await import('../floor/floor-engine.ts')).openFloor(options);
+    default:
+      return name satisfies never;
+  }
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

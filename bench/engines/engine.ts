@@ -6,6 +6,9 @@ export const ENGINE_NAMES = ['shieldlog', 'clickhouse'] as const;
 
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
+/** What a process can open: a participant, or the floor that our searches are held to. */
+export type HostedName = EngineName | 'floor';
+
 export interface EngineOptions {
   /** A folder that only this engine uses. It finds the data of an earlier process there. */
   readonly dataDir: string;

@@ -14,6 +14,9 @@ import { fileChunks, pacedChunks } from '../events/file-chunks.ts';
 import type { Engine, EngineOptions } from './engine.ts';
 
 const RETENTION_MS = 72 * HOUR_MS;
+const MERGE_TRIES = 4;
+/** Longer than the program leaves segments alone after a failed merge or two. */
+const MERGE_WAIT_MS = 60_000;
 
 /** Opens this project's store in this process, with its default settings. */
 export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false }: EngineOptions): Promise<Engine> {
@@ -21,6 +24,16 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
   const now = () => nowMs;
   const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: remembers });
   const closing: (() => Promise<unknown>)[] = [];
+  // Right after a bulk intake a large merge may find too little memory. The program tries it again a little later, as is done here.
+  const compactedAll = async (tries = MERGE_TRIES): Promise<void> => {
+    try {
+      await store.compactNow();
+    } catch (error) {
+      if (tries === 1) throw error;
+      nowMs += MERGE_WAIT_MS;
+      await compactedAll(tries - 1);
+    }
+  };
   return {
     version: `duckdb ${duckdb.version}`,
     ingest: async ({ file, eventsPerSecond }) => {
@@ -34,7 +47,7 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
     settle: async () => {
       nowMs = BENCH_NOW_MS + OLD_AFTER_MS;
       await store.flushNow();
-      await store.compactNow();
+      await compactedAll();
       nowMs = BENCH_NOW_MS;
     },
     search: (plan) => store.search(plan),

@@ -66,6 +66,17 @@ export interface QuestionFigures {
   readonly engines: ByEngine<LookFigures>;
 }
 
+/** One search, or the first look of a question, beside what it costs at least; in milliseconds, run by run. */
+export interface FloorFigures {
+  readonly name: string;
+  readonly title: string;
+  readonly total: number;
+  /** Nothing is remembered. */
+  readonly oursMs: readonly number[];
+  /** The fastest known statements by hand over the same files, without logs. */
+  readonly floorMs: readonly number[];
+}
+
 /** Everything measured on one number of events. */
 export interface SizeFigures {
   readonly events: number;
@@ -74,6 +85,7 @@ export interface SizeFigures {
   /** Peak memory of a process that only searched. */
   readonly searchPeakMemoryBytes: ByEngine<number>;
   readonly workloads: readonly WorkloadFigures[];
+  readonly floor: readonly FloorFigures[];
 }
 
 /** Searches of a dashboard, in turns alone and during an intake. */

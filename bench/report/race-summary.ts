@@ -1,6 +1,14 @@
 import type { EngineName } from '../engines/engine.ts';
 import { percentile } from './figures.ts';
-import type { IntakeFigures, LookFigures, MixedFigures, QuestionFigures, SizeFigures, WorkloadFigures } from './race-result.ts';
+import type {
+  FloorFigures,
+  IntakeFigures,
+  LookFigures,
+  MixedFigures,
+  QuestionFigures,
+  SizeFigures,
+  WorkloadFigures,
+} from './race-result.ts';
 
 /** Added to both times before they are divided, as in ClickBench, so that a difference of 1 ms in 2 ms counts little. */
 const SLACK_MS = 10;
@@ -41,6 +49,11 @@ export function secondShare(question: QuestionFigures, engine: EngineName): numb
 export function geometricMean(values: readonly number[]): number {
   const measured = values.filter((value) => !Number.isNaN(value));
   return Math.exp(measured.reduce((sum, value) => sum + Math.log(value), 0) / measured.length);
+}
+
+/** The time of our engine as a multiple of the floor. Below 1 our engine has a faster way than those that are written by hand. */
+export function timesTheFloor({ oursMs, floorMs }: FloorFigures): number {
+  return percentile(oursMs, 0.5) / percentile(floorMs, 0.5);
 }
 
 interface Slowdown {

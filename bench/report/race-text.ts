@@ -14,6 +14,7 @@ import {
   type Temperature,
   timesAsFast,
   timesAsFastAt,
+  timesTheFloor,
 } from './race-summary.ts';
 
 const times = (value: number) => (Number.isNaN(value) ? '' : `${value.toFixed(2)}x`);
@@ -22,7 +23,7 @@ const times = (value: number) => (Number.isNaN(value) ? '' : `${value.toFixed(2)
 export function raceText(result: RaceResult): string {
   const parts = [
     circumstancesText(result.circumstances),
-    ...result.sizes.flatMap((size) => [intakeTable(size), searchTable(size)]),
+    ...result.sizes.flatMap((size) => [intakeTable(size), searchTable(size), floorTable(size)]),
     growthTable(result.sizes),
     questionsTable(result),
     mixedTable(result),
@@ -54,7 +55,8 @@ function intakeTable({ events, files, intake }: SizeFigures): string {
 }
 
 function searchTable({ events, workloads, searchPeakMemoryBytes }: SizeFigures): string {
-  if (workloads.length === 0) {
+  const isTimed = workloads.some(({ engines }) => entries(engines).some(([, { hotMs, coldMs }]) => hotMs.length + coldMs.length > 0));
+  if (!isTimed) {
     return '';
   }
   const columns = (temperature: Temperature) => (workload: SizeFigures['workloads'][number]) => [
@@ -79,6 +81,18 @@ function searchTable({ events, workloads, searchPeakMemoryBytes }: SizeFigures):
       ['geometric mean', '', ...(['hotMs', 'coldMs', 'rememberedMs'] as const).flatMap((temperature) => ['', '', mean(temperature)])],
     ],
   );
+}
+
+function floorTable({ events, floor }: SizeFigures): string {
+  const rows = floor.map((row) => {
+    const [ours, least] = [row.oursMs, row.floorMs].map((values) => percentile(values, 0.5)) as [number, number];
+    return [row.title, count(row.total), shown(ours), shown(least), times(timesTheFloor(row))];
+  });
+  // Where our engine is the fastest known, it is its own floor.
+  const mean = times(geometricMean(floor.map((row) => Math.max(1, timesTheFloor(row)))));
+  const title = `${count(events)} events: ${OURS} beside its floor, statements by hand over the same files without logs, ms (median)`;
+  const columns = ['', 'total', OURS, 'floor', 'times the floor'];
+  return rows.length === 0 ? '' : textTable(title, columns, [...rows, ['geometric mean, none below 1', '', '', '', mean]]);
 }
 
 function shown(value: number): string {

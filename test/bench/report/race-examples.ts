@@ -25,6 +25,7 @@ function sizeOf(events: number, coldRuns: number): SizeFigures {
         diskBytes: events * 171,
       },
     },
+    floor: [{ name: '01', title: 'first page', total: 123_456, oursMs: [12 * share], floorMs: [10 * share] }],
     searchPeakMemoryBytes: { shieldlog: 300 * 1024 ** 2, clickhouse: 900 * 1024 ** 2 },
     workloads: [
       {

@@ -24,7 +24,14 @@ function workload(name: string, ours: readonly number[], theirs: readonly number
 }
 
 function size(events: number, ms: number): SizeFigures {
-  return { events, files: { count: 1, bytes: 0 }, intake: {}, searchPeakMemoryBytes: {}, workloads: [workload('page', [ms], [ms * 2])] };
+  return {
+    events,
+    files: { count: 1, bytes: 0 },
+    intake: {},
+    searchPeakMemoryBytes: {},
+    workloads: [workload('page', [ms], [ms * 2])],
+    floor: [],
+  };
 }
 
 function mixed(turns: MixedFigures['turns']): MixedFigures {
