@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,9 +22,18 @@ beforeAll(async () => {
 
 afterAll(() => app.stop());
 
+const scripts = () => paths.filter((path) => path.endsWith('.js'));
+
+/** The paths of what a script imports. */
+async function importsOf(path: string): Promise<string[]> {
+  const { text } = await ask(app, path);
+  const names = [...text.matchAll(/(?:from|import) ?\(?["'](\.[\w@./-]+)["']/g)].map(([, name = '']) => name);
+  return names.map((name) => new URL(name, `${app.url}${path}`).pathname);
+}
+
 describe('the page', () => {
   test('names all of its files, which may be kept for good', async () => {
-    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.length).toBeGreaterThan(4);
     for (const path of paths) {
       const { status, headers } = await ask(app, path);
       expect([headers.get('content-encoding'), headers.get('vary')]).toEqual(['gzip', 'accept-encoding']);
@@ -39,52 +47,55 @@ describe('the page', () => {
     expect(sizes.reduce((sum, size) => sum + size, html.length)).toBeLessThan(MAX_BYTES);
   });
 
-  test('has an import map that the policy lets in, for every name that is imported', async () => {
-    const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? [];
-    expect(policy).toContain(`'sha256-${createHash('sha256').update(importMap).digest('base64')}'`);
-    const { imports } = JSON.parse(importMap);
-    const scripts = await Promise.all(
-      paths.filter((path) => /\.[jt]s$/.test(path)).map(async (path) => [path, (await ask(app, path)).text]),
-    );
-    for (const [path = '', text = ''] of scripts) {
-      for (const [, name = ''] of text.matchAll(/(?:from|^import) ?["']([\w@./-]+)["']/gm)) {
-        const target = name.startsWith('.') ? new URL(name, `${app.url}${path}`).pathname : imports[name];
-        expect([path, name, paths.includes(target)]).toEqual([path, name, true]);
-      }
+  test('has all that its scripts import', async () => {
+    for (const path of scripts()) {
+      const imported = await importsOf(path);
+      expect([path, imported.filter((one) => !paths.includes(one))]).toEqual([path, []]);
     }
   });
 
-  test('loads what its first question takes before all else', async () => {
+  test('loads what its first question takes before all else, and that is less than half', async () => {
     const links = [...html.matchAll(/<link rel="modulepreload" href="([^"]+)"( fetchpriority="low")?>/g)];
     const isLate = new Map(links.map(([, path = '', low]) => [path, low !== undefined]));
-    const [entry = ''] = paths.filter((path) => path.endsWith('/web/first-question.ts'));
-    const { imports } = JSON.parse(/<script type="importmap">(.*?)<\/script>/.exec(html)?.[1] ?? '{}');
+    expect([...isLate.keys()].toSorted()).toEqual(scripts().toSorted());
+    const [entry = ''] = paths.filter((path) => path.endsWith('/first-question.js'));
     const needed = new Set([entry]);
-    for (const path of needed) {
-      const { text } = await ask(app, path);
-      for (const [, name = ''] of text.matchAll(/(?:from|^import|;import) ?["']([\w@./-]+)["']/gm))
-        needed.add(name.startsWith('.') ? new URL(name, `${app.url}${path}`).pathname : imports[name]);
-    }
+    for (const path of needed) for (const one of await importsOf(path)) needed.add(one);
     expect([...isLate].filter(([path, late]) => late === needed.has(path))).toEqual([]);
-    expect(needed.size).toBeLessThan(isLate.size / 2);
+    const bytes = async (some: Iterable<string>) => {
+      const texts = await Promise.all(Array.from(some, async (path) => (await ask(app, path)).text.length));
+      return texts.reduce((sum, length) => sum + length, 0);
+    };
+    expect(await bytes(needed)).toBeLessThan((await bytes(scripts())) / 2);
     const order = [...isLate.values()];
     expect(order).toEqual(order.toSorted((a, b) => Number(a) - Number(b)));
   });
 
   test('lets nothing else in, and nothing become markup', () => {
-    expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
     expect(policy).not.toContain('unsafe');
-    expect(html).not.toMatch(/\son\w+=|\sstyle=|<style|<script(?! type="importmap"| type="module" src=)/);
+    expect(html).not.toMatch(/\son\w+=|\sstyle=|<style|<script(?! type="module" src=)/);
     const sources = globSync('**/*.ts', { cwd: WEB });
     expect(sources.length).toBeGreaterThan(20);
     for (const file of sources)
       expect(readFileSync(join(WEB, file), 'utf8')).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
   });
 
+  test('has all of its style sheets', () => {
+    const sheets = globSync('style/*.css', { cwd: WEB }).map((path) => path.replace('style/', './'));
+    const imported = [...readFileSync(join(WEB, 'style/page.css'), 'utf8').matchAll(/@import "(\.[^"]+)"/g)].map(([, path]) => path);
+    expect(imported.toSorted()).toEqual(sheets.filter((path) => path !== './page.css').toSorted());
+  });
+
   test('has no file but its own', async () => {
-    const [entry = ''] = paths.filter((path) => path.endsWith('/web/main.ts'));
-    for (const path of ['/page/', entry.replace('web/main.ts', 'query/compile-search.ts'), entry.replace('web', '../src')])
+    const [entry = ''] = paths.filter((path) => path.endsWith('/main.js'));
+    for (const path of [
+      '/page/',
+      '/page/web/main.ts',
+      entry.replace('main.js', 'compile-search.js'),
+      entry.replace('main.js', '../../src/app.ts'),
+    ])
       expect([path, (await ask(app, path)).status]).toEqual([path, 404]);
   });
 });
