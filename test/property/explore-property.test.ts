@@ -22,7 +22,7 @@ const CHANGING = 'explore, while events are stored';
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 320;
 /** In each state of the data, and with each of the limits. */
-const REQUESTS = storeRuns(8);
+const REQUESTS = storeRuns(4);
 /** In each state of the data, with few values. */
 const LAWS = 3;
 const UNKNOWN_ZONE = 99;

@@ -34,7 +34,7 @@ const event = fc.record({
   url: optional(url),
 });
 
-const RUNS = propertyRuns(40);
+const RUNS = propertyRuns(20);
 
 test('whatever is in journals, a kernel flushes it into the rows that DuckDB makes of it', async () => {
   const kernel = new SegmentKernel();
@@ -83,7 +83,7 @@ test('no vector has more than 2 MiB of a column, in journals and in what a kerne
       expect(Math.max(...largest)).toBeLessThanOrEqual(2 * 1024 * 1024);
       severalGroups += Number(segments.some(({ blocks }) => (blocks?.length ?? 0) > 2 * 16));
     }),
-    { numRuns: propertyRuns(12) },
+    { numRuns: propertyRuns(6) },
   );
   expect(severalGroups).toBeGreaterThan(0);
 });

@@ -8,7 +8,7 @@ import { propertyRuns } from '../random/property-runs.ts';
 import { ZONES } from './arbitrary-event.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, RETENTION_MS, withFolder } from './filled-store.ts';
 
-const HISTORIES = propertyRuns(15);
+const HISTORIES = propertyRuns(8);
 
 /** One step in the life of a data folder. */
 type Step =

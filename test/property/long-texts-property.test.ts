@@ -11,7 +11,7 @@ import { propertyRuns } from '../random/property-runs.ts';
 import { appendEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
 import { answer } from './search-answer.ts';
 
-const RUNS = propertyRuns(6);
+const RUNS = propertyRuns(3);
 const HOUR_MS = 3_600_000;
 const MOST_BYTES = 2 * 1024 * 1024;
 

@@ -17,8 +17,8 @@ import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from
 const PROPERTY = 'matcher';
 const DATA_SETS = storeRuns(2);
 const EVENTS = 450;
-const REQUESTS = propertyRuns(storeRuns(120));
-const WILDCARDS = propertyRuns(storeRuns(60));
+const REQUESTS = propertyRuns(storeRuns(60));
+const WILDCARDS = propertyRuns(storeRuns(32));
 const ZONE = 1;
 /** Less than a page of the search, so that one answer has every event that matches. */
 const MAX_ROWS = 500;

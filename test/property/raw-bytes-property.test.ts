@@ -10,7 +10,7 @@ import { TakenInEvents } from './raw-bytes/taken-in-events.ts';
 import { DATABASE_TOKEN, KEY_OF_ALL_ZONES, KEY_OF_ZONE_1, startWatchedProgram, type WatchedProgram } from './raw-bytes/watched-program.ts';
 import { type Exchange, exchange } from './raw-bytes/wire-exchange.ts';
 
-const CASES = propertyRuns(1_000);
+const CASES = propertyRuns(500);
 /** Cases that are under way together. */
 const TOGETHER = 20;
 /** Milliseconds of CPU time. The program is to hold its main thread for less than 100; this also holds on a machine that is slower. */

@@ -14,7 +14,7 @@ const PROPERTY = 'search';
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 700;
 /** In each of the two states of the store that {@link withFilledStore} goes through. */
-const REQUESTS = storeRuns(100);
+const REQUESTS = storeRuns(48);
 
 /**
  * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in memtables, and again after all of

@@ -115,7 +115,7 @@ test('whatever the bytes are, a key of one zone puts no event into another, nor 
       expect(await zonesStored(store)).toEqual([]);
     }),
     // Some 6 of 100 runs are refused, and as many replay: of fewer runs the numbers below would now and then not be reached by chance.
-    { numRuns: propertyRuns(600) },
+    { numRuns: propertyRuns(300) },
   );
   // Otherwise the guard or the replay had nothing to do.
   expect(runs.refused).toBeGreaterThan(5);
