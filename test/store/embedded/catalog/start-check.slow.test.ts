@@ -1,7 +1,8 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { StoreError } from '../../../../store/store-error.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
@@ -11,11 +12,16 @@ import { eventSeries, HOUR, idsOf, NOW, storedIds } from '../stored-events.ts';
 
 const CATALOG = 'catalog.sqlite';
 
-function copyOf(dataDir: string): string {
-  const copy = temporaryFolder();
+function copyOf(dataDir: string, copy = temporaryFolder()): string {
   cpSync(dataDir, copy, { recursive: true });
   return copy;
 }
+
+/** What the tests of this file share goes with the file. */
+const shared = mkdtempSync(join(tmpdir(), 'shieldlog-start-check-'));
+afterAll(() => rmSync(shared, { recursive: true, force: true }));
+
+const sharedFolder = (): string => mkdtempSync(join(shared, 'folder-'));
 
 const partsOf = (dataDir: string, folder: 'segments' | 'journal') => readdirSync(join(dataDir, folder)).sort();
 
@@ -30,7 +36,7 @@ function contentOf(dataDir: string): Map<string, string> {
 const ALL = ['a', 'b', 'c', 'd', 'e'].flatMap((prefix, index) => eventSeries(prefix, 10, NOW - 20 * HOUR + 100 * index, 1));
 const ALL_IDS = idsOf(ALL).sort();
 
-/** Copies of one data folder at several moments, each made while no program runs. */
+/** Copies of one data folder at several moments, each made while no program runs. No test changes them: each takes a copy. */
 interface Life {
   /** No events. */
   readonly fresh: string;
@@ -51,8 +57,21 @@ interface Life {
 /** How the program ended before each copy. After a kill the last commits are in the catalog's write-ahead log. */
 type End = 'stopped' | 'killed';
 
-async function lifeOfFolder(end: End = 'stopped'): Promise<Life> {
-  const dataDir = temporaryFolder();
+const lives: Partial<Record<End, Promise<Life>>> = {};
+
+/** The life of a folder whose program ended so. It is lived once. */
+function lifeOfFolder(end: End): Promise<Life> {
+  lives[end] ??= liveInFolder(end);
+  return lives[end];
+}
+
+/** A copy of a folder as it was at this moment. */
+async function folderAt(moment: keyof Life, end: End = 'stopped'): Promise<string> {
+  return copyOf((await lifeOfFolder(end))[moment]);
+}
+
+async function liveInFolder(end: End): Promise<Life> {
+  const dataDir = sharedFolder();
   const after = async (...steps: readonly ('append' | 'flush' | 'merge')[]): Promise<string> => {
     const store = await embeddedStoreIn(dataDir);
     for (const step of steps) {
@@ -63,9 +82,9 @@ async function lifeOfFolder(end: End = 'stopped'): Promise<Life> {
         await (step === 'flush' ? store.flushNow() : store.compactNow());
       }
     }
-    const killed = copyOf(dataDir);
+    const killed = copyOf(dataDir, sharedFolder());
     await store.close();
-    return end === 'killed' ? killed : copyOf(dataDir);
+    return end === 'killed' ? killed : copyOf(dataDir, sharedFolder());
   };
   return {
     fresh: await after(),
@@ -85,18 +104,14 @@ function takeCatalogOf(dataDir: string, from: string): void {
   }
 }
 
-interface Refusal {
-  /** Makes a folder that lost something out of a whole one, which is returned, too. */
-  readonly damage: (life: Life) => { readonly whole: string; readonly dataDir: string };
-  readonly message: RegExp;
-}
+/** How many events the folder has at a moment. */
+const EVENTS = { appended: 20, flushedAgain: 20, merged: 30, full: 50 } as const;
 
-function damaged(moment: keyof Life, change: (dataDir: string, life: Life) => void): Refusal['damage'] {
-  return (life) => {
-    const dataDir = copyOf(life[moment]);
-    change(dataDir, life);
-    return { whole: life[moment], dataDir };
-  };
+interface Refusal {
+  readonly moment: keyof typeof EVENTS;
+  /** Takes something from a whole folder. */
+  readonly damage: (dataDir: string, life: Life) => void;
+  readonly message: RegExp;
 }
 
 const LOST = /^DATA_DIR: ".*" holds events, and its catalog ".*catalog\.sqlite" is missing or has no tables; no file was changed; move its/;
@@ -105,81 +120,85 @@ const OLDER =
 const DAMAGED = /^DATA_DIR: the catalog ".*catalog\.sqlite" is damaged: .*; no file was changed; move its catalog\.sqlite-wal away/s;
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
-  'is missing beside segments': { damage: damaged('merged', (dataDir) => rmSync(join(dataDir, CATALOG))), message: LOST },
+  'is missing beside segments': { moment: 'merged', damage: (dataDir) => rmSync(join(dataDir, CATALOG)), message: LOST },
   'is missing beside journals': {
-    damage: damaged('appended', (dataDir) => {
+    moment: 'appended',
+    damage: (dataDir) => {
       rmSync(join(dataDir, CATALOG));
       rmSync(join(dataDir, 'segments'), { recursive: true });
-    }),
+    },
     message: LOST,
   },
-  'has no bytes': { damage: damaged('full', (dataDir) => truncateSync(join(dataDir, CATALOG))), message: LOST },
+  'has no bytes': { moment: 'full', damage: (dataDir) => truncateSync(join(dataDir, CATALOG)), message: LOST },
   'was copied without its write-ahead log': {
-    damage: damaged('full', (dataDir, { fresh }) => {
+    moment: 'full',
+    damage: (dataDir, { fresh }) => {
       rmSync(join(dataDir, `${CATALOG}-wal`), { force: true });
       cpSync(join(fresh, CATALOG), join(dataDir, CATALOG));
-    }),
+    },
     message: /journal 1 is missing, journal 5 is there; no file was changed; move its catalog\.sqlite-wal/,
   },
   'has no tables': {
-    damage: damaged('full', (dataDir) => {
+    moment: 'full',
+    damage: (dataDir) => {
       rmSync(join(dataDir, CATALOG));
       const database = new DatabaseSync(join(dataDir, CATALOG));
       database.exec('PRAGMA journal_mode = WAL');
       database.close();
-    }),
+    },
     message: LOST,
   },
-  'is another file': { damage: damaged('full', (dataDir) => writeFileSync(join(dataDir, CATALOG), 'x'.repeat(9_000))), message: DAMAGED },
+  'is another file': { moment: 'full', damage: (dataDir) => writeFileSync(join(dataDir, CATALOG), 'x'.repeat(9_000)), message: DAMAGED },
   'has a page that was overwritten': {
-    damage: damaged('full', (dataDir) => {
+    moment: 'full',
+    damage: (dataDir) => {
       const path = join(dataDir, CATALOG);
       // A write-ahead log has a whole page in its place.
       new DatabaseSync(path).close();
       rmSync(`${path}-wal`, { force: true });
       writeFileSync(path, readFileSync(path).fill(0xff, 4_096, 8_192));
-    }),
+    },
     message: DAMAGED,
   },
-  'is older than a flush': { damage: damaged('flushedAgain', (dataDir, { flushed }) => takeCatalogOf(dataDir, flushed)), message: OLDER },
+  'is older than a flush': { moment: 'flushedAgain', damage: (dataDir, { flushed }) => takeCatalogOf(dataDir, flushed), message: OLDER },
   'is older than a merge': {
-    damage: damaged('merged', (dataDir, { flushedThrice }) => takeCatalogOf(dataDir, flushedThrice)),
+    moment: 'merged',
+    damage: (dataDir, { flushedThrice }) => takeCatalogOf(dataDir, flushedThrice),
     message: /may be older than its files: ENOENT.*, and ".*c1-.*\.parquet" may hold its events; no file was changed/,
   },
   'is older than a merge of segments that it never had': {
-    damage: (life) => {
-      const dataDir = copyOf(life.merged);
+    moment: 'merged',
+    damage: (dataDir, life) => {
       // What a catalog from before the first flush has beside it: its journals are gone, and the blob files were taken away.
       takeCatalogOf(dataDir, life.fresh);
       for (const name of partsOf(dataDir, 'segments').filter((one) => one.startsWith('j'))) rmSync(join(dataDir, 'segments', name));
-      return { whole: life.merged, dataDir };
     },
     message: OLDER,
   },
   'is older than the journals that were removed after a flush': {
-    damage: damaged('full', (dataDir, { flushedAgain }) => takeCatalogOf(dataDir, flushedAgain)),
+    moment: 'full',
+    damage: (dataDir, { flushedAgain }) => takeCatalogOf(dataDir, flushedAgain),
     message: /may be older than its files|journal \d is missing, journal \d is there/,
   },
 };
 
 describe.each<End>(['stopped', 'killed'])('after the program was %s a start is refused, and changes no file, where the catalog', (end) => {
-  test.each(Object.entries(REFUSALS))('%s', async (_, { damage, message }) => {
+  test.each(Object.entries(REFUSALS))('%s', async (_, { moment, damage, message }) => {
     const life = await lifeOfFolder(end);
-    const { whole, dataDir } = damage(life);
+    const dataDir = copyOf(life[moment]);
+    damage(dataDir, life);
     const before = contentOf(dataDir);
     await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
     expect(contentOf(dataDir)).toEqual(before);
     // Nothing was lost: with what it had the folder has every event once.
-    cpSync(whole, dataDir, { recursive: true });
-    const ids = (await storedIds(await embeddedStoreIn(dataDir))).sort();
-    expect(ids).toEqual(ALL_IDS.slice(0, ids.length));
-    expect(ids).toEqual((await storedIds(await embeddedStoreIn(copyOf(whole)))).sort());
+    copyOf(life[moment], dataDir);
+    expect((await storedIds(await embeddedStoreIn(dataDir))).sort()).toEqual(ALL_IDS.slice(0, EVENTS[moment]));
   });
 });
 
 describe('files that the catalog does not name', () => {
   test('are removed at the start where their journals are there, as after a kill in a flush', async () => {
-    const { appended, flushedAgain } = await lifeOfFolder();
+    const { appended, flushedAgain } = await lifeOfFolder('stopped');
     const dataDir = copyOf(appended);
     const published = partsOf(dataDir, 'segments');
     cpSync(join(flushedAgain, 'segments'), join(dataDir, 'segments'), { recursive: true });
@@ -192,7 +211,7 @@ describe('files that the catalog does not name', () => {
   });
 
   test('are removed at the start where a merge replaced them, as after a kill in a merge', async () => {
-    const { flushedThrice, merged } = await lifeOfFolder();
+    const { flushedThrice, merged } = await lifeOfFolder('stopped');
     const dataDir = copyOf(merged);
     cpSync(join(flushedThrice, 'segments'), join(dataDir, 'segments'), { recursive: true });
     const store = await embeddedStoreIn(dataDir);
@@ -201,17 +220,16 @@ describe('files that the catalog does not name', () => {
   });
 
   test('stay where a file that the catalog names is missing', async () => {
-    const { flushedAgain } = await lifeOfFolder();
-    const dataDir = copyOf(flushedAgain);
+    const dataDir = await folderAt('flushedAgain');
+    rmSync(join(dataDir, 'segments', partsOf(dataDir, 'segments')[0] ?? ''));
     writeFileSync(join(dataDir, 'segments', 'j1-x-0.parquet'), 'of an earlier attempt');
-    rmSync(join(dataDir, 'segments', partsOf(flushedAgain, 'segments')[0] ?? ''));
     const before = contentOf(dataDir);
     await expect(embeddedStoreIn(dataDir)).rejects.toMatchObject({ code: 'corrupt' });
     expect(contentOf(dataDir)).toEqual(before);
   });
 
   test('stay where they are not of the store', async () => {
-    const { full } = await lifeOfFolder();
+    const full = await folderAt('full');
     writeFileSync(join(full, 'segments', 'notes.parquet'), 'of somebody');
     await embeddedStoreIn(full);
     expect(partsOf(full, 'segments')).toContain('notes.parquet');
@@ -220,7 +238,7 @@ describe('files that the catalog does not name', () => {
 
 describe('a journal that is set aside', () => {
   async function withTornJournal(): Promise<string> {
-    const { full } = await lifeOfFolder();
+    const full = await folderAt('full');
     const torn = partsOf(full, 'journal').find((name) => name.endsWith('.parquet')) ?? '';
     const path = join(full, 'journal', torn);
     const content = readFileSync(path);
@@ -293,7 +311,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
   });
 
   test('where a bit of its write-ahead log is flipped', async () => {
-    const { full } = await lifeOfFolder('killed');
+    const full = await folderAt('full', 'killed');
     const wal = readFileSync(join(full, `${CATALOG}-wal`));
     const stored = (await storedIds(await embeddedStoreIn(copyOf(full)))).sort();
     for (let at = 5; at < wal.length; at += 2_500) {
@@ -309,7 +327,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
   });
 
   test('where a bit of the catalog is flipped', async () => {
-    const { full } = await lifeOfFolder();
+    const full = await folderAt('full');
     const catalog = readFileSync(join(full, CATALOG));
     const stored = (await storedIds(await embeddedStoreIn(copyOf(full)))).sort();
     // A prime, so that all parts of pages come.
@@ -337,7 +355,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
     "INSERT INTO source_offsets (topic, partition, next_offset) VALUES ('t', 0, 7)",
     'INSERT INTO expired_watermarks (zone_id, run, sequence) VALUES (1, 1, 7)',
   ])('where somebody changed a row: %s', async (statement) => {
-    const { full } = await lifeOfFolder();
+    const full = await folderAt('full');
     const database = new DatabaseSync(join(full, CATALOG));
     database.exec(statement);
     database.close();
@@ -350,7 +368,7 @@ describe('a catalog whose parts are of different times is refused, or loses noth
     ['further', 2],
     ['less far', -1],
   ])('where it says that journals are flushed %s than they are', async (_, by) => {
-    const { full } = await lifeOfFolder('killed');
+    const full = await folderAt('full', 'killed');
     const database = new DatabaseSync(join(full, CATALOG));
     database.exec(`UPDATE progress SET value = value + ${by} WHERE name = 'flushed_journal'`);
     database.close();
@@ -361,7 +379,8 @@ describe('a catalog whose parts are of different times is refused, or loses noth
 });
 
 test('on a full disk a start goes on, and what a crash left is removed later', async () => {
-  const { appended, flushedAgain } = await lifeOfFolder('killed');
+  const appended = await folderAt('appended', 'killed');
+  const { flushedAgain } = await lifeOfFolder('killed');
   const left = partsOf(flushedAgain, 'segments').filter((name) => !partsOf(appended, 'segments').includes(name));
   for (const name of left) cpSync(join(flushedAgain, 'segments', name), join(appended, 'segments', name));
   const original = DatabaseSync.prototype.exec;
