@@ -40,16 +40,37 @@ test('every preset asks up to now, and stands in the link', async () => {
   }
 });
 
-test.each([2, -10])('a clock of the browser that is %i minutes off changes nothing: the program tells what time it is', async (minutes) => {
-  const watched = await openPage('zone=12&last=72h', { initScript: wrongClock(minutes * MINUTE_MS), expectsFailures: true });
-  const { page, questions } = watched;
+test.each([
+  { last: '72h', seconds: 120 },
+  { last: '72h', seconds: -600 },
+  { last: '12h', seconds: -3_600 },
+  { last: '15m', seconds: -20 },
+])(
+  'a browser clock that is $seconds s off changes nothing in the last $last: the program tells what time it is',
+  async ({ last, seconds }) => {
+    const watched = await openPage(`zone=12&last=${last}`, { initScript: wrongClock(seconds * 1_000), expectsFailures: true });
+    const { page, questions } = watched;
+    await page.getByRole('region', { name: 'Fields' }).waitFor();
+    expect(questions().length).toBe(2);
+    const [first, second] = questions();
+    const moved = (second?.to ?? 0) - (first?.to ?? 0);
+    expect(Math.abs(moved + seconds * 1_000)).toBeLessThan(5_000);
+    expect(Math.abs(Date.now() - watched.lastQuestion().to)).toBeLessThan(60_000);
+    const picker = await openPicker(page);
+    await picker.getByRole('button', { name: '15 minutes' }).click();
+    await expect.poll(() => watched.lastQuestion().to - watched.lastQuestion().from).toBe(15 * MINUTE_MS);
+    expect(Math.abs(Date.now() - watched.lastQuestion().to)).toBeLessThan(60_000);
+  },
+);
+
+test('a window between two times is asked for once, whatever the browser takes for the time', async () => {
+  const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 2 * HOUR_MS;
+  const [start, end] = [to - HOUR_MS, to].map((ms) => new Date(ms).toISOString());
+  const { page, questions } = await openPage(`zone=12&from=${start}&to=${end}`, { initScript: wrongClock(-HOUR_MS) });
   await page.getByRole('region', { name: 'Fields' }).waitFor();
-  expect(Math.abs(Date.now() - watched.lastQuestion().to)).toBeLessThan(60_000);
-  expect(questions().length).toBe(2);
-  const picker = await openPicker(page);
-  await picker.getByRole('button', { name: '15 minutes' }).click();
-  await expect.poll(() => watched.lastQuestion().to - watched.lastQuestion().from).toBe(15 * MINUTE_MS);
-  expect(Math.abs(Date.now() - watched.lastQuestion().to)).toBeLessThan(60_000);
+  await page.getByRole('button', { name: /^Zone/ }).click();
+  await expect.poll(() => page.getByRole('main').getAttribute('aria-busy')).toBe('false');
+  expect(questions().map((asked) => [asked.from, asked.to])).toEqual([[to - HOUR_MS, to]]);
 });
 
 test('two times are typed by the clock of the place or by UTC, and shown by it everywhere', async () => {

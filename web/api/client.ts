@@ -102,21 +102,22 @@ export async function ask<Answer>(path: string, call: Call): Promise<Answer> {
 }
 
 /**
- * Asks for something up to the program's time. Where the program refuses the times, and has told with that that its clock shows another one
- * than was thought, it is asked once more.
+ * Asks what is to be known at the program's time. Where the answer, a refusal too, has told that the program's clock shows another time than
+ * was thought, and the question is another one at that time, it is asked once more.
  */
-export async function askUpToNow<Answer>(question: (now: number) => Promise<Answer>): Promise<Answer> {
+export async function askUpToNow<Question, Answer>(
+  questionAt: (now: number) => Question,
+  ask: (question: Question) => Promise<Answer>,
+): Promise<Answer> {
   const thought = programAhead();
-  try {
-    return await question(programNow());
-  } catch (error) {
-    if (programAhead() === thought || !(error instanceof RequestFailed) || !isAboutTime(error.failure)) throw error;
-    return await question(programNow());
+  const question = questionAt(programNow());
+  const [outcome] = await Promise.allSettled([ask(question)]);
+  if (programAhead() !== thought) {
+    const corrected = questionAt(programNow());
+    if (JSON.stringify(corrected) !== JSON.stringify(question)) return ask(corrected);
   }
-}
-
-function isAboutTime({ status, faults }: Failure): boolean {
-  return status === 400 && faults.some(({ field }) => field === 'from' || field === 'to');
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
 }
 
 async function failureOf(response: Response): Promise<Failure> {

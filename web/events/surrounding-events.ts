@@ -22,7 +22,10 @@ export function SurroundingEvents({ row, ip }: { readonly row: ParsedRow; readon
   useEffect(() => {
     const abort = new AbortController();
     setProgress({ kind: 'asking' });
-    askUpToNow((now) => surroundingsOf(row, ip, now, abort.signal)).then(
+    askUpToNow(
+      (now) => now,
+      (now) => surroundingsOf(row, ip, now, abort.signal),
+    ).then(
       (found) => abort.signal.aborted || setProgress({ kind: 'found', found }),
       (error: unknown) => {
         if (abort.signal.aborted) return;

@@ -30,7 +30,10 @@ export async function loadZones(): Promise<void> {
   underWay = mine;
   const asked = about.peek();
   try {
-    const zones = await askUpToNow((now) => zonesIn(windowOfRange(explorer.peek().range, now), mine.signal));
+    const zones = await askUpToNow(
+      (now) => windowOfRange(explorer.peek().range, now),
+      (window) => zonesIn(window, mine.signal),
+    );
     if (!mine.signal.aborted) last.value = { about: asked, list: { kind: 'known', zones } };
   } catch (error) {
     if (mine.signal.aborted) return;

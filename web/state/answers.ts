@@ -3,6 +3,7 @@ import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
 import { askExplorer, type ExploreAnswer } from '../api/explore.ts';
+import { programAhead } from '../api/program-clock.ts';
 import { explorer } from './explorer.ts';
 import { type AnsweredFacets, type Question, questionKey, questionOf } from './question.ts';
 
@@ -28,8 +29,8 @@ const lastPlain = signal<AnsweredFacets | null>(null);
 const failed = signal<Failed | null>(null);
 const state = signal<Progress>({ kind: 'idle' });
 const turn = signal(0);
-/** What "now" means to questions, in Unix milliseconds. */
-let now = 0;
+/** What "now" means to questions, in milliseconds of the browser's clock: where that is wrong, the answers tell by how much. */
+let askedAt = 0;
 let underWay = new AbortController();
 const askedKey = computed(() => questionKey(explorer.value));
 
@@ -51,7 +52,7 @@ const SAME_NOW_MS = (TOLERANCE_SECONDS * 1_000) / 2;
 
 /** Asks the same again, up to now. */
 export function askAgain(): void {
-  now = 0;
+  askedAt = 0;
   turn.value += 1;
 }
 
@@ -75,11 +76,10 @@ async function askNow(): Promise<void> {
   const key = askedKey.peek();
   state.value = { kind: 'asking', since };
   try {
-    const found = await askUpToNow(async (time) => {
-      if (Math.abs(time - now) > SAME_NOW_MS) now = time;
-      const question = questionOf(explorer.peek(), now);
-      return { question, answer: await askExplorer(question.zones, question.body, mine.signal) };
-    });
+    const found = await askUpToNow(
+      () => questionOf(explorer.peek(), sameNow()),
+      async (question) => ({ question, answer: await askExplorer(question.zones, question.body, mine.signal) }),
+    );
     if (mine.signal.aborted) return;
     last.value = { ...found, ms: performance.now() - since };
     if (found.question.comparison === null) lastPlain.value = { question: found.question, answer: { facets: found.answer.facets } };
@@ -89,6 +89,11 @@ async function askNow(): Promise<void> {
     failed.value = { failure: failureOf(error), key };
   }
   state.value = { kind: 'idle' };
+}
+
+function sameNow(): number {
+  if (Math.abs(Date.now() - askedAt) > SAME_NOW_MS) askedAt = Date.now();
+  return askedAt + programAhead();
 }
 
 /** An error of the page itself is shown like one of the program, and the browser's console has it. */
