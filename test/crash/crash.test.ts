@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import './recorded-calls.ts';
 import { withFolder } from '../property/filled-store.ts';
-import { crashPoints, drawnPowerLoss, KILL, recordedLife, tryCrashes } from './crash.ts';
+import { atEvery, crashPoints, drawnPowerLosses, KILL, recordedLife, tryCrashes } from './crash.ts';
 import { WHOLE_LIFE } from './histories.ts';
 import { DATA_DIR, History } from './history.ts';
 
@@ -32,17 +32,7 @@ test('what is recorded is all that the store does: a kill after the last operati
   });
 });
 
-/** One of so many operations is tried. An append has seven, each of which has its turn. */
-const EVERY = 5;
-
-test('a kill after some operation of the store loses nothing and doubles nothing', async () => {
-  const life = await recordedLife(WHOLE_LIFE);
-  const tried = await tryCrashes(life, ({ after }) => (after % EVERY === 0 ? { 'a kill': KILL } : {}));
-  expect(tried).toBeGreaterThan(15);
-});
-
 test('a power loss after some operation of the store loses nothing and doubles nothing', async () => {
-  const life = await recordedLife(WHOLE_LIFE);
-  const tried = await tryCrashes(life, ({ after, disk }) => (after % EVERY === 2 ? { 'a power loss': drawnPowerLoss(after, disk) } : {}));
-  expect(tried).toBeGreaterThan(15);
+  // An append has seven operations, each of which has its turn.
+  expect(await tryCrashes(await recordedLife(WHOLE_LIFE), atEvery(5, drawnPowerLosses()))).toBeGreaterThan(15);
 });

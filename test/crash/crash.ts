@@ -55,7 +55,7 @@ const anyFate: fc.Arbitrary<Fate> = fc.oneof(
 );
 
 /** A power loss that deals with each change as the seed has it. */
-export function drawnPowerLoss(seed: number, disk: Disk): Crash {
+function drawnPowerLoss(seed: number, disk: Disk): Crash {
   const changes = [...disk.unsynced()];
   const fates = new Map(fc.sample(anyFate, { seed, numRuns: changes.length }).map((fate, index) => [changes[index], fate]));
   return (change) => fates.get(change) ?? 'kept';
@@ -78,8 +78,40 @@ export async function whatIsWrong(left: LeftFolder, truth: Truth): Promise<strin
   });
 }
 
+/** Crashes once, goes on, and crashes again: at any moment of the recovery, and of the appends and the restart behind it. */
+export async function crashTwice(life: History, first: CrashesAt, second: CrashesAt): Promise<number> {
+  let tried = 0;
+  for (const point of crashPoints(life)) {
+    for (const crash of Object.values(first(point))) {
+      tried += await tryCrashes(await lifeAfter(crash, point, life), second);
+    }
+  }
+  return tried;
+}
+
+/**
+ * Kills the first process at each moment at which the unsynced paths are others than at the one before, goes on, and loses what is unsynced
+ * at every moment at which some of that is from before the kill. Resolves with the number of folders.
+ */
+export async function loseWhatIsTakenOver(life: History): Promise<number> {
+  let tried = 0;
+  let before: readonly string[] = [];
+  for (const point of crashPoints(life)) {
+    const unsynced = point.disk.unsyncedPaths();
+    // The names of DATA_DIR and of the folder above it are synced only by the process that makes them.
+    if (unsynced.some((path) => path.startsWith(`${DATA_DIR}/`)) && unsynced.join() !== before.join()) {
+      const second = await lifeAfter(KILL, point, life);
+      const takenOver = new Set<Operation>(second.recording.operations.slice(0, second.truths[0]?.from));
+      const isAnyUnsynced = (disk: Disk) => [...disk.unsynced()].some((change) => takenOver.has(change));
+      tried += await tryCrashes(second, ({ disk }) => (isAnyUnsynced(disk) ? { 'nothing unsynced is left': () => 'lost' } : {}));
+    }
+    before = unsynced;
+  }
+  return tried;
+}
+
 /** Goes on with what a crash has left: its store takes in events, and starts again. Resolves with that life. */
-export async function lifeAfter(crash: Crash, { disk, truth }: CrashPoint, { sent }: History): Promise<History> {
+async function lifeAfter(crash: Crash, { disk, truth }: CrashPoint, { sent }: History): Promise<History> {
   const unsynced = crash === KILL ? disk.unsyncedPaths() : [];
   return await withFolder(async (root) => {
     writeFolder(root, disk.left(crash));
@@ -97,6 +129,19 @@ export async function lifeAfter(crash: Crash, { disk, truth }: CrashPoint, { sen
 
 /** The crashes to try at a moment. */
 export type CrashesAt = (point: CrashPoint) => Readonly<Record<string, Crash>>;
+
+export const kills: CrashesAt = () => ({ 'a kill': KILL });
+
+/** One power loss at a moment, which the seed decides. */
+export const drawnPowerLosses =
+  (seed = 0): CrashesAt =>
+  ({ after, disk }) => ({ 'a drawn power loss': drawnPowerLoss(seed ^ after, disk) });
+
+/** Tries no crash but at every so many moments. */
+export const atEvery =
+  (every: number, crashesAt: CrashesAt): CrashesAt =>
+  (point) =>
+    point.after % every === 0 ? crashesAt(point) : {};
 
 /**
  * Tries crashes at all moments of a history. Each folder that they leave is opened once. Throws at the first one that is not as it has to

@@ -21,7 +21,7 @@ export const WHOLE_LIFE: readonly Step[] = [
 ];
 
 /** A life in which the files of a journal become those of the next one. */
-export const RECYCLING_LIFE: readonly Step[] = [
+const RECYCLING_LIFE: readonly Step[] = [
   { kind: 'append large' },
   { kind: 'flush' },
   { kind: 'append', count: 2 },
@@ -29,6 +29,8 @@ export const RECYCLING_LIFE: readonly Step[] = [
   { kind: 'flush' },
   { kind: 'merge' },
 ];
+
+export const LIVES = { 'the whole life of a store': WHOLE_LIFE, 'a life that recycles files': RECYCLING_LIFE };
 
 export const anyLife: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
