@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CONFIG_VARIABLES, flagOf } from '../../../src/config/config-table.ts';
 import { ask, eventLine, ingest, lastHour, search } from '../running-app.ts';
 import { addressOf, type CliProcess, killAll, runCli, startCli } from './cli-process.ts';
+import { runHere } from './command-run.ts';
 
 let folder: string;
 
@@ -114,7 +115,7 @@ describe('shieldlog serve', () => {
 
   test('names every wrong variable and flag at once, and those that are nearly settings: a line each, status 2', async () => {
     const env = { PORT: '80a', RETENTION_HOURS: '0', KAFKA_BROKER: 'a:9092', DATA_DIR: join(folder, 'data') };
-    const { status, stderr } = await runCli(['serve', '--log-level', 'loud'], env);
+    const { status, stderr } = await runHere(['serve', '--log-level', 'loud'], env);
     expect([status, stderr.split('\n')]).toEqual([
       2,
       [
@@ -160,7 +161,7 @@ describe('shieldlog serve', () => {
   });
 
   test('lists in its help every variable with its flag', async () => {
-    const { status, stdout, stderr } = await runCli(['serve', '--help']);
+    const { status, stdout, stderr } = await runHere(['serve', '--help']);
     expect([status, stderr]).toEqual([0, '']);
     for (const { name } of CONFIG_VARIABLES) expect(stdout).toContain(`--${flagOf(name)}, ${name}`);
   });
@@ -175,26 +176,26 @@ describe('shieldlog', () => {
     [['ingest', 'a', './a'], "shieldlog: './a' is given twice; allowed: each FILE once\n"],
     [['ingest', 'a', '--url', 'ftp://x'], 'shieldlog: --url "ftp://x" is not allowed; allowed: a URL such as http://127.0.0.1:8080\n'],
   ])('%j is wrong usage: one line, status 2', async (args, line) => {
-    expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: line });
+    expect(await runHere(args)).toEqual({ status: 2, stdout: '', stderr: line });
   });
 
   test.each([
     [[], 'no command is given'],
     [['sevre'], "'sevre' is not a command"],
   ])('%j names the commands that --help lists, status 2', async (args, wrong) => {
-    const { stdout } = await runCli(['--help']);
+    const { stdout } = await runHere(['--help']);
     const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name);
     expect(names.length).toBeGreaterThan(5);
-    expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${wrong}; there are: ${names.join(', ')}\n` });
+    expect(await runHere(args)).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${wrong}; there are: ${names.join(', ')}\n` });
   });
 
   test.each([['--version'], ['version'], ['-v']])('%s tells its version, which is that of the package', async (arg) => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
-    expect(await runCli([arg])).toEqual({ status: 0, stdout: `shieldlog ${version}\n`, stderr: '' });
+    expect(await runHere([arg])).toEqual({ status: 0, stdout: `shieldlog ${version}\n`, stderr: '' });
   });
 
   test.each([['--help'], ['help'], ['-h']])('%s lists the commands', async (arg) => {
-    const { status, stdout } = await runCli([arg]);
+    const { status, stdout } = await runHere([arg]);
     expect([status, stdout]).toEqual([0, expect.stringMatching(/serve .*\n.*ingest /s)]);
   });
 });
