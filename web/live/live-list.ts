@@ -1,4 +1,5 @@
 import type { DropReason } from '../../query/plan/search-result.ts';
+import type { Window } from '../api/explore.ts';
 import type { ParsedRow } from '../api/parsed-row.ts';
 
 interface Bounds {
@@ -18,10 +19,12 @@ export interface LiveList {
   readonly isPaused: boolean;
   readonly seen: number;
   readonly dropped: Readonly<Record<DropReason, number>>;
+  /** The times in which nothing was watched, the newest last. */
+  readonly unwatched: readonly Window[];
 }
 
 export function emptyList(most: Bounds): LiveList {
-  return { most, shown: [], waiting: [], waitingCount: 0, isPaused: false, seen: 0, dropped: { unread: 0, costly: 0 } };
+  return { most, shown: [], waiting: [], waitingCount: 0, isPaused: false, seen: 0, dropped: { unread: 0, costly: 0 }, unwatched: [] };
 }
 
 /** Adds rows, the newest last, as they came in since the list was drawn. */
@@ -45,10 +48,20 @@ export function withDropped(list: LiveList, count: number, reason: DropReason): 
   return { ...list, dropped: { ...list.dropped, [reason]: list.dropped[reason] + count } };
 }
 
+export function withUnwatched(list: LiveList, window: Window): LiveList {
+  return { ...list, unwatched: [...list.unwatched, window] };
+}
+
 /** Pauses the list, or goes on with what came in meanwhile. */
 export function withPause(list: LiveList, isPaused: boolean): LiveList {
   if (isPaused) return { ...list, isPaused };
   return { ...list, isPaused, shown: bounded([...list.waiting, ...list.shown], list.most), waiting: [], waitingCount: 0 };
+}
+
+/** When nothing was watched, by the clock of `timeText`; empty where that is not so. */
+export function unwatchedWords({ unwatched }: LiveList, timeText: (ms: number) => string): string {
+  if (unwatched.length === 0) return '';
+  return `; nothing was watched ${unwatched.map(({ from, to }) => `from ${timeText(from)} to ${timeText(to)}`).join(', ')}`;
 }
 
 /** What is to be said of the list beside its state. */

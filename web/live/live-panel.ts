@@ -4,8 +4,9 @@ import { eventTableColumns } from '../events/column-layout.ts';
 import { enterEvent, isOpen, openEvent } from '../events/opened-event.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { VirtualTable } from '../table/virtual-table.ts';
+import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
-import { listWords } from './live-list.ts';
+import { listWords, unwatchedWords } from './live-list.ts';
 import { liveList, pause, tailState, watchAgain } from './live-tail.ts';
 import type { TailState } from './watch-tail.ts';
 
@@ -52,7 +53,9 @@ export function LiveSwitch() {
 
 const WORDS: Readonly<Record<TailState['kind'], string>> = {
   connecting: 'Connecting',
+  queued: 'Four other tabs are live, as many as this browser has connections for; this one waits for one of them',
   watching: 'Watching',
+  hidden: 'Nothing is watched while the tab is hidden',
   lost: 'The connection is lost and will be opened again',
   expired: 'The tail does not go on where it was',
   refused: 'The program has refused the live tail',
@@ -60,11 +63,12 @@ const WORDS: Readonly<Record<TailState['kind'], string>> = {
 
 function LiveStatus() {
   const { kind, detail } = tailState.value;
+  const { clock } = explorer.value;
   const isBad = kind !== 'watching' && kind !== 'connecting';
   const words = detail === '' ? WORDS[kind] : `${WORDS[kind]}: ${detail}`;
   // How many events there are changes all the time: read aloud, it would leave no room for anything else.
   return html`<span>
-    <span role="status" class=${isBad ? 'failed' : ''}>${words}</span>; ${listWords(liveList.value)}
+    <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatchedWords(liveList.value, (ms) => timeText(ms, clock))}</span>; ${listWords(liveList.value)}
     ${kind === 'refused' ? html` <button type="button" onClick=${watchAgain}>Try again</button>` : null}
   </span>`;
 }

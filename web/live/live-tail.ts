@@ -2,10 +2,12 @@ import { computed, effect, type ReadonlySignal, signal, untracked } from '@preac
 import { accessKey } from '../api/access-key.ts';
 import { fetchWithKey } from '../api/client.ts';
 import { type ParsedRow, readRow, rowKey } from '../api/parsed-row.ts';
+import { programNow } from '../api/program-clock.ts';
 import type { Neighbours } from '../events/event-pages.ts';
 import { explorer } from '../state/explorer.ts';
 import { tailPath } from '../state/tail-request.ts';
-import { emptyList, type LiveList, withDropped, withPause, withRows } from './live-list.ts';
+import { emptyList, type LiveList, withDropped, withPause, withRows, withUnwatched } from './live-list.ts';
+import { takeTurn } from './stream-turn.ts';
 import { type TailState, watchTail } from './watch-tail.ts';
 
 /** Newer events push out older ones beyond this many, or beyond so many characters of their logs. */
@@ -38,6 +40,16 @@ export function watchAgain(): void {
   turn.value += 1;
 }
 
+/**
+ * The locks of the browser where the page came over HTTP/1.1, on which each stream has a connection of its own; null elsewhere, and where
+ * the browser has none: without TLS, beyond loopback.
+ */
+function streamLocks(): LockManager | null {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (navigation?.nextHopProtocol.startsWith('http/1') !== true) return null;
+  return (navigator.locks as LockManager | undefined) ?? null;
+}
+
 function watch(path: string, signal: AbortSignal): void {
   let gathered: ParsedRow[] = [];
   let isDue = false;
@@ -47,9 +59,9 @@ function watch(path: string, signal: AbortSignal): void {
     list.value = withRows(list.peek(), gathered);
     gathered = [];
   };
-  const fetchStream = (headers: Readonly<Record<string, string>>): Promise<Response> => fetchWithKey(path, { headers, signal });
   void watchTail({
-    fetchStream,
+    takeTurn: (onWait) => takeTurn({ tab: document, locks: streamLocks(), onWait, signal }),
+    fetchStream: (headers, whileOpen) => fetchWithKey(path, { headers, signal: whileOpen }),
     onRow(text) {
       gathered.push(readRow(text));
       // A hidden page is drawn rarely; it keeps no more than it would show.
@@ -63,6 +75,10 @@ function watch(path: string, signal: AbortSignal): void {
     onState(next) {
       state.value = next;
     },
+    onUnwatched(from, to) {
+      list.value = withUnwatched(list.peek(), { from, to });
+    },
+    now: programNow,
     signal,
   });
 }

@@ -1,6 +1,7 @@
 import type { DropReason } from '../../query/plan/search-result.ts';
 import { TAIL_TYPE } from '../state/tail-request.ts';
 import { messageReader, type StreamMessage } from './event-stream.ts';
+import type { StreamTurn } from './stream-turn.ts';
 
 /** The pause before a lost connection is opened again, unless the program sets another. */
 const RETRY_MS = 2_000;
@@ -8,21 +9,30 @@ const RETRY_MS = 2_000;
 /** The program sends something every 15 seconds. After such a silence the connection counts as lost. */
 const SILENCE_MS = 45_000;
 
+/** A tail that had no turn for longer than this is not read up on: it begins anew. */
+const FORGET_MS = 5 * 60_000;
+
 /**
- * How a tail is: being opened, open, lost and opened again after a pause, lost for longer than the events are kept, or refused for good.
+ * How a tail is: being opened, waiting for other tabs, open, ended while its tab is hidden, lost and opened again after a pause, lost for
+ * longer than the events are kept, or refused for good.
  */
 export interface TailState {
-  readonly kind: 'connecting' | 'watching' | 'lost' | 'expired' | 'refused';
+  readonly kind: 'connecting' | 'queued' | 'watching' | 'hidden' | 'lost' | 'expired' | 'refused';
   readonly detail: string;
 }
 
 export interface WatchOptions {
+  /** Waits until a stream may be open; calls `onWait` where other tabs have to end theirs first. Throws where `signal` aborts. */
+  readonly takeTurn: (onWait: () => void) => Promise<StreamTurn>;
   /** Makes the request with these headers beside the access key. */
-  readonly fetchStream: (headers: Readonly<Record<string, string>>) => Promise<Response>;
+  readonly fetchStream: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
   /** Gets each event as the JSON text of a row. */
   readonly onRow: (text: string) => void;
   readonly onDropped: (count: number, reason: DropReason) => void;
   readonly onState: (state: TailState) => void;
+  /** Gets the begin and the end of a time whose events are left out, in milliseconds of `now`. */
+  readonly onUnwatched: (from: number, to: number) => void;
+  readonly now: () => number;
   readonly signal: AbortSignal;
   /** How long nothing may come before the connection counts as lost; 45 s unless set. */
   readonly silenceMs?: number;
@@ -61,8 +71,12 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-/** Watches a tail until `signal` aborts or the program refuses it. A lost connection is opened again behind the last event. */
-export async function watchTail({ fetchStream, onRow, onDropped, onState, signal, silenceMs = SILENCE_MS }: WatchOptions): Promise<void> {
+/**
+ * Watches a tail until `signal` aborts or the program refuses it. A lost connection is opened again behind the last event, as one is whose
+ * turn was over; after a long wait for the next turn the tail begins anew.
+ */
+export async function watchTail(options: WatchOptions): Promise<void> {
+  const { takeTurn, fetchStream, onRow, onDropped, onState, onUnwatched, now, signal, silenceMs = SILENCE_MS } = options;
   let lastId: string | null = null;
   let retryMs = RETRY_MS;
 
@@ -85,9 +99,21 @@ export async function watchTail({ fetchStream, onRow, onDropped, onState, signal
     throw response.status >= 500 ? new Error(detail) : new Refused(detail);
   }
 
-  async function watchOnce(): Promise<void> {
+  async function nextTurn(): Promise<StreamTurn> {
+    const from = now();
+    const turn = await takeTurn(() => onState({ kind: 'queued', detail: '' }));
+    const to = now();
+    if (lastId !== null && to - from > FORGET_MS) {
+      lastId = null;
+      onUnwatched(from, to);
+    }
+    return turn;
+  }
+
+  async function watchOnce(turn: StreamTurn): Promise<void> {
     onState({ kind: 'connecting', detail: '' });
-    const response = await fetchStream({ accept: TAIL_TYPE, ...(lastId === null ? {} : { 'last-event-id': lastId }) });
+    const headers = { accept: TAIL_TYPE, ...(lastId === null ? {} : { 'last-event-id': lastId }) };
+    const response = await fetchStream(headers, turn.signal);
     const stream = await requireStream(response);
     onState({ kind: 'watching', detail: '' });
     const read = messageReader({
@@ -105,16 +131,27 @@ export async function watchTail({ fetchStream, onRow, onDropped, onState, signal
   }
 
   while (!signal.aborted) {
+    let turn: StreamTurn | undefined;
     try {
-      await watchOnce();
+      turn = await nextTurn();
+      await watchOnce(turn);
     } catch (error) {
       if (signal.aborted) return;
-      const detail = error instanceof Error ? error.message : String(error);
-      onState({ kind: error instanceof Refused ? 'refused' : error instanceof Expired ? 'expired' : 'lost', detail });
-      if (error instanceof Refused) return;
+      const state = stateAfter(error, turn);
+      onState(state);
+      if (state.kind === 'refused') return;
+      if (state.kind === 'hidden') continue;
+    } finally {
+      turn?.end();
     }
     await pause(retryMs, signal);
   }
+}
+
+function stateAfter(error: unknown, turn: StreamTurn | undefined): TailState {
+  if (turn?.signal.aborted) return { kind: 'hidden', detail: '' };
+  const kind = error instanceof Refused ? 'refused' : error instanceof Expired ? 'expired' : 'lost';
+  return { kind, detail: error instanceof Error ? error.message : String(error) };
 }
 
 /** The pieces of a stream. Throws when none has come for `silenceMs`. */

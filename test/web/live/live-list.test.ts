@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { emptyList, type LiveList, listWords, withDropped, withPause, withRows } from '../../../web/live/live-list.ts';
+import {
+  emptyList,
+  type LiveList,
+  listWords,
+  unwatchedWords,
+  withDropped,
+  withPause,
+  withRows,
+  withUnwatched,
+} from '../../../web/live/live-list.ts';
 
 const rowsOf = (...ids: readonly number[]) =>
   ids.map((id) => ({ logId: String(id), timestamp: id, shieldZoneId: 7, fields: {}, logText: '1234567890' }));
@@ -39,4 +48,15 @@ test('says what is missing and why', () => {
     '5 left out, because trying the conditions on them costs too much',
   ]);
   expect(listWords(withRows(withPause(start(9), true), rowsOf(1, 2)))).toBe('2 events; paused, 2 new');
+});
+
+test('says when nothing was watched, and nothing of it where that is not so', () => {
+  const words = (list: LiveList) => unwatchedWords(list, (ms) => `${ms} ms`);
+  const once = withUnwatched(withRows(start(9), rowsOf(1)), { from: 2, to: 30 });
+  expect([words(start(9)), words(once), words(withUnwatched(once, { from: 40, to: 50 }))]).toEqual([
+    '',
+    '; nothing was watched from 2 ms to 30 ms',
+    '; nothing was watched from 2 ms to 30 ms, from 40 ms to 50 ms',
+  ]);
+  expect(ids(once.shown)).toEqual([1]);
 });

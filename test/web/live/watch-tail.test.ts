@@ -5,13 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readRow } from '../../../web/api/parsed-row.ts';
-import { type TailState, watchTail } from '../../../web/live/watch-tail.ts';
+import type { StreamTurn } from '../../../web/live/stream-turn.ts';
+import { type TailState, type WatchOptions, watchTail } from '../../../web/live/watch-tail.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../src/running-app.ts';
 
 let stop: AbortController;
 let rows: string[];
 let dropped: string[];
 let states: TailState[];
+let unwatched: (readonly [from: number, to: number])[];
+/** What the tail takes for the time. */
+let time: number;
 const cleanUps: (() => unknown)[] = [];
 
 beforeEach(() => {
@@ -19,6 +23,8 @@ beforeEach(() => {
   rows = [];
   dropped = [];
   states = [];
+  unwatched = [];
+  time = 0;
 });
 
 afterEach(async () => {
@@ -26,9 +32,14 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-function watch(url: () => string, silenceMs?: number): Promise<void> {
+const ALWAYS = (): Promise<StreamTurn> => Promise.resolve({ signal: stop.signal, end: () => {} });
+
+function watch(url: () => string, silenceMs?: number, takeTurn: WatchOptions['takeTurn'] = ALWAYS): Promise<void> {
   return watchTail({
-    fetchStream: (headers) => fetch(url(), { headers, signal: stop.signal }),
+    takeTurn,
+    fetchStream: (headers, signal) => fetch(url(), { headers, signal }),
+    onUnwatched: (from, to) => unwatched.push([from, to]),
+    now: () => time,
     onRow: (text) => rows.push(readRow(text).logId),
     onDropped: (count, reason) => dropped.push(`${count} ${reason}`),
     onState: (state) => states.push(state),
@@ -110,4 +121,38 @@ test('an answer that is no JSON is an error of its status, and is asked for agai
   void watch(() => url);
   await expect.poll(() => states[1]).toEqual({ kind: 'lost', detail: 'The program answered 502' });
   await expect.poll(() => count).toBeGreaterThan(1);
+});
+
+test.each([
+  { minutes: 5, goesOn: 'c1', gap: [] },
+  { minutes: 5.1, goesOn: undefined, gap: [[0, 306_000]] },
+])('a tail that had no turn for $minutes minutes goes on behind $goesOn, and says what it has missed', async ({ minutes, goesOn, gap }) => {
+  const asked: (string | undefined)[] = [];
+  const url = await serve((request, response) => {
+    asked.push(request.headers['last-event-id'] as string | undefined);
+    response.writeHead(200).write(`id: c${asked.length}\nevent: ready\ndata: {}\n\n`);
+    response.write(`id: c${asked.length}\nevent: dropped\ndata: {"count":${asked.length},"reason":"unread"}\n\n`);
+  });
+  const ended: number[] = [];
+  const turns = [new AbortController(), new AbortController()];
+  let taken = 0;
+  void watch(
+    () => url,
+    undefined,
+    (onWait) => {
+      const at = taken;
+      taken += 1;
+      if (at === 1) {
+        onWait();
+        time += minutes * 60_000;
+      }
+      const signal = AbortSignal.any([stop.signal, (turns[at] ?? stop).signal]);
+      return Promise.resolve({ signal, end: () => ended.push(at) });
+    },
+  );
+  await expect.poll(() => dropped).toEqual(['1 unread']);
+  turns[0]?.abort();
+  await expect.poll(() => dropped).toEqual(['1 unread', '2 unread']);
+  expect([asked, ended, unwatched]).toEqual([[undefined, goesOn], [0], gap]);
+  expect(kinds()).toEqual(['connecting', 'watching', 'hidden', 'queued', 'connecting', 'watching']);
 });
