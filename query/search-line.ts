@@ -32,10 +32,18 @@ export interface Unit {
 }
 
 /**
- * What terminals show as escapes such as `\u001b`, which a line reads as the character again: controls (C0, DEL, C1), line and paragraph
- * separators, and marks that change the direction of text. The inside of a character class.
+ * What terminals and the page show as escapes such as `\u001b`, which a line reads as the character again: controls (C0, DEL, C1), line and
+ * paragraph separators, marks that change the direction of text, and what no screen shows (U+00AD, U+200B, U+2060, U+FEFF). The joiners
+ * U+200C and U+200D are none of them, because Persian and emoji need them. The inside of a character class of single UTF-16 units.
  */
-export const SHOWN_AS_ESCAPES = '\\p{Cc}\\u2028\\u2029\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
+export const SHOWN_AS_ESCAPES = '\\p{Cc}\\u00ad\\u2028\\u2029\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff';
+
+const ESCAPED = new RegExp(`[${SHOWN_AS_ESCAPES}]`, 'gu');
+
+/** Makes foreign text, such as a value or a file name, safe to be shown: what is shown as an escape becomes one (`\u001b`). */
+export function printable(text: string): string {
+  return text.replaceAll(ESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 /** What stands between two blanks of a line. */
 export interface Word {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Readable } from 'node:stream';
+import { printable } from '../../query/search-line.ts';
 import { checkDataFolder } from '../../store/embedded/check/offline-check.ts';
 import { type Repair, repairFolder } from '../../store/embedded/repair/repair.ts';
 import type { CheckLine } from '../../store/event-store.ts';
@@ -13,7 +14,7 @@ import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommand
 import type { AskedProgram } from './search/program-requests.ts';
 import { programOf } from './search/search-options.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from './server-flags.ts';
-import { printable, startReadProgress } from './terminal.ts';
+import { startReadProgress } from './terminal.ts';
 
 /** A large file may take its time on a slow disk. */
 const SILENCE_MS = 600_000;

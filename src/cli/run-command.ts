@@ -1,3 +1,4 @@
+import { printable } from '../../query/search-line.ts';
 import { IncompatibleStore, StoreError } from '../../store/store-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
@@ -14,7 +15,7 @@ import { exportCommand } from './search/export-command.ts';
 import { groupsCommand, searchCommand } from './search/search-command.ts';
 import { tailCommand } from './search/tail-command.ts';
 import { serveCommand } from './serve-command.ts';
-import { printable, safeOutput } from './terminal.ts';
+import { safeOutput } from './terminal.ts';
 import { tokensCommand } from './tokens-command.ts';
 
 const COMMANDS: readonly Command[] = [

@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
+import { printable } from '../../query/search-line.ts';
 import { loadConfig } from '../config/config.ts';
 import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config/config-table.ts';
 import { misspelledSettings } from '../config/misspelled-settings.ts';
@@ -6,7 +7,6 @@ import { fileFlagOf, fileVariableOf } from '../config/setting-text.ts';
 import { STOP_LIMITS, StopOverdue, stopAll } from '../stop-all.ts';
 import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
 import { endProcess, stopSignals } from './stop-signals.ts';
-import { printable } from './terminal.ts';
 
 const DESCRIPTION = `Takes events in from Kafka and HTTP and answers searches. Each flag has the name of an environment
 variable; a flag wins over its variable.`;

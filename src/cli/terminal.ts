@@ -1,12 +1,5 @@
 import cliProgress from 'cli-progress';
-import { SHOWN_AS_ESCAPES } from '../../query/search-line.ts';
-
-const CONTROLS = new RegExp(`[${SHOWN_AS_ESCAPES}]`, 'gu');
-
-/** Makes foreign text, such as a server's answer or a file name, safe for one line of a terminal: controls become escapes (`\u001b`). */
-export function printable(text: string): string {
-  return text.replaceAll(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
+import { printable, SHOWN_AS_ESCAPES } from '../../query/search-line.ts';
 
 /** Matches the characters that are shown as escapes, but for tabs and the ends of lines. */
 const CONTROLS_IN_LINES = new RegExp(`(?!\\t|\\n|\\r\\n)[${SHOWN_AS_ESCAPES}]`, 'gu');

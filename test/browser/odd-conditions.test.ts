@@ -57,14 +57,15 @@ describe('the editor of a condition', () => {
   });
 });
 
-test('a search whose value has a line break is not edited as one line, which would lose it', async () => {
+test('a search whose value has a line break is edited as one line with an escape in its place, and stays the same', async () => {
   const { page } = await open({ field: 'ua', op: 'eq', value: ['one\ntwo'] });
   await expect.poll(() => ids(page)).toEqual(['lines']);
-  expect(await page.getByRole('button', { name: 'Edit as text' }).isDisabled()).toBe(true);
-  await page.getByRole('textbox', { name: 'Search line' }).press('Backspace');
+  await page.getByRole('button', { name: 'Edit as text' }).click();
+  const line = page.getByRole('textbox', { name: 'Search line' });
+  expect(await line.inputValue()).toBe('ua:"one\\u000atwo"');
   await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByRole('button', { name: /^Edit ua/ }).count()).toBe(1);
   expect(await ids(page)).toEqual(['lines']);
-  expect(await page.getByRole('button', { name: /^Edit ua/ }).count()).toBe(1);
 });
 
 test('the bar at the top scrolls with the page where its conditions fill the window, and stays in a larger one', async () => {

@@ -102,8 +102,8 @@ export async function ask<Answer>(path: string, call: Call): Promise<Answer> {
 }
 
 /**
- * Asks what is to be known at the program's time. Where the answer, a refusal too, has told that the program's clock shows another time than
- * was thought, and the question is another one at that time, it is asked once more.
+ * Asks what is to be known at the program's time. Where the answer, a refusal too, has told that the program's clock shows another time
+ * than was thought, and the question is another one at that time, it is asked once more.
  */
 export async function askUpToNow<Question, Answer>(
   questionAt: (now: number) => Question,

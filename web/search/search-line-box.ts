@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { searchLineNotes } from '../../query/request/search-line-notes.ts';
-import { type LineFault, type LineSearch, searchLineOf } from '../../query/search-line.ts';
+import { type LineFault, type LineSearch, printable, searchLineOf } from '../../query/search-line.ts';
 import { answered, eventTotal, faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -11,12 +11,6 @@ import { checkedLine } from './clause-fault.ts';
 
 /** What Enter does with the line: adds it to the conditions, or takes it for all of them. */
 type Mode = 'add' | 'whole';
-
-/** The search as one line; null where none says it. A field of one line drops the line breaks of values. */
-function wholeLine(search: LineSearch): string | null {
-  const line = searchLineOf(search);
-  return line !== null && /[\r\n]/.test(line) ? null : line;
-}
 
 /** A line that was entered, and the search that came of it. */
 interface EnteredLine {
@@ -29,7 +23,7 @@ interface EnteredLine {
  * other search, as that of a link, its own line is looked at. `total` is what it finds, once that is known.
  */
 function notesOf(search: LineSearch, entered: EnteredLine | null, total: number | undefined): readonly string[] {
-  const whole = wholeLine(search);
+  const whole = searchLineOf(search);
   const notes = (line: string): readonly string[] => searchLineNotes(line, total).map(({ note }) => note);
   if (entered?.search !== search) return whole === null ? [] : notes(whole);
   // Filters that were there before may exclude those of the line.
@@ -44,7 +38,7 @@ export function SearchLineBox() {
   const fault = useSignal<LineFault | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const { search } = explorer.value;
-  const whole = wholeLine(search);
+  const whole = searchLineOf(search);
   const entered = useSignal<EnteredLine | null>(null);
   const last = answered.value;
   // The last answer stays while the same is asked again, so that notes do not come and go.
@@ -69,7 +63,8 @@ export function SearchLineBox() {
     [line.value, mode.value, fault.value] = ['', 'add', null];
   };
   const edit = (): void => {
-    [line.value, mode.value, fault.value] = [whole ?? '', 'whole', null];
+    // A line reads escapes as what they stand for, and a field would obey marks of direction.
+    [line.value, mode.value, fault.value] = [printable(whole ?? ''), 'whole', null];
     input.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {

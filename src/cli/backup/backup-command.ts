@@ -1,9 +1,10 @@
+import { printable } from '../../../query/search-line.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
 import { type AskedProgram, refusalOf } from '../search/program-requests.ts';
 import { programOf } from '../search/search-options.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from '../server-flags.ts';
-import { printable, startByteProgress } from '../terminal.ts';
+import { startByteProgress } from '../terminal.ts';
 import { BackupAnswer } from './backup-answer.ts';
 import { BackupFolder } from './backup-folder.ts';
 

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as timer } from 'node:timers/promises';
+import { printable } from '../../../query/search-line.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
 import { stateFileName } from '../state-file.ts';
 import { stopInSteps } from '../stop-signals.ts';
-import { printable } from '../terminal.ts';
 import { followLines } from './follow-lines.ts';
 import { FollowedFile } from './followed-file.ts';
 import { FollowedStream } from './followed-stream.ts';

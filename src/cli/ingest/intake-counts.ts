@@ -1,6 +1,6 @@
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import { printable } from '../../../query/search-line.ts';
 import type { CommandIo } from '../command.ts';
-import { printable } from '../terminal.ts';
 
 /** A terminal shows at most so many rejected events, fewer than the answer of the program lists. */
 export const MAX_SHOWN_REJECTED = 20;

@@ -1,10 +1,11 @@
 import { NEWLINE, newlinesIn, QUOTE } from '../../../query/json-bytes.ts';
+import { printable } from '../../../query/search-line.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { nonEmpty, optional } from '../flag-values.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
-import { printable, startByteProgress } from '../terminal.ts';
+import { startByteProgress } from '../terminal.ts';
 import { writeWholeFile } from './export-file.ts';
 import { type AskedProgram, asCommandError, incompleteText, openAnswer, unreadableIn } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';

@@ -1,8 +1,7 @@
 import stringWidth from 'string-width';
 import type { FieldError } from '../../../query/request/request-errors.ts';
-import { searchLinePlaces } from '../../../query/search-line.ts';
+import { printable, searchLinePlaces } from '../../../query/search-line.ts';
 import { UsageError } from '../command.ts';
-import { printable } from '../terminal.ts';
 
 /** Columns of a line that are shown around a place in it. */
 const SHOWN_BEFORE = 48;

@@ -3,13 +3,12 @@ import { HOUR_MS } from '../../../query/durations.ts';
 import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { searchLineNotes } from '../../../query/request/search-line-notes.ts';
 import { REACH_HOURS } from '../../../query/search-limits.ts';
-import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
+import { type LineSearch, parseSearchLine, printable } from '../../../query/search-line.ts';
 import { trustIn } from '../../sinks/connections.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
 import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
 import { duration, optional, pointInTime, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
-import { printable } from '../terminal.ts';
 import type { AskedProgram } from './program-requests.ts';
 import { caretLines } from './search-line-errors.ts';
 

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { printable } from '../terminal.ts';
+import { printable } from '../../../query/search-line.ts';
 
 /** A cell of a table. What it shows depends on how many columns of the terminal it gets. */
 export interface Cell {

@@ -1,9 +1,10 @@
+import { printable } from '../../../query/search-line.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { nonEmpty, optional, wholeNumberFlag } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
-import { printable, styledOutput } from '../terminal.ts';
+import { styledOutput } from '../terminal.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './output-columns.ts';
 import { asCommandError } from './program-requests.ts';
