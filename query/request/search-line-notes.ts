@@ -16,6 +16,7 @@ import {
   type Word,
   wordsOf,
 } from '../search-line.ts';
+import { addressFilter, addressList, addressNote, defangedNote, portNote, spelled } from './address-notes.ts';
 import type { FilterClause } from './filter-clauses.ts';
 import { ErrorList } from './request-errors.ts';
 import { filterPredicate } from './request-predicate.ts';
@@ -56,7 +57,10 @@ export function searchLineNotes(line: string, total?: number): readonly LineNote
     const raw = line.slice(word.position, word.end);
     words.push({ ...word, raw, isBare, isFilter: filterName(word) !== null, before: words.at(-1) });
   }
+  const list = addressList(words);
+  const listed = words.find(({ raw }) => raw === list?.words[0]);
   const ofWords = words.flatMap((word, index): LineNote[] => {
+    if (list?.words.includes(word.raw)) return word === listed ? [{ words: list.words.join(' '), note: list.note }] : [];
     const note = noteOf(word, words[index + 1]) ?? (total === 0 ? nothingFoundNote(word) : null);
     return note === null ? [] : [{ words: word.raw, note }];
   });
@@ -65,27 +69,8 @@ export function searchLineNotes(line: string, total?: number): readonly LineNote
 
 function noteOf(word: PlacedWord, next: PlacedWord | undefined): string | null {
   if (word.isFilter) return defangedNote(word) ?? invisibleNote(word) ?? valueNote(word) ?? vanishedNote(word);
-  const ofText = addressNote(word) ?? defangedNote(word) ?? unknownFieldNote(word) ?? invisibleNote(word);
+  const ofText = addressNote(word) ?? defangedNote(word) ?? invisibleAddressNote(word) ?? unknownFieldNote(word) ?? invisibleNote(word);
   return ofText ?? (word.isBare ? (operatorNote(word, next) ?? equalsNote(word, next) ?? signNote(word)) : null) ?? vanishedNote(word);
-}
-
-/** A filter for an address or a network; null where the text is neither. */
-const addressFilter = (text: string): string | null => ('fault' in readCidr(text) ? null : spelled(`ip:${text}`));
-
-function addressNote({ raw }: PlacedWord): string | null {
-  const filter = addressFilter(raw);
-  const means = raw.includes('/') ? 'the addresses of the network' : 'the address in any spelling';
-  return filter === null ? null : `${raw} is searched as a text; ${filter} finds ${means}`;
-}
-
-/** Of addresses and urls as reports write them, so that nobody opens one by accident. */
-function defangedNote({ raw, isFilter }: PlacedWord): string | null {
-  const text = raw
-    .replaceAll(/(?<=[\p{L}\p{N}-])[[({](?:dot|\.)[\])}](?=[\p{L}\p{N}-])/giu, '.')
-    .replaceAll(/(?<=[\p{L}\p{N}])\[(::?|:\/\/)\]/gu, '$1')
-    .replaceAll(/hxxp(?=s?:)/gi, 'http');
-  const meant = text === raw ? null : ((isFilter ? null : addressFilter(text)) ?? spelled(text));
-  return meant === null ? null : `${raw} is searched as it is written; ${meant} is what it stands for`;
 }
 
 const UNSEEN = '\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}';
@@ -93,10 +78,16 @@ const UNSEEN = '\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}';
 const JOINERS = '[\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0020}-\\u{e007f}]';
 const INVISIBLE = new RegExp(`(?<![^\\0-\\u02ff${UNSEEN}]${JOINERS}*)${JOINERS}|(?!\\s|${JOINERS})[${UNSEEN}]`, 'gu');
 
-function invisibleNote({ raw }: PlacedWord): string | null {
+/** Of an address with such a character, which looks like a filter where it has colons. */
+function invisibleAddressNote(word: PlacedWord): string | null {
+  return addressFilter(word.raw.replaceAll(INVISIBLE, '')) === null ? null : invisibleNote(word);
+}
+
+function invisibleNote({ raw, isFilter }: PlacedWord): string | null {
   const [found] = raw.match(INVISIBLE) ?? [];
   if (found === undefined) return null;
-  const meant = spelled(raw.replaceAll(INVISIBLE, ''));
+  const visible = raw.replaceAll(INVISIBLE, '');
+  const meant = (isFilter ? null : addressFilter(visible)) ?? spelled(visible);
   return `${raw} has the invisible character ${codeOf(found)} in it${meant === null || meant === '' ? '' : `; ${meant} has not`}`;
 }
 
@@ -110,7 +101,10 @@ const USUAL: readonly (readonly [field: Dimension, values: RegExp])[] = [
 ];
 
 /** Of a word that may be why nothing is found. */
-function nothingFoundNote({ raw, isBare, isFilter }: PlacedWord): string | null {
+function nothingFoundNote(word: PlacedWord): string | null {
+  const { raw, isBare, isFilter } = word;
+  const encoded = encodedNote(word);
+  if (encoded !== null) return encoded;
   if (isFilter) {
     const search = parseSearchLine(raw);
     const filters = 'fault' in search ? [] : search.filters;
@@ -120,6 +114,15 @@ function nothingFoundNote({ raw, isBare, isFilter }: PlacedWord): string | null 
   }
   const [field] = USUAL.find(([, values]) => isBare && values.test(raw)) ?? [];
   return field === undefined ? null : `${raw} is searched as a text, which is not looked for in ${field}; ${field}:${raw} is`;
+}
+
+/** Of letters that browsers write into urls as the numbers of their bytes. */
+function encodedNote({ raw, units }: PlacedWord): string | null {
+  const name = filterName({ units });
+  const isSearched = name === null || (name.field === 'url' && !name.excludes);
+  if (!isSearched || !raw.isWellFormed() || !/(?![\0-\x7f])\p{L}/u.test(raw)) return null;
+  const meant = spelled(raw.replaceAll(/[^\0-\x7f]+/gu, encodeURIComponent));
+  return meant === null ? null : `${raw} may stand in a url as ${meant}`;
 }
 
 /** `AND`, `OR` and `NOT` of other languages. In lower case they are usual words, unless they stand beside a filter. */
@@ -196,10 +199,19 @@ const LIKE_FILTER = /^-?([\p{L}\p{Cf}_@][\p{L}\p{M}\p{N}\p{Cf}_@.-]*):(?!\/\/|\\
 function unknownFieldNote({ raw, units }: PlacedWord): string | null {
   const [, name = ''] = LIKE_FILTER.exec(raw) ?? [];
   if (name === '' || FIELD_NAMES.has(name.toLowerCase())) return null;
+  if (/^rule[._]?name$/i.test(name)) return ruleNameNote(textOf(units));
   // A letter of another script may look like the one that is meant, and some characters like nothing.
   const [foreign] = /[^\0-\x7f]/u.exec(name) ?? [];
   const code = foreign === undefined ? '' : `, with ${codeOf(foreign)} in it`;
   return `${textOf(units)} is searched as a text, because no field is called ${name}${code}; the fields are ${DIMENSIONS.join(', ')}`;
+}
+
+/** Rule names are searched by the free text alone. */
+function ruleNameNote(text: string): string {
+  const name = text.slice(text.indexOf(':') + 1).replaceAll(/^[~*]+|\*+$/g, '');
+  const meant = name === '' || text.startsWith('-') ? null : spelled(/[\s"\\:]/.test(name) ? quoted(name) : name);
+  const isText = `${text} is searched as a text, because ruleName is no filter`;
+  return meant === null ? `${isText}; words find rule names, and ruleId is a filter` : `${isText}; ${meant} finds it in rule names, too`;
 }
 
 /** Of signs in a value that mean something in other languages, and of addresses that are none. Urls and user agents may have any sign. */
@@ -207,6 +219,8 @@ function valueNote({ units, raw, isBare }: PlacedWord): string | null {
   const name = filterName({ units });
   if (name === null || !isBare || name.field === 'url' || name.field === 'ua') return null;
   const value = raw.slice(name.length);
+  const port = portNote(raw, { field: name.field, value: value.split(',') });
+  if (port !== null) return port;
   const [, out = ''] = /^(!=?|<>)/.exec(value) ?? [];
   const plain = value.replaceAll(/^(?:[!=([]|<>)+|[)\]]+$/g, '').replaceAll(/\|+/g, ',');
   const meant = plain === value ? null : spelled(`${name.excludes !== (out !== '') ? '-' : ''}${name.field}:${plain}`);
@@ -384,9 +398,4 @@ function isNoneOfBoth(field: Dimension, one: TriedClause, other: TriedClause): b
     return isOfBoth(eventWith(field, parts, first.address() ?? second.address()));
   };
   return !ofOne.some((first) => ofOther.some((second) => areJoined(first, second)));
-}
-
-/** A spelling of which a line consists; null where it would be refused. */
-function spelled(line: string): string | null {
-  return 'fault' in parseSearchLine(line) ? null : line;
 }

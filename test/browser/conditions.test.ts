@@ -278,3 +278,14 @@ test('a word that may be why nothing is found is told of once that is known, and
     .toEqual(['2001:db8::1 is searched as a text; ip:2001:db8::1 finds the address in any spelling']);
   await expect.poll(() => ids(page)).toEqual(['c']);
 });
+
+test.each([
+  ['198.51.100.7:443 2001:db8::9', '2 addresses are searched as texts; ip:198.51.100.7,2001:db8::9 finds any of them'],
+  ['ip:198.51.100.7\u200b', 'ip:198.51.100.7\\u200b has the invisible character U+200B in it; ip:198.51.100.7 has not'],
+  ['ruleName:nowhere', 'ruleName:nowhere is searched as a text, because ruleName is no filter; nowhere finds it in rule names, too'],
+  ['url:~größe', 'url:~größe may stand in a url as url:~gr%C3%B6%C3%9Fe'],
+])('%s: the spelling that may be meant is told of, with what nobody sees as an escape', async (line, note) => {
+  const { page } = await openPage('columns=logId');
+  await enterLine(page, line);
+  await expect.poll(() => page.getByRole('search').getByRole('status').allTextContents()).toEqual([note]);
+});
