@@ -43,7 +43,7 @@ test('with six live tabs a seventh loads, and those that wait for a connection s
   await expect.poll(async () => [await watching(), await queued()]).toEqual([4, 1]);
 });
 
-test('a tab that is hidden for 30 s ends its stream; seen again it goes on behind its last event, and later it says what is missing', async () => {
+test('a tab that is hidden for 30 s ends its stream; seen again it goes on, and later it says what is missing', async () => {
   const { page, requests } = await openPage(LIVE);
   const streams = () => requests.filter((request) => request.url().includes('/tail?'));
   const ended = async () => (await Promise.all(streams().map((request) => request.failure()))).filter((end) => end !== null).length;

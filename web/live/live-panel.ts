@@ -65,10 +65,11 @@ function LiveStatus() {
   const { kind, detail } = tailState.value;
   const { clock } = explorer.value;
   const isBad = kind !== 'watching' && kind !== 'connecting';
+  const unwatched = unwatchedWords(liveList.value, (ms) => timeText(ms, clock));
   const words = detail === '' ? WORDS[kind] : `${WORDS[kind]}: ${detail}`;
   // How many events there are changes all the time: read aloud, it would leave no room for anything else.
   return html`<span>
-    <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatchedWords(liveList.value, (ms) => timeText(ms, clock))}</span>; ${listWords(liveList.value)}
+    <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatched}</span>; ${listWords(liveList.value)}
     ${kind === 'refused' ? html` <button type="button" onClick=${watchAgain}>Try again</button>` : null}
   </span>`;
 }
