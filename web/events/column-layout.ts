@@ -1,9 +1,12 @@
 import type { ParsedRow } from '../api/parsed-row.ts';
+import { programNow } from '../api/program-clock.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import type { OfferedColumn } from '../state/offered-columns.ts';
+import { REACH_MS } from '../state/time-range.ts';
 import type { TableColumn } from '../table/virtual-table.ts';
 import { millisecondTime } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
+import { aheadOfUtc } from '../widgets/wall-clock.ts';
 
 /** What a column is called, its least width, and its share of what is left over. */
 const LAYOUT: Readonly<Record<OfferedColumn, readonly [title: string, leastRem: number, grow: number]>> = {
@@ -26,12 +29,19 @@ export function columnTitle(column: OfferedColumn): string {
   return LAYOUT[column][0];
 }
 
+/** The width of the offsets that times have in a table, in the font size of the page: none where no time of a search is there twice. */
+export function offsetRem(clock: ExplorerState['clock']): number {
+  const now = programNow();
+  return aheadOfUtc(now - REACH_MS, clock) > aheadOfUtc(now, clock) ? 4 : 0;
+}
+
 /** The columns of a table of events. */
 export function eventTableColumns(columns: readonly OfferedColumn[], clock: ExplorerState['clock']): readonly TableColumn<ParsedRow>[] {
   return columns.map((column) => {
     const [title, leastRem, grow] = LAYOUT[column];
     const head = column === 'time' ? `${title} (${clock === 'utc' ? 'UTC' : 'local'})` : title;
-    return { key: column, title: head, leastRem, grow, cell: (row) => cellOf(row, column, clock) };
+    const rem = column === 'time' ? leastRem + offsetRem(clock) : leastRem;
+    return { key: column, title: head, leastRem: rem, grow, cell: (row) => cellOf(row, column, clock) };
   });
 }
 

@@ -2,6 +2,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
 import type { Window } from '../api/explore.ts';
+import { offsetRem } from '../events/column-layout.ts';
 import { FailedPage, NothingFound } from '../events/events-panel.ts';
 import { answered, eventTotal } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -118,8 +119,8 @@ function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<Eve
     textColumn('asn', 'AS', 6, ({ context }) => context.asn),
     textColumn('feature', 'Features', 9, ({ context }) => context.features),
     textColumn('ruleId', 'Rules', 9, ({ context }) => context.ruleIds),
-    textColumn('firstSeen', 'First', 13, ({ firstSeen }) => timeText(firstSeen, clock)),
-    textColumn('lastSeen', 'Last', 13, ({ lastSeen }) => timeText(lastSeen, clock)),
+    textColumn('firstSeen', 'First', 13 + offsetRem(clock), ({ firstSeen }) => timeText(firstSeen, clock)),
+    textColumn('lastSeen', 'Last', 13 + offsetRem(clock), ({ lastSeen }) => timeText(lastSeen, clock)),
   ];
 }
 

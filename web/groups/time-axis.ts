@@ -1,12 +1,13 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 import type { Window } from '../api/explore.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
+import { aheadOfUtc, offsetText } from '../widgets/wall-clock.ts';
 
 /** A mark of an axis. */
 export interface TimeTick {
   /** From 0, the begin of the window, to 1, its end. */
   readonly at: number;
-  /** `12:30`, or at midnight `24 Nov`. */
+  /** `12:30`, or at midnight `24 Nov`; with the offset where the clock shows that time twice. */
   readonly label: string;
 }
 
@@ -50,17 +51,13 @@ export function shownLabels(ticks: readonly TimeTick[]): ReadonlySet<TimeTick> {
   return shown;
 }
 
-function shiftOf(time: number, clock: ExplorerState['clock']): number {
-  return clock === 'utc' ? 0 : -new Date(time).getTimezoneOffset() * MINUTE_MS;
-}
-
 function nextRound(time: number, step: number, clock: ExplorerState['clock']): number {
-  const shift = shiftOf(time, clock);
+  const shift = aheadOfUtc(time, clock);
   return Math.ceil((time + shift) / step) * step - shift;
 }
 
 function tickLabel(time: number, step: number, clock: ExplorerState['clock']): string {
-  const shifted = new Date(time + shiftOf(time, clock));
+  const shifted = new Date(time + aheadOfUtc(time, clock));
   const text = shifted.toISOString().slice(11, step < MINUTE_MS ? 19 : 16);
-  return /^00:00(:00)?$/.test(text) ? `${shifted.getUTCDate()} ${MONTHS[shifted.getUTCMonth()]}` : text;
+  return `${/^00:00(:00)?$/.test(text) ? `${shifted.getUTCDate()} ${MONTHS[shifted.getUTCMonth()]}` : text}${offsetText(time, clock)}`;
 }

@@ -4,7 +4,7 @@ import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.
 import type { HistogramInWindow, Window } from '../api/explore.ts';
 import { answered, eventTotal, progress } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { countText, durationText, eventsText, preciseTime, timeText, valueOrNone } from '../widgets/format.ts';
+import { countText, durationText, eventsText, timeOfDay, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
@@ -69,7 +69,7 @@ function Plot({ histogram, by }: PlotProps) {
       histogram,
       layers,
       colors,
-      isUtc: clock === 'utc',
+      clock,
       marked,
       onHover: (bucket) => {
         hovered.value = bucket;
@@ -150,7 +150,7 @@ function afterKey(choice: Choice | null, { key, shiftKey }: KeyboardEvent, bucke
 
 function bucketWords(histogram: HistogramInWindow, bucket: number, clock: 'local' | 'utc'): string {
   const { from, to } = stretchOf(histogram, bucket, bucket + 1);
-  return `${timeText(from, clock)} to ${preciseTime(to, clock).slice(0, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
+  return `${timeText(from, clock)} to ${timeOfDay(to, clock, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
 }
 
 /** How many events there are, read aloud when an answer comes. */

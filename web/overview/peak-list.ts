@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { HistogramInWindow } from '../api/explore.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { preciseTime, shortCount, timeText } from '../widgets/format.ts';
+import { shortCount, timeOfDay, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { peaksIn } from './peaks.ts';
 import { stretchOf, totalsOf } from './stacked-bars.ts';
@@ -38,7 +38,7 @@ export function PeakList({ histogram }: PeakListProps) {
             title=${`${timeText(from, clock)} to ${timeText(to, clock)}: what is different?`}
             onClick=${() => apply({ comparison: isShown ? null : { kind: 'time', from, to } })}
           >
-            ${preciseTime(from, clock).slice(0, 5)} <span class="times">${times === null ? shortCount(events) : timesText(times)}</span>
+            ${timeOfDay(from, clock, 5)} <span class="times">${times === null ? shortCount(events) : timesText(times)}</span>
           </button>
         </li>`;
       })}

@@ -1,6 +1,8 @@
 import uPlot from 'uplot';
 import { bucketStart } from '../../query/buckets.ts';
 import type { HistogramInWindow, Window } from '../api/explore.ts';
+import type { ExplorerState } from '../state/explorer-state.ts';
+import { axisLabels } from '../widgets/format.ts';
 import { cssColor } from './series-colors.ts';
 import { heightsOf, type Layer, nearestBucket, stretchOf } from './stacked-bars.ts';
 import { brushByTouch } from './touch-brush.ts';
@@ -10,7 +12,7 @@ export interface TimePlotOptions {
   readonly layers: readonly Layer[];
   /** The name of the custom property of each layer's colour. */
   readonly colors: readonly string[];
-  readonly isUtc: boolean;
+  readonly clock: ExplorerState['clock'];
   /** The stretch that is compared, which is marked. */
   readonly marked: Window | null;
   readonly onHover: (bucket: number | null) => void;
@@ -87,11 +89,14 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
         y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.05)] },
       },
       axes: [
-        axis({ values: timeLabels(options.isUtc), size: 44 }),
+        axis({
+          values: (_plot, splits, _axis, _space, step) => axisLabels(splits, step, options.clock),
+          size: 44,
+        }),
         axis({ values: (_plot, splits) => splits.map(countLabel), size: 48, incrs: COUNT_STEPS }),
       ],
       series: [{}, ...order.map((layer) => barSeries(colors[layer] ?? '--other'))],
-      ...(options.isUtc ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
+      ...(options.clock === 'utc' ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
       hooks: {
         setCursor: [(self) => onHover((self.cursor.left ?? -1) < 0 ? null : nearestBucket(histogram, timeAt(self, self.cursor.left ?? 0)))],
         setSelect: [brushed],
@@ -154,22 +159,4 @@ function mark(plot: uPlot, marked: Window | null): void {
 
 function countLabel(count: number): string {
   return new Intl.NumberFormat('en-GB', { notation: 'compact' }).format(count).toLowerCase();
-}
-
-/** `13:05`, or with seconds where labels are that close; the date where the day changes. */
-function timeLabels(isUtc: boolean) {
-  const at = (seconds: number): Date => {
-    const date = new Date(seconds * 1000);
-    return isUtc ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  };
-  return (_plot: uPlot, splits: readonly number[], _axis: number, _space: number, step: number): string[] => {
-    let day = '';
-    return splits.map((seconds) => {
-      const text = at(seconds).toISOString();
-      const [date, time] = [text.slice(5, 10), text.slice(11, step < 60 ? 19 : 16)];
-      const isNewDay = date !== day;
-      day = date;
-      return isNewDay ? `${time}\n${date}` : time;
-    });
-  };
 }

@@ -50,10 +50,11 @@ interface TimeFormProps {
 
 function TimeForm({ close, fault }: TimeFormProps) {
   const { range, clock } = explorer.value;
-  const shown = windowOfRange(range, programNow());
-  const from = useSignal(timeText(shown.from, clock));
-  const to = useSignal(timeText(shown.to, clock));
-  const read = readTypedWindow(from.value, to.value, clock, programNow());
+  /** What the texts stand for as long as nobody changes them; they have whole seconds alone. */
+  const shown = useSignal(windowOfRange(range, programNow()));
+  const from = useSignal(timeText(shown.value.from, clock));
+  const to = useSignal(timeText(shown.value.to, clock));
+  const read = readTypedWindow(from.value, to.value, clock, programNow(), shown.value);
   const choose = (next: TimeRange): void => {
     apply({ range: next, comparison: null });
     close();
@@ -63,7 +64,7 @@ function TimeForm({ close, fault }: TimeFormProps) {
     if (!('end' in read)) choose({ kind: 'between', ...read });
   };
   const changeClock = (next: 'local' | 'utc'): void => {
-    if (!('end' in read)) [from.value, to.value] = [timeText(read.from, next), timeText(read.to, next)];
+    if (!('end' in read)) [shown.value, from.value, to.value] = [read, timeText(read.from, next), timeText(read.to, next)];
     apply({ clock: next }, { replace: true });
   };
   const input = (end: 'from' | 'to', text: string, value: typeof from) => html`<label>

@@ -1,6 +1,8 @@
 import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import type { Window } from '../api/explore.ts';
 import { isCalendarDay, REACH_MINUTES, REACH_MS } from '../state/time-range.ts';
+import { timeText } from '../widgets/format.ts';
+import { shownByClock } from '../widgets/wall-clock.ts';
 
 type Clock = 'local' | 'utc';
 
@@ -8,19 +10,22 @@ const WRITTEN = /^(\d{4}-\d{2}-\d{2})(?:[T ]+(\d{1,2}:\d{2})(:\d{2}(?:\.\d{1,3})
 
 /**
  * A time as people type or paste it, in Unix milliseconds: `2026-11-24 09:09`, with seconds or a zone if they like, a time of day of today,
- * seconds or milliseconds since 1970, or `now`. Without a zone it is by the clock. Null for anything else.
+ * seconds or milliseconds since 1970, or `now`. Without a zone it is by the clock: the earlier one of a time that the clock shows twice, and
+ * `skipped` for one that it never shows, because it is put forward. Null for anything else.
  */
-export function readTypedTime(typed: string, clock: Clock, now: number): number | null {
+export function readTypedTime(typed: string, clock: Clock, now: number): number | 'skipped' | null {
   const text = typed.trim();
   if (/^now$/i.test(text)) return now;
   if (/^\d{10}$/.test(text)) return Number(text) * 1000;
   if (/^\d{13}$/.test(text)) return Number(text);
-  const day = new Date(clock === 'utc' ? now : now - new Date(now).getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  const day = shownByClock(now, clock).slice(0, 10);
   const [, date, time = '00:00', seconds = '', zone] = WRITTEN.exec(/^\d{1,2}:\d{2}/.test(text) ? `${day} ${text}` : text) ?? [];
   if (date === undefined || !isCalendarDay(date)) return null;
   const written = `${date}T${time.padStart(5, '0')}${seconds}${zoneText(zone, clock)}`;
   const ms = Date.parse(written);
-  return Number.isNaN(ms) ? null : ms;
+  if (Number.isNaN(ms)) return null;
+  const isSkipped = zone === undefined && !time.startsWith('24') && !shownByClock(ms, clock).startsWith(written.slice(0, 16));
+  return isSkipped ? 'skipped' : ms;
 }
 
 function zoneText(zone: string | undefined, clock: Clock): string {
@@ -35,11 +40,16 @@ export interface WindowFault {
   readonly message: string;
 }
 
+const SKIPPED = 'No clock shows this time here: it is put forward over it';
+
 const TOLERANCE_MS = TOLERANCE_SECONDS * 1_000;
 
-/** Reads the two ends of a window. */
-export function readTypedWindow(from: string, to: string, clock: Clock, now: number): Window | WindowFault {
-  const window = { from: readTypedTime(from, clock, now), to: readTypedTime(to, clock, now) };
+/** Reads the two ends of a window. A text that is still that of an end of `shown` stands for exactly that time, of which it is a part. */
+export function readTypedWindow(from: string, to: string, clock: Clock, now: number, shown: Window): Window | WindowFault {
+  const read = (typed: string, ms: number) => (typed === timeText(ms, clock) ? ms : readTypedTime(typed, clock, now));
+  const window = { from: read(from, shown.from), to: read(to, shown.to) };
+  if (window.from === 'skipped') return { end: 'from', message: SKIPPED };
+  if (window.to === 'skipped') return { end: 'to', message: SKIPPED };
   if (window.from === null) return { end: 'from', message: 'A time such as 2026-11-24 09:09:00, 09:09 or now' };
   if (window.to === null) return { end: 'to', message: 'A time such as 2026-11-24 09:36:00, 09:36 or now' };
   if (window.from < now - REACH_MS - TOLERANCE_MS) {

@@ -1,4 +1,5 @@
 import type { ExplorerState } from '../state/explorer-state.ts';
+import { offsetText, shownByClock } from './wall-clock.ts';
 
 type Clock = ExplorerState['clock'];
 
@@ -31,27 +32,39 @@ export function shareText(part: number, whole: number): string {
   return SHARE.format(whole === 0 ? 0 : part / whole);
 }
 
-/** `2026-11-24 13:05:59`, by the clock that is chosen. */
+/** `2026-11-24 13:05:59`, by the clock that is chosen, with the offset (`… +02:00`) where the clock shows that time twice. */
 export function timeText(ms: number, clock: Clock): string {
-  const { date, time } = clockParts(ms, clock);
-  return `${date} ${time}`;
+  return `${dateText(ms, clock)} ${timeOfDay(ms, clock, 8)}`;
 }
 
-/** `13:05:59.123`. */
-export function preciseTime(ms: number, clock: Clock): string {
-  return `${clockParts(ms, clock).time}.${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}`;
+/** The first letters of `13:05:59.123`: 5, 8 or all 12, with the offset where the clock shows that time twice. */
+export function timeOfDay(ms: number, clock: Clock, letters: number): string {
+  return `${shownByClock(ms, clock).slice(11, 11 + letters)}${offsetText(ms, clock)}`;
 }
 
-/** `2026-11-24 13:05:59.123`. */
+/** `2026-11-24 13:05:59.123`, with the offset where the clock shows that time twice. */
 export function millisecondTime(ms: number, clock: Clock): string {
-  return `${clockParts(ms, clock).date} ${preciseTime(ms, clock)}`;
+  return `${dateText(ms, clock)} ${timeOfDay(ms, clock, 12)}`;
 }
 
-/** Date and time of day in ISO order, which sorts and which everybody reads. */
-function clockParts(ms: number, clock: Clock): { readonly date: string; readonly time: string } {
-  const shifted = clock === 'utc' ? ms : ms - new Date(ms).getTimezoneOffset() * 60_000;
-  const text = new Date(shifted).toISOString();
-  return { date: text.slice(0, 10), time: text.slice(11, 19) };
+/**
+ * The marks of an axis at these times, in seconds: `13:05`, or with seconds where they are less than a minute apart. Below it stand the date
+ * where the day changes, and the offset where the clock shows that time twice.
+ */
+export function axisLabels(times: readonly number[], stepSeconds: number, clock: Clock): string[] {
+  let day = '';
+  return times.map((seconds) => {
+    const text = shownByClock(seconds * 1000, clock);
+    const [date, time] = [text.slice(5, 10), text.slice(11, stepSeconds < 60 ? 19 : 16)];
+    const below = `${date === day ? '' : date}${offsetText(seconds * 1000, clock)}`.trim();
+    day = date;
+    return below === '' ? time : `${time}\n${below}`;
+  });
+}
+
+/** In ISO order, which sorts and which everybody reads. */
+function dateText(ms: number, clock: Clock): string {
+  return shownByClock(ms, clock).slice(0, 10);
 }
 
 /** What a value is called where nothing stands for it. */

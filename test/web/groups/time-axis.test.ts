@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { shownLabels, timeTicks } from '../../../web/groups/time-axis.ts';
+import { axisLabels } from '../../../web/widgets/format.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 const at = (text: string): number => Date.parse(text);
@@ -16,6 +17,26 @@ test.each([
   ['2026-11-24T10:00:00Z', '2026-11-24T10:00:04Z', ['10:00:00', '10:00:02']],
 ])('the words of an axis from %s to %s do not touch', (from, to, labels) => {
   expect(words(from, to)).toEqual(labels);
+});
+
+test.each([
+  ['local' as const, ['02:00 +02:00', '02:30 +02:00', '02:00 +01:00', '02:30 +01:00']],
+  ['utc' as const, ['00:00', '00:30', '01:00', '01:30']],
+])('the marks of the hour that comes twice say which it is by the %s clock, those of UTC need not', (clock, labels) => {
+  const before = process.env['TZ'];
+  process.env['TZ'] = 'Europe/Berlin';
+  try {
+    const window = { from: at('2026-10-24T23:45Z'), to: at('2026-10-25T01:40Z') };
+    expect(timeTicks(window, clock, 4).map(({ label }) => label.replace('25 Oct', '00:00'))).toEqual(labels);
+    const seconds = ['00:30', '01:30', '02:30'].map((time) => at(`2026-10-25T${time}Z`) / 1000);
+    const [earlier, later] = clock === 'local' ? [' +02:00', '\n+01:00'] : ['', ''];
+    const [one, two, three] = clock === 'local' ? ['02:30', '02:30', '03:30'] : ['00:30', '01:30', '02:30'];
+    expect(axisLabels(seconds, 60, clock)).toEqual([`${one}\n10-25${earlier}`, `${two}${later}`, three]);
+    expect(axisLabels(seconds.slice(0, 1), 30, clock)).toEqual([`${one}:00\n10-25${earlier}`]);
+  } finally {
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  }
 });
 
 describe('the marks of an axis', () => {

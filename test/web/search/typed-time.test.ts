@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTypedTime, readTypedWindow } from '../../../web/search/typed-time.ts';
+import { timeText } from '../../../web/widgets/format.ts';
 
 const NOW = Date.UTC(2026, 10, 24, 12, 30);
+const SHOWN = { from: 0, to: 0 };
 const local = (...parts: [number, number, number, number, number]): number => new Date(...parts).getTime();
 
 describe('a typed time', () => {
@@ -48,9 +50,70 @@ describe('a typed time', () => {
   });
 });
 
+describe.each([
+  { zone: 'Europe/Berlin', twice: '2026-10-25T00:30Z', shown: '2026-10-25 02:30:00', offsets: ['+02:00', '+01:00'], laterBy: 60 },
+  { zone: 'America/St_Johns', twice: '2026-11-01T03:45Z', shown: '2026-11-01 01:15:00', offsets: ['-02:30', '-03:30'], laterBy: 60 },
+  { zone: 'Australia/Lord_Howe', twice: '2026-04-04T14:45Z', shown: '2026-04-05 01:45:00', offsets: ['+11:00', '+10:30'], laterBy: 30 },
+])('in the hour that comes twice in $zone', ({ zone, twice, shown, offsets, laterBy }) => {
+  const before = process.env['TZ'];
+  beforeAll(() => {
+    process.env['TZ'] = zone;
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  });
+  const earlier = Date.parse(twice);
+  const later = earlier + laterBy * 60_000;
+  const now = later + 3_600_000;
+
+  test('a time is shown with its offset, is read back with it, and is the earlier one without', () => {
+    expect([earlier, later].map((ms) => timeText(ms, 'local'))).toEqual(offsets.map((offset) => `${shown} ${offset}`));
+    for (const ms of [earlier, later]) expect(readTypedTime(timeText(ms, 'local'), 'local', now)).toBe(ms);
+    expect(readTypedTime(shown, 'local', now)).toBe(earlier);
+    expect(timeText(earlier, 'utc')).not.toMatch(/[+-]\d\d:\d\d$/);
+  });
+
+  test('of the minutes of three days those have an offset whose text is there twice, and each is read back', () => {
+    const minutes = Array.from({ length: 3 * 24 * 60 }, (_, index) => earlier + (index - 36 * 60) * 60_000);
+    const texts = minutes.map((ms) => timeText(ms, 'local'));
+    const once = Map.groupBy(texts, (text) => text.slice(0, 19));
+    expect(texts.filter((text) => text.length > 19).length).toBe(2 * laterBy);
+    for (const [clock, same] of once) expect(same.map((text) => text !== clock)).toEqual(same.length === 1 ? [false] : [true, true]);
+    expect(texts.map((text) => readTypedTime(text, 'local', now))).toEqual(minutes);
+  });
+
+  test('a window of a text that nobody has changed keeps its milliseconds, also where its texts are the other way round', () => {
+    const window = { from: earlier + 29_123, to: later - 13 * 60_000 + 7 };
+    const [from, to] = [window.from, window.to].map((ms) => timeText(ms, 'local'));
+    expect(readTypedWindow(from ?? '', to ?? '', 'local', now, window)).toEqual(window);
+    expect(readTypedWindow(from ?? '', 'now', 'local', now, window)).toEqual({ from: window.from, to: now });
+  });
+});
+
+test.each([
+  ['Europe/Berlin', '2026-03-29 02:30', '2026-03-29 03:30'],
+  ['America/St_Johns', '2026-03-08 02:00', '2026-03-08 01:59'],
+  ['Australia/Lord_Howe', '2026-10-04 02:15', '2026-10-04 02:30'],
+])('in %s %s is a time that no clock shows, and %s is one', (zone, skipped, shown) => {
+  const before = process.env['TZ'];
+  process.env['TZ'] = zone;
+  try {
+    expect(readTypedTime(skipped, 'local', NOW)).toBe('skipped');
+    expect(readTypedTime(`${skipped}+00:00`, 'local', NOW)).toEqual(expect.any(Number));
+    expect(readTypedTime(skipped, 'utc', NOW)).toEqual(expect.any(Number));
+    expect(timeText(Number(readTypedTime(shown, 'local', NOW)), 'local')).toBe(`${shown}:00`);
+    const fault = { end: 'from', message: 'No clock shows this time here: it is put forward over it' };
+    expect(readTypedWindow(skipped, 'now', 'local', NOW, SHOWN)).toEqual(fault);
+  } finally {
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  }
+});
+
 describe('a typed window', () => {
   test('has two ends within what can be searched', () => {
-    expect(readTypedWindow('09:00', 'now', 'utc', NOW)).toEqual({ from: Date.UTC(2026, 10, 24, 9), to: NOW });
+    expect(readTypedWindow('09:00', 'now', 'utc', NOW, SHOWN)).toEqual({ from: Date.UTC(2026, 10, 24, 9), to: NOW });
   });
 
   test.each([
@@ -60,6 +123,6 @@ describe('a typed window', () => {
     ['09:00', '13:00', { end: 'to', message: 'This is in the future' }],
     ['10:00', '10:00', { end: 'to', message: 'The end has to be after the beginning' }],
   ])('from %s to %s is refused at the end that is wrong', (from, to, fault) => {
-    expect(readTypedWindow(from, to, 'utc', NOW)).toEqual(fault);
+    expect(readTypedWindow(from, to, 'utc', NOW, SHOWN)).toEqual(fault);
   });
 });
