@@ -10,8 +10,8 @@ const WRITTEN = /^(\d{4}-\d{2}-\d{2})(?:[T ]+(\d{1,2}:\d{2})(:\d{2}(?:\.\d{1,3})
 
 /**
  * A time as people type or paste it, in Unix milliseconds: `2026-11-24 09:09`, with seconds or a zone if they like, a time of day of today,
- * seconds or milliseconds since 1970, or `now`. Without a zone it is by the clock: the earlier one of a time that the clock shows twice, and
- * `skipped` for one that it never shows, because it is put forward. Null for anything else.
+ * seconds or milliseconds since 1970, or `now`. Without a zone it is by the clock: the earlier one of a time that the clock shows twice,
+ * and `skipped` for one that it never shows, because it is put forward. Null for anything else.
  */
 export function readTypedTime(typed: string, clock: Clock, now: number): number | 'skipped' | null {
   const text = typed.trim();

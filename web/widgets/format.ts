@@ -48,8 +48,8 @@ export function millisecondTime(ms: number, clock: Clock): string {
 }
 
 /**
- * The marks of an axis at these times, in seconds: `13:05`, or with seconds where they are less than a minute apart. Below it stand the date
- * where the day changes, and the offset where the clock shows that time twice.
+ * The marks of an axis at these times, in seconds: `13:05`, or with seconds where they are less than a minute apart. Below it stand the
+ * date where the day changes, and the offset where the clock shows that time twice.
  */
 export function axisLabels(times: readonly number[], stepSeconds: number, clock: Clock): string[] {
   let day = '';
