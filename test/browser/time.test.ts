@@ -137,6 +137,14 @@ test.each([
   expect(requests.length).toBe(asked);
 });
 
+test('a time over which the clock is put forward is refused in place', async () => {
+  const { page } = await openPage('zone=12', { timezoneId: 'Europe/Berlin' });
+  const picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: 'From' }).fill('2026-03-29 02:30');
+  await expect.poll(() => picker.getByRole('status').textContent()).toContain('No clock shows this time here');
+  expect(await picker.getByRole('button', { name: 'Search this time' }).isDisabled()).toBe(true);
+});
+
 test('a stretch is drawn over the histogram, looked into and zoomed into; Back goes out again', async () => {
   const watched = await openPage('zone=1');
   const { page } = watched;
