@@ -37,6 +37,8 @@ export function addressNote({ raw }: AddressWord): string | null {
 
 /** Of a filter for addresses with ports or interfaces. */
 export function portNote(raw: string, { field, value }: Pick<LineClause, 'field' | 'value'>): string | null {
+  // Most values have none, and there may be a thousand.
+  if (!/[%\]]|\.\d+:\d/.test(raw)) return null;
   const plain = value.map((text) => (/^\[.*\]$/.test(text) ? null : plainAddress(text)) ?? text);
   if (field !== 'ip' || plain.every((text, index) => text === value[index])) return null;
   const meant = spelled(`${raw.startsWith('-') ? '-' : ''}ip:${plain.join(',')}`);
