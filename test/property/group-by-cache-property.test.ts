@@ -14,7 +14,7 @@ import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from
 
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 700;
-const REQUESTS = 12;
+const REQUESTS = 5;
 const ROUNDS = 12;
 /** So often a request is made between two changes of the store, with a window a little later each time. */
 const TIMES = 3;

@@ -187,7 +187,7 @@ test.each([
         }
         await life.close();
       }),
-      { numRuns: propertyRuns(6) },
+      { numRuns: propertyRuns(2) },
     );
   },
 );

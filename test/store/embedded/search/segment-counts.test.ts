@@ -8,11 +8,13 @@ import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { assertAsyncProperty } from '../../../random/assert-property.ts';
+import { propertyRuns } from '../../../random/property-runs.ts';
 import { embeddedStoreIn } from '../embedded-store-in.ts';
 import { event, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
 const COUNTRIES = ['DE', 'FR', 'US'] as const;
 const FIRST = NOW - 40 * HOUR;
+const ROUNDS = propertyRuns(16);
 
 const from = (country: string): Predicate => ({ kind: 'equals', column: 'country', values: [country], folded: false });
 
@@ -28,7 +30,7 @@ const round = fc.record({
 });
 
 test('searches that remember counts answer what others do, while windows move and events are stored, flushed and merged', async () => {
-  const property = fc.asyncProperty(fc.array(round, { minLength: 40, maxLength: 40 }), async (rounds) => {
+  const property = fc.asyncProperty(fc.array(round, { minLength: ROUNDS, maxLength: ROUNDS }), async (rounds) => {
     const remembering = await embeddedStoreIn(temporaryFolder());
     const counting = await embeddedStoreIn(temporaryFolder(), { cachesCounts: false });
     const both = [remembering, counting];
