@@ -1,37 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, test, vi } from 'vitest';
 import './recorded-calls.ts';
-import { withFolder } from '../property/filled-store.ts';
-import { type CrashPoint, crashPoints, whatIsWrong } from './crash.ts';
-import { History, type Step } from './history.ts';
-import type { Fault } from './recording.ts';
-import { contradiction, whatIsFound } from './truth.ts';
-
-/** A flush that failed is tried again after this time. */
-const RETRY_MS = 2_000;
-
-/** A step each operation of which fails once, and the steps that it takes to have it do all of its work. */
-interface FaultyStep {
-  /** Steps that are taken once. */
-  readonly first?: readonly Step[];
-  readonly before: readonly Step[];
-  readonly step: Step;
-}
-
-const APPEND: Step = { kind: 'append', count: 2, hasOffset: true };
-
-const FAULTY_STEPS: Readonly<Record<string, FaultyStep>> = {
-  'an append': { before: [], step: APPEND },
-  'an append of events that are stored already': { before: [APPEND], step: { kind: 'repeat', count: 2 } },
-  'a flush': { before: [APPEND, { kind: 'append', count: 1 }], step: { kind: 'flush' } },
-  'a merge': { before: [APPEND, { kind: 'flush' }, APPEND, { kind: 'flush' }], step: { kind: 'merge' } },
-  'the retention': {
-    first: [APPEND, { kind: 'flush' }, { kind: 'retention', hours: 31 }],
-    before: [APPEND, { kind: 'flush' }],
-    step: { kind: 'retention', hours: 31 },
-  },
-  'a restart': { before: [APPEND, { kind: 'flush' }, APPEND], step: { kind: 'restart' } },
-};
+import { FAULTY_STEPS, failEachOperation } from './failed-operations.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -40,82 +9,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function expectTruth(life: History): Promise<void> {
-  expect(contradiction(await whatIsFound(life.store), life.truth)).toBeUndefined();
-}
+/** A full disk, an I/O error and a read-only file system, between which the program makes no difference where it writes. */
+const CODES = ['ENOSPC', 'EIO', 'EROFS'] as const;
 
-/** A file system that is remounted read-only refuses what an append and a flush write. */
-const CASES = Object.entries(FAULTY_STEPS).flatMap(([name, step]) =>
-  (['ENOSPC', 'EIO', ...(name === 'an append' || name === 'a flush' ? (['EROFS'] as const) : [])] as const).map(
-    (code) => [name, code, step] as const,
-  ),
-);
-
-test.each(CASES)('while an operation of %s fails with %s searches answer, and afterwards all goes on', async (_, code, faulty) => {
-  await withFolder(async (root) => {
-    const life = await History.begin(root, faulty.first);
-    try {
-      let failed = 0;
-      for (; await failsOnce(life, faulty, { at: failed, code }); failed += 1) {
-        await life.take(APPEND);
-        await expectTruth(life);
-        await life.take({ kind: 'restart' });
-        await expectTruth(life);
-        const { disk, truth } = [...crashPoints(life)].at(-1) as CrashPoint;
-        expect(
-          await whatIsWrong(
-            disk.left((change) => (disk.isUnwritten(change) ? 'lost' : 'kept')),
-            truth,
-          ),
-        ).toBeUndefined();
-      }
-      expect(failed).toBeGreaterThan(0);
-    } finally {
-      await life.end();
-    }
-  });
+test.each(Object.entries(FAULTY_STEPS))('while an operation of %s fails searches answer, and afterwards all goes on', async (_, faulty) => {
+  await failEachOperation(faulty, CODES);
 });
-
-/** Takes a step whose operation fails, and again without the fault. Resolves with whether there was such an operation. */
-async function failsOnce(life: History, { before, step }: FaultyStep, fault: Fault): Promise<boolean> {
-  for (const one of before) await life.take(one);
-  life.recording.failAt(fault);
-  const error = await triedAgain(life, life.take(step));
-  const hasFailed = life.recording.endFault();
-  expect(error === undefined || hasFailed).toBe(true);
-  if (step.kind === 'append' || step.kind === 'repeat') {
-    expect(error === undefined).toBe(!hasFailed);
-    const batches = life.truth.underWay;
-    if (hasFailed) {
-      expect(error).toMatchObject({ code: 'append_failed' });
-      await life.refused();
-      await expectTruth(life);
-      await life.append(batches);
-    }
-  } else if (error !== undefined) {
-    if (step.kind === 'restart') await life.open();
-    await expectTruth(life);
-    await life.take(step);
-  }
-  return hasFailed;
-}
-
-/** Resolves with the error of a step. Where the store itself tries it again, it answers and takes events in meanwhile. */
-async function triedAgain(life: History, taken: Promise<void>): Promise<unknown> {
-  let isOver = false;
-  const outcome = taken
-    .then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    .finally(() => {
-      isOver = true;
-    });
-  while (!isOver && (await life.reasonsNotReady()).length === 0) await setImmediate();
-  if (!isOver) {
-    await expectTruth(life);
-    await life.take(APPEND);
-    await vi.advanceTimersByTimeAsync(RETRY_MS);
-  }
-  return await outcome;
-}
