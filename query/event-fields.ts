@@ -106,6 +106,11 @@ export const GROUP_DIMENSIONS: readonly GroupDimension[] = [...DIMENSIONS, 'shie
 
 export const CASE_IGNORED_FIELDS: ReadonlySet<SearchedField> = new Set(namesOf<Dimension>(({ ignoresCase }) => ignoresCase === true));
 
+/** Whether facets and series of the explorer take values of the field that are equal in lower case for one. */
+export function isFolded(field: GroupDimension): boolean {
+  return ROWS.some(({ name, ignoresCase }) => name === field && ignoresCase === true);
+}
+
 export const FREE_TEXT_FIELDS = namesOf<SearchedField>(({ freeText }) => freeText === true);
 
 /** The field's rule. */

@@ -1,4 +1,4 @@
-import type { GroupDimension } from '../query/event-fields.ts';
+import { type GroupDimension, isFolded } from '../query/event-fields.ts';
 import type { FacetRequest, HistogramRequest, Selection } from '../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../query/plan/search-plan.ts';
 import { bucketOf } from './bucket-sql.ts';
@@ -20,25 +20,36 @@ const DIFFERENCE = trusted(
 );
 
 /**
- * The first values of a facet by difference. Columns: `value` (marked text), `events`, `selected`, in the order of the facet. It counts all
- * values of the field.
+ * The first values of a facet, folded where the field is. Columns: `value` (marked text), `events`, `selected`, `spellings` and, the same
+ * in each row, the number of all values as `distinct`; in the order of the facet. It counts all values of the field.
  */
-export function differenceFacetStatement(
+export function facetStatement(
   plan: SearchPlan,
-  { field, limit }: FacetRequest,
-  { window, where }: Selection,
+  { field, limit, order }: FacetRequest,
+  selection: Selection | null,
   events: SqlFragment,
 ): SqlStatement {
-  const isSelected = matchSql({ ...plan, zones: 'all', where }, window, duckdbDialect);
   const counted = sql`SELECT coalesce(${column(dimensionColumn(field))}, '') AS value, count(*) AS events,
-    count(*) FILTER (WHERE ${isSelected}) AS selected
+    count(*) FILTER (WHERE ${isSelected(plan, selection)}) AS selected
     FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)} GROUP BY value`;
-  const sums = sql`SELECT sum(events) AS total, sum(selected) AS inside FROM counted`;
+  const values = isFolded(field)
+    ? sql`SELECT first(value ORDER BY events DESC, value) AS value, sum(events)::BIGINT AS events, sum(selected)::BIGINT AS selected,
+        count(*) AS spellings FROM (${counted}) AS spelled GROUP BY ${duckdbDialect.fold(trusted('spelled.value'))}`
+    : sql`SELECT *, 1 AS spellings FROM (${counted}) AS spelled`;
+  const sums = sql`SELECT sum(events) AS total, sum(selected) AS inside, count(*) AS "distinct" FROM counted`;
+  const byDifference = order === 'difference' ? sql`${DIFFERENCE} DESC, ` : NO_SQL;
   return duckdbStatement(
-    sql`WITH counted AS MATERIALIZED (${counted}), sums AS MATERIALIZED (${sums})
-      SELECT ${markText(trusted('value'))}, events, selected FROM counted, sums
-      ORDER BY ${DIFFERENCE} DESC, events DESC, value LIMIT ${int64(limit)}`,
+    sql`WITH counted AS MATERIALIZED (${values}), sums AS MATERIALIZED (${sums})
+      SELECT ${markText(trusted('value'))}, events, selected, spellings, "distinct" FROM counted, sums
+      ORDER BY ${byDifference}events DESC, value LIMIT ${int64(limit)}`,
   );
+}
+
+/** The condition that an event of the search is in the selection. */
+function isSelected(plan: SearchPlan, selection: Selection | null): SqlFragment {
+  return selection === null
+    ? trusted('false')
+    : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, duckdbDialect);
 }
 
 /** The first values of a field that are not `among` some, a value for each event. Column: `value` (marked text), in the order of texts. */
@@ -87,11 +98,13 @@ export function histogramStatement(plan: SearchPlan, buckets: number, series: Se
     );
   }
   const { by, values, hasFewValues } = series;
-  const wanted = wantedKeys(
-    [by],
-    values.map((value) => [value]),
-  );
-  if (!hasFewValues) {
+  const wanted = isFolded(by)
+    ? foldedKeys(by, values)
+    : wantedKeys(
+        [by],
+        values.map((value) => [value]),
+      );
+  if (!hasFewValues && !isFolded(by)) {
     return duckdbStatement(
       sql`SELECT ${bucket} AS bucket, position, count(*) AS events
         FROM ${events} LEFT JOIN ${wanted} ${matching} GROUP BY bucket, position`,
@@ -101,6 +114,13 @@ export function histogramStatement(plan: SearchPlan, buckets: number, series: Se
   const columns = joinSql(keyColumns(by).map(column));
   const counted = sql`SELECT ${bucket} AS bucket, ${columns}, count(*) AS events FROM ${events} ${matching} GROUP BY bucket, ${columns}`;
   return duckdbStatement(sql`SELECT bucket, position, events FROM (${counted}) AS counted LEFT JOIN ${wanted}`);
+}
+
+/** As `wantedKeys` for one field, of which each spelling of a value has its position. */
+function foldedKeys(field: GroupDimension, values: readonly string[]): SqlFragment {
+  const rows = joinSql(values.map((value, index) => sql`(${int32(index)}, ${duckdbDialect.folded(value)})`));
+  const folded = duckdbDialect.fold(sql`coalesce(${column(dimensionColumn(field))}, '')`);
+  return sql`(VALUES ${rows}) AS wanted(position, key0) ON ${folded} = key0`;
 }
 
 /** What one statement finds of a question. */
@@ -123,11 +143,9 @@ export interface WantedAtOnce extends ListLimits {
  */
 export function exploreOnceStatement(plan: SearchPlan, wanted: WantedAtOnce, events: SqlFragment): SqlStatement {
   const { fields, max, maxBytes, maxValueBytes, histogram, selection, maxDiffering } = wanted;
-  const isSelected =
-    selection === null ? trusted('false') : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, duckdbDialect);
   const values = fields.map((field, index) => sql`coalesce(${column(dimensionColumn(field))}, '') AS ${fieldName(index)}`);
   const bucket = histogram === null ? NO_SQL : sql`, ${bucketOf(plan.window, histogram.buckets, duckdbDialect)} AS bucket`;
-  const found = sql`SELECT ${joinSql(values)}, ${isSelected} AS "isSelected"${bucket}
+  const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection)} AS "isSelected"${bucket}
     FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
   const { field, value, sets } = groupedAtOnce(wanted);
   const counted = sql`SELECT ${field} AS field, ${value} AS value, count(*) AS events, count(*) FILTER (WHERE "isSelected") AS selected

@@ -166,7 +166,12 @@ async function explore({ search, histogram, facets, selection }: ExplorePlan, { 
     facets: fields.map((field) => {
       const { distinct, first } = byField.get(field) as { distinct: DuckDBValue; first: DuckDBValue };
       const listed = JSON.parse(String(first)) as { fewer: number; value: string; selected: number }[];
-      const values = listed.map((one) => ({ value: one.value, count: -one.fewer, selected: selection === null ? null : one.selected }));
+      const values = listed.map((one) => ({
+        value: one.value,
+        count: -one.fewer,
+        selected: selection === null ? null : one.selected,
+        spellings: 1,
+      }));
       return { field, distinct: Number(distinct), values };
     }),
     selectedTotal: selection === null ? null : selected,

@@ -81,18 +81,20 @@ export interface HistogramSeries extends HistogramCounts {
 
 export interface Facet {
   readonly field: GroupDimension;
-  /** How many different values the events of the search have; missing and empty ones are one. */
+  /** How many different values the events of the search have; missing and empty ones are one, and so are spellings of a value. */
   readonly distinct: number;
   readonly values: readonly FacetValue[];
 }
 
 export interface FacetValue {
-  /** A missing value is the empty text. */
+  /** A missing value is the empty text. Of several spellings it is the most frequent one, the smaller by code point among equals. */
   readonly value: string;
   /** How many events of the search have the value. */
   readonly count: number;
   /** How many events of the selection have the value; null without a selection. */
   readonly selected: number | null;
+  /** How many spellings of the value the events of the search have: 1 for fields that are not folded. */
+  readonly spellings: number;
 }
 
 /** Why a live tail left events out: its client did not read (`unread`), or matching them costs too much (`costly`). */

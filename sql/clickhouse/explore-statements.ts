@@ -1,4 +1,5 @@
-import type { GroupDimension } from '../../query/event-fields.ts';
+import { type GroupDimension, isFolded } from '../../query/event-fields.ts';
+import { foldText } from '../../query/match/match-event.ts';
 import type { Selection } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { column, dimensionColumn } from '../columns.ts';
@@ -48,11 +49,12 @@ export interface FirstValues {
 /**
  * The values of some fields, in one pass over the events. A row for each field that has events. Columns: a number with a bit for each
  * field, the highest for the first, of which only that of the field is 0; the number of its values; its first values by count, then those
- * by difference, each a list of `[value, events, selected]`.
+ * by difference, each a list of `[value, events, selected, spellings]`. Either all of the fields are folded or none.
  */
 export function facetValuesStatement(plan: SearchPlan, wanted: WantedFacets, events: SqlFragment, areSharded = false): SqlStatement {
   const { fields, byCount, byDifference } = wanted;
-  const counted = areSharded ? valuesOfShards(plan, wanted, events) : valuesOf(plan, wanted, events);
+  const spelled = areSharded ? valuesOfShards(plan, wanted, events) : valuesOf(plan, wanted, events);
+  const counted = fields.some(isFolded) ? foldedValues(spelled) : sql`SELECT *, toInt64(1) AS spellings FROM (${spelled}) AS spelled`;
   const first = firstValues(byCount, fields, NO_SQL);
   const different = firstValues(byDifference, fields, sql`-(${difference(wanted)}), `);
   return clickhouseStatement(sql`SELECT field, count(), ${first}, ${different} FROM (${counted}) AS counted GROUP BY field`);
@@ -78,6 +80,14 @@ function valuesOfShards(plan: SearchPlan, { fields, selection }: WantedFacets, e
     GROUP BY GROUPING SETS (${sets})`;
 }
 
+/** Values that are equal in lower case as one, the most frequent spelling. */
+function foldedValues(spelled: SqlFragment): SqlFragment {
+  return sql`SELECT field, tupleElement(min((-"inSpelling", spelling)), 2) AS value, sum("inSpelling") AS events,
+      sum("selectedInSpelling") AS selected, toInt64(count()) AS spellings
+    FROM (SELECT field, value AS spelling, events AS "inSpelling", selected AS "selectedInSpelling" FROM (${spelled}) AS spelled) AS renamed
+    GROUP BY field, ${clickhouseDialect.fold(trusted('spelling'))}`;
+}
+
 /** The number of the rows of a field, by the index of that. */
 export function fieldMask(index: number, fields: number): number {
   return 2 ** fields - 1 - 2 ** (fields - 1 - index);
@@ -89,13 +99,14 @@ function firstValues({ fields, max }: FirstValues, all: readonly GroupDimension[
     return trusted('[]');
   }
   const masks = joinSql(fields.map((field) => sql`${int32(fieldMask(all.indexOf(field), all.length))}`));
-  const sorted = sql`groupArraySortedIf(${trusted(String(max))})((${rank}-events, value, selected), field IN (${masks}))`;
-  const [events, text, selected] = [3, 2, 1].map((fromEnd) => trusted(`tupleElement(one, -${fromEnd})`)) as [
+  const sorted = sql`groupArraySortedIf(${trusted(String(max))})((${rank}-events, value, selected, spellings), field IN (${masks}))`;
+  const [events, text, selected, spellings] = [4, 3, 2, 1].map((fromEnd) => trusted(`tupleElement(one, -${fromEnd})`)) as [
+    SqlFragment,
     SqlFragment,
     SqlFragment,
     SqlFragment,
   ];
-  return sql`arrayMap(one -> (${text}, -${events}, ${selected}), ${sorted})`;
+  return sql`arrayMap(one -> (${text}, -${events}, ${selected}, ${spellings}), ${sorted})`;
 }
 
 /**
@@ -108,16 +119,17 @@ function difference({ totals: { total, selected } }: WantedFacets): SqlFragment 
 }
 
 /**
- * The events of each bucket by the value of a field. Columns: `position`, the place of the value in `values`, from 1, or 0 for all others;
- * the number of events in each bucket.
+ * The events of each bucket by the value of a field, folded where that is. Columns: `position`, the place of the value in `values`, from
+ * 1, or 0 for all others; the number of events in each bucket.
  */
 export function seriesStatement(
   plan: SearchPlan,
   { by, values, buckets }: { readonly by: GroupDimension; readonly values: readonly string[]; readonly buckets: number },
   events: SqlFragment,
 ): SqlStatement {
+  const [names, name] = isFolded(by) ? [values.map(foldText), clickhouseDialect.fold(value(by))] : [values, value(by)];
   return clickhouseStatement(
-    sql`SELECT indexOf(${textList(values)}, ${value(by)}) AS position, ${eventsByBucket(plan, buckets)} FROM ${events}
+    sql`SELECT indexOf(${textList(names)}, ${name}) AS position, ${eventsByBucket(plan, buckets)} FROM ${events}
       WHERE ${matchSql(plan, plan.window, clickhouseDialect)} GROUP BY position`,
   );
 }

@@ -129,13 +129,19 @@ const ANSWER_SCHEMAS = {
   }),
   EventLogsFacet: exactly({
     field: { enum: GROUP_DIMENSIONS },
-    distinct: { ...int64Schema, description: 'Number of its values in the result' },
+    distinct: { ...int64Schema, description: 'Number of its values in the result; spellings of a value count once' },
     values: {
       ...listOf(
         exactly({
           value: { ...textSchema, description: '"" where events have none' },
           count: int64Schema,
           selected: { type: ['integer', 'null'], format: 'int64', description: 'Events of it in the selection; null without one' },
+          spellings: {
+            ...int64Schema,
+            description:
+              'How many spellings of it the result has. Values of feature, country and action that are equal in lower case are one, and ' +
+              'value is the most frequent spelling; 1 for all other fields',
+          },
         }),
       ),
       maxItems: MAX_FACET_VALUES,
@@ -190,13 +196,13 @@ const ANSWERS = {
         other: null,
       },
       facets: [
-        { field: 'country', distinct: 1, values: [{ value: 'NL', count: 5, selected: null }] },
+        { field: 'country', distinct: 1, values: [{ value: 'NL', count: 5, selected: null, spellings: 1 }] },
         {
           field: 'ip',
           distinct: 2,
           values: [
-            { value: '192.0.2.7', count: 3, selected: null },
-            { value: '192.0.2.8', count: 2, selected: null },
+            { value: '192.0.2.7', count: 3, selected: null, spellings: 1 },
+            { value: '192.0.2.8', count: 2, selected: null, spellings: 1 },
           ],
         },
       ],
@@ -226,8 +232,8 @@ const ANSWERS = {
           field: 'asn',
           distinct: 2,
           values: [
-            { value: '64500', count: 3, selected: 2 },
-            { value: '64501', count: 2, selected: 0 },
+            { value: '64500', count: 3, selected: 2, spellings: 1 },
+            { value: '64501', count: 2, selected: 0, spellings: 1 },
           ],
         },
       ],

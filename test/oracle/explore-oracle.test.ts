@@ -119,18 +119,17 @@ describe('a facet', () => {
         field: 'shieldZoneId',
         distinct: 3,
         values: [
-          { value: '7', count: 4, selected: null },
-          { value: '10', count: 3, selected: null },
+          { value: '7', count: 4, selected: null, spellings: 1 },
+          { value: '10', count: 3, selected: null, spellings: 1 },
         ],
       },
       {
         field: 'action',
-        distinct: 4,
+        distinct: 3,
         values: [
-          { value: 'logged', count: 3, selected: null },
-          { value: '', count: 2, selected: null },
-          { value: 'blocked', count: 2, selected: null },
-          { value: 'Blocked', count: 1, selected: null },
+          { value: 'blocked', count: 3, selected: null, spellings: 2 },
+          { value: 'logged', count: 3, selected: null, spellings: 1 },
+          { value: '', count: 2, selected: null, spellings: 1 },
         ],
       },
     ]);
@@ -184,6 +183,34 @@ describe('by difference', () => {
     ['nothing in the selection does, too', { from: T + 9 }, 'abb', ['a 1/0', 'b 2/0']],
   ])('%s', (_sentence, selection, letters, expected) => {
     expect(byDifference(selection, letters)).toEqual(expected);
+  });
+});
+
+describe('spellings', () => {
+  const spelled = eventsOf(['DE', 'de', 'de', 'Fr', 'FR', '', 'fr', 'x'].map((country) => ({ country })));
+  const values = (request: Partial<OracleExploreRequest>) => explore(request, 'all', spelled).facets?.[0];
+
+  test('of a value are one, called as most of its events spell it, or as the smaller spelling', () => {
+    expect(values({ facets: [{ field: 'country' }], selection: { to: T + 2 } })).toEqual({
+      field: 'country',
+      distinct: 4,
+      values: [
+        { value: 'FR', count: 3, selected: 0, spellings: 3 },
+        { value: 'de', count: 3, selected: 2, spellings: 2 },
+        { value: '', count: 1, selected: 0, spellings: 1 },
+        { value: 'x', count: 1, selected: 0, spellings: 1 },
+      ],
+    });
+  });
+
+  test('have one series', () => {
+    const { series } = explore({ histogram: { buckets: 1, by: 'country' } }, 'all', spelled).histogram ?? {};
+    expect(series?.map(({ value, total }) => `${value} ${total}`)).toEqual(['FR 3', 'de 3', ' 1', 'x 1']);
+  });
+
+  test('of other fields are values of their own', () => {
+    const agents = eventsOf(['curl', 'Curl'].map((ua) => ({ ua })));
+    expect(explore({ facets: [{ field: 'ua' }] }, 'all', agents).facets?.[0]?.distinct).toBe(2);
   });
 });
 

@@ -1,4 +1,4 @@
-import { compareCodePoints } from './fold-case.ts';
+import { compareCodePoints, foldCase } from './fold-case.ts';
 import { dimensionOf, sparkline } from './group-events.ts';
 import type { OracleEvent } from './raw-event.ts';
 import {
@@ -59,6 +59,7 @@ export interface OracleFacetValue {
   readonly value: string;
   readonly count: number;
   readonly selected: number | null;
+  readonly spellings: number;
 }
 
 export interface OracleFacet {
@@ -114,8 +115,9 @@ function histogramOf(
   if (by === null) {
     return { from, to, buckets, series: [{ value: null, ...countsOf(found) }], other: null };
   }
-  const byValue = Map.groupBy(found, (event) => dimensionOf(event, by));
-  const ranked = [...byValue].sort(([a, as], [b, bs]) => bs.length - as.length || compareCodePoints(a, b));
+  const ranked = valuesOf(found, by)
+    .map(({ value, events }) => [value, events] as const)
+    .sort(([a, as], [b, bs]) => bs.length - as.length || compareCodePoints(a, b));
   const others = ranked.slice(MOST_SERIES).flatMap(([, events]) => events);
   const series = ranked.slice(0, MOST_SERIES).map(([value, events]) => ({ value, ...countsOf(events) }));
   return { from, to, buckets, series, other: others.length === 0 ? null : countsOf(others) };
@@ -126,11 +128,11 @@ function facetOf(
   { field, limit, order }: OracleFacetRequest,
   selected: ReadonlySet<OracleEvent> | null,
 ): OracleFacet {
-  const byValue = Map.groupBy(found, (event) => dimensionOf(event, field));
-  const values = Array.from(byValue, ([value, events]) => ({
+  const values = valuesOf(found, field).map(({ value, spellings, events }) => ({
     value,
     count: events.length,
     selected: selected === null ? null : events.filter((event) => selected.has(event)).length,
+    spellings,
   }));
   const sides = { inside: selected?.size ?? 0, outside: found.length - (selected?.size ?? 0) };
   values.sort(
@@ -140,6 +142,22 @@ function facetOf(
       compareCodePoints(a.value, b.value),
   );
   return { field, distinct: values.length, values: values.slice(0, limit ?? 10) };
+}
+
+/** Fields whose values are one where they are equal in lower case. */
+export const FOLDED_FIELDS = ['feature', 'country', 'action'];
+
+/** The values of a field with their events. Spellings of a value of these three fields are one, called as most of its events spell it. */
+function valuesOf(found: readonly OracleEvent[], field: string) {
+  const bySpelling = Map.groupBy(found, (event) => dimensionOf(event, field));
+  const spelled = Array.from(bySpelling, ([value, events]) => ({ value, events }));
+  spelled.sort((a, b) => b.events.length - a.events.length || compareCodePoints(a.value, b.value));
+  const folded = Map.groupBy(spelled, ({ value }) => (FOLDED_FIELDS.includes(field) ? foldCase(value) : value));
+  return Array.from(folded.values(), (same) => ({
+    value: same[0]?.value ?? '',
+    spellings: same.length,
+    events: same.flatMap(({ events }) => events),
+  }));
 }
 
 type Fraction = readonly [numerator: bigint, denominator: bigint];

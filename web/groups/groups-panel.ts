@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { GroupDimension } from '../../query/event-fields.ts';
-import type { EventGroup } from '../../query/plan/search-result.ts';
+import type { EventGroup, Facet } from '../../query/plan/search-result.ts';
 import type { Window } from '../api/explore.ts';
 import { offsetRem } from '../events/column-layout.ts';
 import { FailedPage, NothingFound } from '../events/events-panel.ts';
@@ -33,7 +33,9 @@ export function GroupsPanel() {
   const all = now === null || now.answer.histogram === null ? null : eventTotal(now.answer);
   const facts = contextColumns(clock).filter(({ key }) => !groupBy.some((field) => field === key));
   const columns = [...groupBy.map(dimensionColumn), ...countColumns(all), sparklineColumn(window, clock, setPointed), ...facts];
-  return html`${
+  const spelled = groupBy.filter((field) => hasSpellings(now?.answer.facets ?? [], field));
+  return html`${spelled.length === 0 ? null : html`<p class="groups-note">${spellingsNote(spelled)}</p>`}
+  ${
     pages !== null && pages.total === 0
       ? html`<${NothingFound} />`
       : html`<${VirtualTable}
@@ -52,6 +54,15 @@ export function GroupsPanel() {
       <span>${pages === null || pages.total === null ? '' : groupsWords(count, pages.total)}</span>
       <span class="pointed">${pointed ?? ''}</span>
     </div>`;
+}
+
+/** Whether a value of the field is there in several spellings, among those that are counted. */
+function hasSpellings(facets: readonly Facet[], field: GroupDimension): boolean {
+  return facets.some((facet) => facet.field === field && facet.values.some(({ spellings }) => spellings > 1));
+}
+
+function spellingsNote(fields: readonly GroupDimension[]): string {
+  return `Each spelling of ${fields.join(' and ')} is a group of its own; a filter takes all spellings of a value.`;
 }
 
 function groupsWords(count: number, total: number): string {

@@ -48,8 +48,13 @@ function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string
     },
     { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
   ];
-  const note = value === '' && mayBeEmpty(field) ? noneNote(field) : undefined;
+  const note = noteOn(field, value);
   openMenu({ anchor, content: () => ({ title: `${field}: ${valueOrNone(value)}`, items, ...(note === undefined ? {} : { note }) }) });
+}
+
+function noteOn(field: GroupDimension, value: string): string | undefined {
+  if (value === '') return mayBeEmpty(field) ? noneNote(field) : undefined;
+  return field === 'ip' ? 'Counted is this spelling of the address. The filters are about the address in every spelling.' : undefined;
 }
 
 /** Counts put empty texts together with missing values, which no clause does. */

@@ -1,4 +1,4 @@
-import type { GroupDimension } from '../../../query/event-fields.ts';
+import { type GroupDimension, isFolded } from '../../../query/event-fields.ts';
 import type { ExplorePlan, FacetOrder, HistogramRequest } from '../../../query/plan/explore-plan.ts';
 import type { ExploreResult, Facet, FacetValue, Histogram, HistogramCounts } from '../../../query/plan/search-result.ts';
 import { MAX_HISTOGRAM_SERIES } from '../../../query/search-limits.ts';
@@ -66,25 +66,32 @@ async function findValues(
   if (histogram !== null && histogram.by !== null) {
     requests.push({ field: histogram.by, limit: MAX_HISTOGRAM_SERIES, order: 'count' });
   }
-  const fields = [...new Set(requests.map(({ field }) => field))];
-  if (fields.length === 0) {
-    return new Map();
+  const found = new Map<GroupDimension, FoundValues>();
+  // Folding groups all values once more, so fields of very many values are not among those that are folded.
+  for (const some of Map.groupBy(requests, ({ field }) => isFolded(field)).values()) {
+    const fields = [...new Set(some.map(({ field }) => field))];
+    const inOrder = (order: FacetOrder) => {
+      const ofOrder = some.filter((request) => request.order === order);
+      return { fields: [...new Set(ofOrder.map(({ field }) => field))], max: Math.max(0, ...ofOrder.map(({ limit }) => limit)) };
+    };
+    const wanted = { fields, selection, byCount: inOrder('count'), byDifference: inOrder('difference'), totals };
+    const { rows } = await reader.rows(facetValuesStatement(search, wanted, reader.events, reader.areSharded));
+    const byMask = new Map(rows.map(([mask, ...row]) => [Number(mask), foundValues(row)]));
+    for (const [index, field] of fields.entries()) {
+      found.set(field, byMask.get(fieldMask(index, fields.length)) ?? NOTHING);
+    }
   }
-  const inOrder = (order: FacetOrder) => {
-    const some = requests.filter((request) => request.order === order);
-    return { fields: [...new Set(some.map(({ field }) => field))], max: Math.max(0, ...some.map(({ limit }) => limit)) };
-  };
-  const wanted = { fields, selection, byCount: inOrder('count'), byDifference: inOrder('difference'), totals };
-  const { rows } = await reader.rows(facetValuesStatement(search, wanted, reader.events, reader.areSharded));
-  const found = new Map(rows.map(([mask, ...row]) => [Number(mask), foundValues(row)]));
-  return new Map(fields.map((field, index) => [field, found.get(fieldMask(index, fields.length)) ?? NOTHING]));
+  return found;
 }
 
-type CountedValue = readonly [value: string, events: string, selected: string];
+type CountedValue = readonly [value: string, events: string, selected: string, spellings: string];
 
 function foundValues([distinct, byCount, byDifference]: readonly unknown[]): FoundValues {
   const values = (counted: unknown) =>
-    (counted as readonly CountedValue[]).map(([value, count, selected]) => ({ value, count: Number(count), selected: Number(selected) }));
+    (counted as readonly CountedValue[]).map(([value, ...numbers]) => {
+      const [count, selected, spellings] = numbers.map(Number) as [number, number, number];
+      return { value, count, selected, spellings };
+    });
   return { distinct: Number(distinct), first: { count: values(byCount), difference: values(byDifference) } };
 }
 

@@ -1,11 +1,13 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { GroupDimension } from '../../../query/event-fields.ts';
-import type { ExplorePlan, HistogramRequest } from '../../../query/plan/explore-plan.ts';
-import type { Facet, FacetValue } from '../../../query/plan/search-result.ts';
+import { type GroupDimension, isFolded } from '../../../query/event-fields.ts';
+import { foldText } from '../../../query/match/match-event.ts';
+import type { ExplorePlan, FacetRequest, HistogramRequest, Selection } from '../../../query/plan/explore-plan.ts';
+import type { Facet } from '../../../query/plan/search-result.ts';
 import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
 import { exploreOnceStatement } from '../../../sql/explore-statements.ts';
 import type { EarlierHistogram } from './exploration-cache.ts';
-import { type FieldCounts, isWhole, type SelectedCount } from './field-counts.ts';
+import { countFacet, foldedFacet } from './facets.ts';
+import { type FieldCounts, isWhole, type SelectedCount, type Sides } from './field-counts.ts';
 import { emptySeries, seriesValues } from './histogram.ts';
 import type { SearchScope } from './search-scope.ts';
 import { type CountsByField, listedTexts, type ValueCountLimits } from './value-counts.ts';
@@ -47,26 +49,44 @@ export async function exploreAtOnce(
   const found = new Map(rows.map((row) => [Number(row[0]), foundField(row)]));
   const byField = new Map(fields.map((field, index) => [field, found.get(index) ?? NOTHING]));
   const counts = new Map(Array.from(byField, ([field, one]) => [field, withoutSelected(one)]));
-  const [all = { selected: 0 }] = found.get(fields.length)?.first ?? [];
+  const [all = { count: 0, selected: 0 }] = found.get(fields.length)?.first ?? [];
+  const sides = selection === null ? null : { inside: all.selected, outside: all.count - all.selected };
+  const foundFacets: Facet[] = [];
+  for (const request of facets) {
+    foundFacets.push(await facetOf(scope, request, byField.get(request.field) ?? NOTHING, selection, sides));
+  }
   return {
     counts,
     histogram: histogram === null ? undefined : histogramIn(found.get(fields.length + 1) ?? NOTHING, histogram, counts, scope),
-    facets: facets.map(({ field, limit, order }) => {
-      const { distinct, first, different } = byField.get(field) ?? NOTHING;
-      const values = (order === 'count' ? first : different).slice(0, limit);
-      return { field, distinct, values: selection === null ? values.map(withoutSelection) : values };
-    }),
+    facets: foundFacets,
     selectedTotal: selection === null ? null : all.selected,
   };
 }
 
+async function facetOf(
+  scope: SearchScope,
+  request: FacetRequest,
+  found: FoundField,
+  selection: Selection | null,
+  sides: Sides | null,
+): Promise<Facet> {
+  const { field, limit, order } = request;
+  if (isFolded(field)) {
+    return isWhole(found) ? foldedFacet(request, found.first, sides) : await countFacet(scope, request, selection);
+  }
+  const values = (order === 'count' ? found.first : found.different).slice(0, limit);
+  return {
+    field,
+    distinct: found.distinct,
+    values: values.map((one) => ({ ...one, ...(sides === null ? WITHOUT_SELECTION : {}), spellings: 1 })),
+  };
+}
+
+const WITHOUT_SELECTION = { selected: null };
+
 /** The counts of a field without those of the selection: they stay true for other selections. */
 function withoutSelected({ distinct, first }: FoundField): FieldCounts {
   return { distinct, first: first.map(({ value, count }) => ({ value, count })) };
-}
-
-function withoutSelection({ value, count }: SelectedCount): FacetValue {
-  return { value, count, selected: null };
 }
 
 function foundField([, distinct, ...lists]: readonly DuckDBValue[]): FoundField {
@@ -94,12 +114,18 @@ function histogramIn(
   if (!isWhole(found)) {
     return undefined;
   }
-  const values = seriesValues(request.by === null ? undefined : counts.get(request.by));
+  const { by } = request;
+  const ofSeries = by === null ? undefined : counts.get(by);
+  const nameOf = by !== null && isFolded(by) ? foldText : (value: string) => value;
+  if (by !== null && isFolded(by) && ofSeries !== undefined && !isWhole(ofSeries)) {
+    return undefined;
+  }
+  const values = seriesValues(by, ofSeries);
   const series = emptySeries(values, request.buckets);
-  const places = new Map(values.map((value, index) => [value, index]));
+  const places = new Map(values.map((value, index) => [nameOf(value), index]));
   for (const { value: bucketAndValue, count } of found.first) {
     const end = bucketAndValue.indexOf(' ');
-    const one = series[places.get(bucketAndValue.slice(end + 1)) ?? values.length] as number[];
+    const one = series[places.get(nameOf(bucketAndValue.slice(end + 1))) ?? values.length] as number[];
     const bucket = Number(bucketAndValue.slice(0, end));
     one[bucket] = (one[bucket] ?? 0) + count;
   }

@@ -1,10 +1,19 @@
-import type { GroupDimension } from '../../../query/event-fields.ts';
+import { type GroupDimension, isFolded } from '../../../query/event-fields.ts';
 import type { ExplorePlan, FacetRequest, Selection } from '../../../query/plan/explore-plan.ts';
-import type { Facet } from '../../../query/plan/search-result.ts';
-import { differenceFacetStatement, otherValuesStatement } from '../../../sql/explore-statements.ts';
+import type { Facet, FacetValue } from '../../../query/plan/search-result.ts';
+import { facetStatement, otherValuesStatement } from '../../../sql/explore-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
 import { contendersOf, firstIfCertain, type PartlyCounted } from './difference-contenders.ts';
-import { areOthersSingle, eventCountOf, type FieldCounts, isWhole, type SelectedCount, type Sides } from './field-counts.ts';
+import {
+  areOthersSingle,
+  byDifference,
+  eventCountOf,
+  type FieldCounts,
+  foldedCounts,
+  isWhole,
+  type SelectedCount,
+  type Sides,
+} from './field-counts.ts';
 import type { SearchScope } from './search-scope.ts';
 import { type CountsByField, countsOf, countTogether, isCountedApart, type ValueCounting } from './value-counts.ts';
 
@@ -19,7 +28,12 @@ export async function findFacets(
   const found: Facet[] = [];
   for (const facet of facets) {
     const of = counts.get(facet.field) as FieldCounts;
-    found.push({ field: facet.field, distinct: of.distinct, values: await findValues(scope, facet, of, selected) });
+    if (isFolded(facet.field)) {
+      found.push(await findFolded(scope, facet, of, selected));
+    } else {
+      const values = await findValues(scope, facet, of, selected);
+      found.push({ field: facet.field, distinct: of.distinct, values: values.map((one) => ({ ...one, spellings: 1 })) });
+    }
   }
   return { facets: found, selectedTotal: selected?.total ?? null };
 }
@@ -49,12 +63,48 @@ async function select(
   return { selection, scope: within, total, sides: summed && { inside: total, outside: eventCountOf(summed) - total }, counts };
 }
 
+/** The facet of a folded field: of all values by bytes where these are known. */
+async function findFolded(scope: SearchScope, request: FacetRequest, counts: FieldCounts, selected: Selected | null): Promise<Facet> {
+  const inSelection = selected === null ? NO_COUNTS : selected.counts.get(request.field);
+  if (!isWhole(counts) || inSelection === undefined || !isWhole(inSelection)) {
+    return await countFacet(scope, request, selected?.selection ?? null);
+  }
+  const known = new Map(inSelection.first.map(({ value, count }) => [value, count]));
+  const values = counts.first.map((one) => ({ ...one, selected: known.get(one.value) ?? 0 }));
+  return foldedFacet(request, values, selected?.sides ?? null);
+}
+
+const NO_COUNTS: FieldCounts = { distinct: 0, first: [] };
+
+/** The facet of a folded field all of whose values are known. `sides`: null without a selection. */
+export function foldedFacet({ field, limit, order }: FacetRequest, values: readonly SelectedCount[], sides: Sides | null): Facet {
+  const folded = foldedCounts(values);
+  const ordered = order === 'difference' && sides !== null ? byDifference(folded, sides) : folded;
+  const first = ordered.slice(0, limit);
+  return { field, distinct: folded.length, values: sides === null ? first.map((one) => ({ ...one, selected: null })) : first };
+}
+
+/** Counts the values of a field in the engine, folded where the field is. */
+export async function countFacet(scope: SearchScope, request: FacetRequest, selection: Selection | null): Promise<Facet> {
+  const rows = await scope.runner.run(facetStatement(scope.plan, request, selection, scope.events()));
+  return {
+    field: request.field,
+    distinct: Number(rows[0]?.at(-1) ?? 0),
+    values: rows.map(([value, count, selected, spellings]) => ({
+      value: unmarkText(value as string),
+      count: Number(count),
+      selected: selection === null ? null : Number(selected),
+      spellings: Number(spellings),
+    })),
+  };
+}
+
 async function findValues(
   scope: SearchScope,
   request: FacetRequest,
   counts: FieldCounts,
   selected: Selected | null,
-): Promise<Facet['values']> {
+): Promise<readonly Omit<FacetValue, 'spellings'>[]> {
   const { field, limit, order } = request;
   const first = counts.first.slice(0, limit);
   if (selected === null) {
@@ -72,7 +122,15 @@ async function findValues(
     );
   }
   const found = inSelection === undefined ? undefined : await firstByDifference(scope, request, counts, inSelection, selected);
-  return found ?? (await singletonsByDifference(scope, request, counts, selected)) ?? (await countByDifference(scope, request, selected));
+  return (
+    found ??
+    (await singletonsByDifference(scope, request, counts, selected)) ??
+    (await countFacet(scope, request, selected.selection)).values.map(withSelected)
+  );
+}
+
+function withSelected({ value, count, selected }: FacetValue): SelectedCount {
+  return { value, count, selected: selected ?? 0 };
 }
 
 /** More values than this are not counted one by one. */
@@ -122,16 +180,6 @@ async function singletonsByDifference(
     several.map((one) => ({ ...one, selected: undefined })),
   );
   return firstIfCertain([...known, ...singletons], sides, limit, -sides.inside);
-}
-
-/** Counts all values of the field once more, in the selection and as a whole. */
-async function countByDifference(scope: SearchScope, request: FacetRequest, { selection }: Selected): Promise<readonly SelectedCount[]> {
-  const rows = await scope.runner.run(differenceFacetStatement(scope.plan, request, selection, scope.events()));
-  return rows.map(([value, count, selected]) => ({
-    value: unmarkText(value as string),
-    count: Number(count),
-    selected: Number(selected),
-  }));
 }
 
 /** Counts what is not known of the values. */

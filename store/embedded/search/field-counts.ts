@@ -1,3 +1,4 @@
+import { foldText } from '../../../query/match/match-event.ts';
 import { compareCodePoints } from '../runtime/compare-code-points.ts';
 
 export interface ValueCount {
@@ -14,7 +15,7 @@ export interface FieldCounts {
 }
 
 /** The values in the order of a facet by count. */
-export function inOrder(values: readonly ValueCount[]): ValueCount[] {
+export function inOrder<T extends ValueCount>(values: readonly T[]): T[] {
   return values.toSorted(compareByCount);
 }
 
@@ -72,6 +73,22 @@ export interface SelectedCount extends ValueCount {
   readonly selected: number;
 }
 
+/** Values that are equal in lower case, as one: the most frequent spelling, with the sums of all. */
+export interface FoldedCount extends SelectedCount {
+  readonly spellings: number;
+}
+
+/** Folds all values of a field. They come in the order of a facet by count. */
+export function foldedCounts(values: readonly SelectedCount[]): FoldedCount[] {
+  const folded = Map.groupBy(inOrder(values), ({ value }) => foldText(value));
+  return inOrder(
+    Array.from(folded.values(), (spelled) => {
+      const sum = (of: 'count' | 'selected') => spelled.reduce((total, one) => total + one[of], 0);
+      return { value: spelled[0]?.value ?? '', count: sum('count'), selected: sum('selected'), spellings: spelled.length };
+    }),
+  );
+}
+
 /** The two sides that values are compared by: the numbers of the events in the selection and outside of it. */
 export interface Sides {
   readonly inside: number;
@@ -93,7 +110,7 @@ export function differenceOf({ count, selected }: SelectedCount, sides: Sides): 
 }
 
 /** The values in the order of a facet by difference. */
-export function byDifference(values: readonly SelectedCount[], sides: Sides): SelectedCount[] {
+export function byDifference<T extends SelectedCount>(values: readonly T[], sides: Sides): T[] {
   return values
     .map((one) => ({ one, difference: differenceOf(one, sides) }))
     .sort((a, b) => Number(b.difference > a.difference) - Number(b.difference < a.difference) || compareByCount(a.one, b.one))

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isFolded } from '../../../query/event-fields.ts';
 import type { HistogramRequest } from '../../../query/plan/explore-plan.ts';
 import type { Histogram, HistogramCounts } from '../../../query/plan/search-result.ts';
 import { MAX_HISTOGRAM_SERIES } from '../../../query/search-limits.ts';
 import { histogramStatement } from '../../../sql/explore-statements.ts';
 import type { EarlierHistogram } from './exploration-cache.ts';
-import { type FieldCounts, isWhole } from './field-counts.ts';
+import { countFacet } from './facets.ts';
+import { type FieldCounts, foldedCounts, isWhole } from './field-counts.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { CountsByField } from './value-counts.ts';
 
@@ -19,14 +21,28 @@ export async function findHistogram(
   earlier: EarlierHistogram | undefined,
 ): Promise<EarlierHistogram> {
   const counts = request.by === null ? undefined : (known.get(request.by) as FieldCounts);
-  const values = seriesValues(counts);
+  const values = await valuesWithSeries(scope, request.by, counts);
   const series = await countSeries(scope, request, values, counts === undefined || isWhole(counts), earlier);
   return { extent: scope.extent, request, values, series };
 }
 
-/** The values that have a series of their own. */
-export function seriesValues(counts: FieldCounts | undefined): readonly string[] {
-  return counts?.first.slice(0, MAX_HISTOGRAM_SERIES).map(({ value }) => value) ?? [];
+async function valuesWithSeries(
+  scope: SearchScope,
+  by: HistogramRequest['by'],
+  counts: FieldCounts | undefined,
+): Promise<readonly string[]> {
+  if (by !== null && counts !== undefined && isFolded(by) && !isWhole(counts)) {
+    const { values } = await countFacet(scope, { field: by, limit: MAX_HISTOGRAM_SERIES, order: 'count' }, null);
+    return values.map(({ value }) => value);
+  }
+  return seriesValues(by, counts);
+}
+
+/** The values that have a series of their own. Of a folded field all values have to be known. */
+export function seriesValues(by: HistogramRequest['by'], counts: FieldCounts | undefined): readonly string[] {
+  const all = counts?.first ?? [];
+  const values = by !== null && isFolded(by) ? foldedCounts(all.map((one) => ({ ...one, selected: 0 }))) : all;
+  return values.slice(0, MAX_HISTOGRAM_SERIES).map(({ value }) => value);
 }
 
 /** The histogram as it is answered. */

@@ -53,19 +53,19 @@ describe('values by difference', () => {
   const totals = { total: 2 ** 40, selected: 2 ** 20 };
 
   test('are compared exactly, however large the totals are', () => {
-    const less = { value: 'a', count: 2 ** 39 + 1, selected: 2 ** 19 };
-    const more = { value: 'b', count: 2 ** 39, selected: 2 ** 19 };
+    const less = { value: 'a', count: 2 ** 39 + 1, selected: 2 ** 19, spellings: 1 };
+    const more = { value: 'b', count: 2 ** 39, selected: 2 ** 19, spellings: 1 };
     expect(byDifference([less, more], totals)).toEqual([more, less]);
   });
 
   test('have ties by count, then by value', () => {
-    const rare = { value: 'a', count: 1, selected: 1 };
-    const later = { value: 'c', count: 2, selected: 2 };
-    const earlier = { value: 'b', count: 2, selected: 2 };
+    const rare = { value: 'a', count: 1, selected: 1, spellings: 1 };
+    const later = { value: 'c', count: 2, selected: 2, spellings: 1 };
+    const earlier = { value: 'b', count: 2, selected: 2, spellings: 1 };
     expect(byDifference([rare, later, earlier], totals)).toEqual([earlier, later, rare]);
     const equal = { total: 4, selected: 2 };
-    const none = { value: 'z', count: 2, selected: 1 };
-    const noneOfMore = { value: 'y', count: 4, selected: 2 };
+    const none = { value: 'z', count: 2, selected: 1, spellings: 1 };
+    const noneOfMore = { value: 'y', count: 4, selected: 2, spellings: 1 };
     expect(byDifference([none, noneOfMore], equal)).toEqual([noneOfMore, none]);
   });
 });
@@ -98,7 +98,7 @@ describe('urls of many events', () => {
       ['c', 0],
     ];
     const facet = await urlsFrom({ facets: [{ field: 'url', limit: 3 }] }, [[[0, '', EVENTS, 0]], [hashes], [sameHash], singles]);
-    const values = ['a', 'b', 'c'].map((value) => ({ value, count: 1, selected: null }));
+    const values = ['a', 'b', 'c'].map((value) => ({ value, count: 1, selected: null, spellings: 1 }));
     expect(facet).toEqual({ field: 'url', distinct: EVENTS, values });
   });
 

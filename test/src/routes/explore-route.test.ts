@@ -112,17 +112,17 @@ describe('a question of the explorer', () => {
           field: 'shieldZoneId',
           distinct: 3,
           values: [
-            { value: '7', count: 3, selected: 1 },
-            { value: '8', count: 1, selected: 1 },
-            { value: '9', count: 1, selected: 0 },
+            { value: '7', count: 3, selected: 1, spellings: 1 },
+            { value: '8', count: 1, selected: 1, spellings: 1 },
+            { value: '9', count: 1, selected: 0, spellings: 1 },
           ],
         },
         {
           field: 'country',
           distinct: 3,
           values: [
-            { value: 'CH', count: 2, selected: 2 },
-            { value: 'FR', count: 1, selected: 0 },
+            { value: 'CH', count: 2, selected: 2, spellings: 1 },
+            { value: 'FR', count: 1, selected: 0, spellings: 1 },
           ],
         },
       ],
@@ -131,7 +131,7 @@ describe('a question of the explorer', () => {
 
   test('has nothing in a selection that lies outside the window', async () => {
     const { body } = await explore({ facets: [{ field: 'action', limit: 1 }], selection: { from: to, to: to + 1 } });
-    expect([body.selectedTotal, body.facets[0].values]).toEqual([0, [{ value: 'blocked', count: 3, selected: 0 }]]);
+    expect([body.selectedTotal, body.facets[0].values]).toEqual([0, [{ value: 'blocked', count: 3, selected: 0, spellings: 1 }]]);
   });
 
   test.each([

@@ -62,8 +62,8 @@ describe('groups as a file', () => {
 
 describe('facets as a file', () => {
   const facets: Parameters<typeof facetsFile>[0] = [
-    { field: 'ua', values: TEXTS.map((value) => ({ value, count: 2, selected: null })) },
-    { field: 'ip', values: [{ value: '::1', count: 3, selected: 1 }] },
+    { field: 'ua', values: TEXTS.map((value) => ({ value, count: 2, selected: null, spellings: 1 })) },
+    { field: 'ip', values: [{ value: '::1', count: 3, selected: 1, spellings: 1 }] },
   ];
 
   test('are one value a line', () => {

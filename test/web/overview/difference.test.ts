@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { differencesOf } from '../../../web/overview/difference.ts';
 
-const value = (name: string, count: number, selected: number) => ({ value: name, count, selected });
+const value = (name: string, count: number, selected: number) => ({ value: name, count, selected, spellings: 1 });
 
 test('the values of all fields stand in one list, by how much more of them the selection has', () => {
   const facets = [

@@ -9,7 +9,7 @@ const NOW = 1_795_514_400_000;
 const facet = (field: Facet['field'], distinct: number, counts: readonly number[]): Facet => ({
   field,
   distinct,
-  values: counts.map((count) => ({ value: `${field} ${count}`, count, selected: 1 })),
+  values: counts.map((count) => ({ value: `${field} ${count}`, count, selected: 1, spellings: 1 })),
 });
 
 function answerOf(change: Partial<ExplorerState>, facets: readonly Facet[], now: number = NOW) {

@@ -115,29 +115,29 @@ describe.each(STATES)('%s', (_state, stateOf) => {
         field: 'country',
         distinct: 6,
         values: [
-          { value: 'DE', count: 3, selected: null },
-          { value: '', count: 2, selected: null },
-          { value: 'FR', count: 2, selected: null },
-          { value: '\uFEFFbom', count: 1, selected: null },
-          { value: '\uFF5E', count: 1, selected: null },
-          { value: '\u{1F600}', count: 1, selected: null },
+          { value: 'DE', count: 3, selected: null, spellings: 1 },
+          { value: '', count: 2, selected: null, spellings: 1 },
+          { value: 'FR', count: 2, selected: null, spellings: 1 },
+          { value: '\uFEFFbom', count: 1, selected: null, spellings: 1 },
+          { value: '\uFF5E', count: 1, selected: null, spellings: 1 },
+          { value: '\u{1F600}', count: 1, selected: null, spellings: 1 },
         ],
       },
       {
         field: 'url',
         distinct: 4,
         values: [
-          { value: '', count: 5, selected: null },
-          { value: 'https://a.example/', count: 2, selected: null },
+          { value: '', count: 5, selected: null, spellings: 1 },
+          { value: 'https://a.example/', count: 2, selected: null, spellings: 1 },
         ],
       },
       {
         field: 'shieldZoneId',
         distinct: 3,
         values: [
-          { value: '7', count: 5, selected: null },
-          { value: '8', count: 3, selected: null },
-          { value: '10', count: 2, selected: null },
+          { value: '7', count: 5, selected: null, spellings: 1 },
+          { value: '8', count: 3, selected: null, spellings: 1 },
+          { value: '10', count: 2, selected: null, spellings: 1 },
         ],
       },
     ]);
@@ -152,19 +152,18 @@ describe.each(STATES)('%s', (_state, stateOf) => {
         field: 'country',
         distinct: 6,
         values: [
-          { value: 'DE', count: 3, selected: 2 },
-          { value: '', count: 2, selected: 0 },
-          { value: 'FR', count: 2, selected: 1 },
+          { value: 'DE', count: 3, selected: 2, spellings: 1 },
+          { value: '', count: 2, selected: 0, spellings: 1 },
+          { value: 'FR', count: 2, selected: 1, spellings: 1 },
         ],
       },
       {
         field: 'action',
-        distinct: 4,
+        distinct: 3,
         values: [
-          { value: 'blocked', count: 4, selected: 2 },
-          { value: 'logged', count: 4, selected: 0 },
-          { value: '', count: 1, selected: 0 },
-          { value: 'Blocked', count: 1, selected: 1 },
+          { value: 'blocked', count: 5, selected: 3, spellings: 2 },
+          { value: 'logged', count: 4, selected: 0, spellings: 1 },
+          { value: '', count: 1, selected: 0, spellings: 1 },
         ],
       },
     ]);
@@ -174,10 +173,9 @@ describe.each(STATES)('%s', (_state, stateOf) => {
     const result = await (await store()).explore(inWindow({ histogram: { buckets: 5, by: 'action' } }));
     expect(result.histogram).toEqual({
       series: [
-        { value: 'blocked', total: 4, counts: [1, 0, 1, 1, 1] },
+        { value: 'blocked', total: 5, counts: [2, 0, 1, 1, 1] },
         { value: 'logged', total: 4, counts: [0, 2, 0, 1, 1] },
         { value: '', total: 1, counts: [0, 0, 1, 0, 0] },
-        { value: 'Blocked', total: 1, counts: [1, 0, 0, 0, 0] },
       ],
       other: null,
     });
@@ -218,7 +216,7 @@ describe.each(STATES)('%s', (_state, stateOf) => {
         ],
         other: null,
       },
-      facets: [{ field: 'url', distinct: 3, values: [{ value: 'https://a.example/', count: 2, selected: 1 }] }],
+      facets: [{ field: 'url', distinct: 3, values: [{ value: 'https://a.example/', count: 2, selected: 1, spellings: 1 }] }],
       selectedTotal: 2,
     });
   });
@@ -366,4 +364,43 @@ test('a signal that is aborted rejects', async () => {
   const signal = AbortSignal.abort(new Error('hung up'));
   await expect(store.explore(inWindow({ facets: [facet('url')] }), { signal })).rejects.toThrow('hung up');
   await expect(store.activeZones(WINDOW, 'all', { signal })).rejects.toThrow('hung up');
+});
+
+describe.each<[string, StoreTuning]>([
+  ['by one statement', {}],
+  ['by fields', { valueCountLimits: { values: 100, urls: 1, together: 1, listed: 0, listBytes: 1e6, valueBytes: 1e6 } }],
+  ['listed', { valueCountLimits: { values: 100, urls: 1, together: 1, listed: 100, listBytes: 1e6, valueBytes: 1e6 } }],
+  [
+    'where only the most frequent value is known',
+    { valueCountLimits: { values: 1, urls: 1, together: 1, listed: 0, listBytes: 1e6, valueBytes: 1e6 } },
+  ],
+])('spellings, counted %s', (_ways, tuning) => {
+  // The most frequent spelling of the first is neither the first nor the last of them, and two of the second are equally frequent.
+  const countries = ['de', 'De', 'De', 'DE', 'De', 'Fr', 'fR', 'FR', 'fR', 'FR', '', 'Ω', 'ω'];
+  const events = countries.map((country, index) => event(`s${index}`, FROM + index, { country }));
+  const named = (...values: readonly (readonly [string, number, number, number])[]) =>
+    values.map(([value, count, selected, spellings]) => ({ value, count, selected, spellings }));
+
+  test.each<[FacetOrder, Selection, ReturnType<typeof named>]>([
+    ['count', DURING(0, 6), named(['De', 5, 5, 3], ['FR', 5, 1, 3], ['Ω', 2, 0, 2], ['', 1, 0, 1])],
+    ['difference', DURING(5, 13), named(['FR', 5, 5, 3], ['Ω', 2, 2, 2], ['', 1, 1, 1], ['De', 5, 0, 3])],
+  ])('are one value of a facet by %s, and of a series', async (order, selection, values) => {
+    const store = await flushed(temporaryFolder(), [events.slice(0, 7), events.slice(7)], tuning);
+    const plan = inWindow({ facets: [facet('country', 10, order)], selection, histogram: { buckets: 10, by: 'country' } });
+    const series = [
+      { value: 'De', total: 5, counts: [5, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+      { value: 'FR', total: 5, counts: [5, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+      { value: 'Ω', total: 2, counts: [0, 2, 0, 0, 0, 0, 0, 0, 0, 0] },
+      { value: '', total: 1, counts: [0, 1, 0, 0, 0, 0, 0, 0, 0, 0] },
+    ];
+    for (const _time of ['counted', 'remembered']) {
+      const { facets, histogram } = await store.explore(plan);
+      expect(facets).toEqual([{ field: 'country', distinct: 4, values }]);
+      expect(histogram).toEqual({ series, other: null });
+    }
+    await store.append(canonicalBatch([event('more', FROM + 98, { country: 'Fr' }), event('again', FROM + 99, { country: 'fR' })]));
+    const later = await store.explore(plan);
+    expect(later.facets?.[0]?.values.find(({ spellings, count }) => spellings === 3 && count === 7)?.value).toBe('fR');
+    expect(later.histogram?.series[0]).toEqual({ value: 'fR', total: 7, counts: [5, 0, 0, 0, 0, 0, 0, 0, 0, 2] });
+  });
 });
