@@ -79,10 +79,11 @@ run_alone() {
   done <"$later"
 }
 
-# A CI runs as root and gets the programs that tests need beside Node; anybody else is told by the tests what is missing.
+# A CI runs as root and gets the programs that tests need beside Node, and those that are named; anybody else is told by the tests what is
+# missing.
 install_programs() {
   local missing=() program
-  for program in chromium curl jq kcat; do
+  for program in chromium curl jq kcat "$@"; do
     command -v "$program" >/dev/null || missing+=("$program")
   done
   command -v python3 >/dev/null && python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)

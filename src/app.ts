@@ -41,6 +41,7 @@ import type { TailLimits } from './tail/tail-limits.ts';
 export type AppConfig = Pick<
   Config,
   | 'host'
+  | 'publicUrl'
   | 'accessKeys'
   | 'maxConnections'
   | 'queryDeadlineMs'
@@ -114,7 +115,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(errorAnswers);
   await app.register(earlyRefusals, { bodies });
   await app.register(stopping);
-  await app.register(access, { keys: config.accessKeys });
+  await app.register(access, { keys: config.accessKeys, publicUrl: config.publicUrl });
   await app.register(everyLocalhost, { host: config.host, connections });
   await app.register(healthRoutes, {
     store,
@@ -144,7 +145,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodies });
-  await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0 });
+  await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0, publicUrl: config.publicUrl });
   await app.register(pageRoutes);
   return app;
 }

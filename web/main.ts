@@ -16,4 +16,5 @@ startOpening();
 startLive();
 startShortcuts();
 startKeepingFocus();
+document.querySelector('#blank')?.remove();
 render(html`<${ExplorerPage} />`, document.body);

@@ -69,21 +69,23 @@ function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
 /**
  * Without keys the program trusts every caller on loopback, but not the web pages in a browser on this machine. A page whose name was made
  * to resolve to 127.0.0.1 (DNS rebinding) shows in `Host`, a page of another site in `Origin`. An image or a script has no `Origin`, and
- * shows in `Sec-Fetch-Site`, as a link does.
+ * shows in `Sec-Fetch-Site`, as a link does. A proxy in front may send on the name that browsers know, and sends on their `Origin`.
  */
-function refuseForeignPages(request: FastifyRequest): void {
+function refuseForeignPages(request: FastifyRequest, outside: URL | null): void {
   const { host, origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers;
   const name = hostNameOf(host ?? '');
-  if (name === null || !isLoopbackHost(name)) {
+  if (name === null || !(isLoopbackHost(name) || name === outside?.hostname)) {
     throw new RequestProblem(
       'access.foreign_page',
-      `Host: ${host ?? '(none)'} is not this machine; allowed without access keys: localhost, 127.0.0.1, [::1]`,
+      `Host: ${host ?? '(none)'} is not this machine; allowed without access keys: localhost, 127.0.0.1, [::1], ` +
+        (outside?.hostname ?? 'the host of PUBLIC_URL, which is not set'),
     );
   }
-  if (origin !== undefined && origin !== `http://${host}`) {
+  if (origin !== undefined && origin !== `http://${host}` && origin !== outside?.origin) {
     throw new RequestProblem(
       'access.foreign_page',
-      `Origin: ${origin} is not the page's own server; allowed without access keys: http://${host}`,
+      `Origin: ${origin} is not the page's own server; allowed without access keys: http://${host}, ` +
+        (outside?.origin ?? 'the origin of PUBLIC_URL, which is not set'),
     );
   }
   const isOpened = mode === 'navigate' && request.routeOptions.config.opensFromLinks === true;
@@ -128,10 +130,13 @@ function isOpen({ needsKey }: FastifyContextConfig): boolean {
 
 export interface AccessOptions {
   readonly keys: readonly AccessKey[];
+  /** Where browsers find the page if a proxy is in front. */
+  readonly publicUrl: string | null;
 }
 
 /** Checks the `AccessKey` header before anything else of a request. Register before any route. */
-export const access = fastifyPlugin(async (app: FastifyInstance, { keys }: AccessOptions) => {
+export const access = fastifyPlugin(async (app: FastifyInstance, { keys, publicUrl }: AccessOptions) => {
+  const outside = publicUrl === null ? null : new URL(publicUrl);
   const openPaths: RegExp[] = [];
   app.addHook('onRoute', ({ url, config }) => {
     if (config !== undefined && isOpen(config)) openPaths.push(routePattern(url));
@@ -142,7 +147,7 @@ export const access = fastifyPlugin(async (app: FastifyInstance, { keys }: Acces
     const { needsKey, needsScope = 'read' } = config;
     if (needsKey === 'never-by-any-name') return;
     if (keys.length === 0) {
-      refuseForeignPages(request);
+      refuseForeignPages(request, outside);
       request.caller = ANYBODY;
       return;
     }

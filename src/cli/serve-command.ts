@@ -68,7 +68,8 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
     const { dataDir, demo, kafkaBrokers } = config;
     logger.info({ address: program.address, dataDir, demo, kafkaBrokers }, 'started');
     const isFilled = await Promise.race([program.filled.then(() => true), signals.received.then(() => false)]);
-    if (isFilled && io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${browserAddress(program.address)}\n`);
+    if (isFilled && io.stderr.isTTY && logger.isLevelEnabled('info'))
+      io.stderr.write(`open ${config.publicUrl ?? browserAddress(program.address)}\n`);
     const signal = await signals.received;
     logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
     await program.stop();

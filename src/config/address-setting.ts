@@ -23,3 +23,11 @@ export function parseUrlSetting(text: string, schemes: readonly string[]): Parse
   if (!isPlainPath(url.pathname)) return refuse('its path has a % that begins no escape, or .. behind one');
   return accept(url);
 }
+
+export const WEB_URL_FORM = 'an http: or https: URL without credentials, query and fragment';
+
+/** An address of HTTP, which may have a path, without a slash at its end; or the reason why it is refused. */
+export function parseWebUrl(text: string): ParsedValue<string> {
+  const parsed = parseUrlSetting(text, ['http', 'https']);
+  return parsed.kind === 'value' ? accept(parsed.value.href.replace(/\/+$/, '')) : parsed;
+}

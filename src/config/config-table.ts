@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
+import { parseWebUrl, WEB_URL_FORM } from './address-setting.ts';
 import { CLICKHOUSE_CONFIG_VARIABLES, type ClickhouseConfigValues } from './clickhouse-config.ts';
 import type { ConfigVariable } from './config-value.ts';
 import { oneOfAnyCase, someText, wholeNumberSetting } from './config-value.ts';
@@ -17,6 +18,8 @@ export interface ConfigValues extends ClickhouseConfigValues, EdgeConfigValues, 
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
+  /** Without a slash at its end. Null: a browser reaches the program at its own address. */
+  readonly publicUrl: string | null;
   readonly dataDir: string;
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
@@ -50,6 +53,14 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: '8080',
     about: 'Where to listen',
     ...wholeNumberSetting(0, 65_535, { note: '; 0 takes any free port' }),
+  },
+  {
+    key: 'publicUrl',
+    name: 'PUBLIC_URL',
+    default: null,
+    allowed: WEB_URL_FORM,
+    about: 'Where browsers find the page, with its path if it has one, if a proxy is in front',
+    parse: parseWebUrl,
   },
   {
     key: 'dataDir',

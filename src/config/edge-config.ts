@@ -1,7 +1,7 @@
 import type { Operation } from '../../edge/operations/operation.ts';
 import { MANAGEMENT_NUMBERS, rangesText } from '../../edge/operations/operations.ts';
 import type { UpstreamTarget } from '../../edge/proxy/upstream-request.ts';
-import { parseUrlSetting } from './address-setting.ts';
+import { parseUrlSetting, parseWebUrl, WEB_URL_FORM } from './address-setting.ts';
 import { accept, type ConfigVariable, type ParsedValue, refuse } from './config-value.ts';
 
 /** The upstream of one operation: an address, or the local control plane. */
@@ -9,14 +9,6 @@ type UpstreamChoice = { readonly kind: 'url'; readonly url: string } | { readonl
 
 /** The operations that may have an upstream of their own, as messages name them. */
 const ALLOWED_NUMBERS = rangesText(MANAGEMENT_NUMBERS, '..');
-
-const UPSTREAM_URL_FORM = 'an http: or https: URL without credentials, query and fragment';
-
-/** Parses UPSTREAM_URL. */
-function parseUpstreamUrl(text: string): ParsedValue<string> {
-  const parsed = parseUrlSetting(text, ['http', 'https']);
-  return parsed.kind === 'value' ? accept(parsed.value.href.replace(/\/+$/, '')) : parsed;
-}
 
 const DATABASE_URL_FORM = 'a libsql:, https: or http: URL without credentials, query and fragment; libsql: is https';
 
@@ -43,8 +35,8 @@ function parseUpstreamOverrides(text: string): ParsedValue<ReadonlyMap<number, U
       choices.set(number, { kind: 'local' });
       continue;
     }
-    const parsed = parseUpstreamUrl(target);
-    if (parsed.kind === 'refused') return refuse(`operation ${number}: ${parsed.why ?? UPSTREAM_URL_FORM}`);
+    const parsed = parseWebUrl(target);
+    if (parsed.kind === 'refused') return refuse(`operation ${number}: ${parsed.why ?? WEB_URL_FORM}`);
     choices.set(number, { kind: 'url', url: parsed.value });
   }
   return accept(choices);
@@ -84,10 +76,10 @@ export const EDGE_CONFIG_VARIABLES: readonly EdgeVariable[] = [
     key: 'upstreamUrl',
     name: 'UPSTREAM_URL',
     default: null,
-    allowed: UPSTREAM_URL_FORM,
+    allowed: WEB_URL_FORM,
     about: `Who answers the management operations ${rangesText(MANAGEMENT_NUMBERS)}; unset: the local control plane, its state in DATA_DIR`,
     secret: true,
-    parse: parseUpstreamUrl,
+    parse: parseWebUrl,
   },
   {
     key: 'upstreamOverrides',

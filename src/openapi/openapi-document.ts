@@ -16,7 +16,7 @@ ${ALL_OPERATIONS} are answered by the upstreams that are configured, whose statu
 unchanged, or by the local control plane; what is described here is what this program itself answers. Query parameters that they,
 or operation 1, do not have are passed over, and an optional one that is empty counts as absent. A path that there
 is not is answered with 404, or 501 where the platform may have it, and a method that a path does not have with 405, all in
-ProblemDetails. [The explorer](/) searches the events of this program.`;
+ProblemDetails. [The explorer](./) searches the events of this program.`;
 
 /**
  * The OpenAPI description of what this program serves. The operations beside the search come from their table in `edge/operations/`, the
@@ -103,15 +103,24 @@ function securityOf({ security = OPENAPI_DOCUMENT.security }: SecuredOperation, 
   return hasKeys ? security : security.filter((wanted) => Object.hasOwn(wanted, 'DatabaseToken'));
 }
 
-function withSecurity(hasKeys: boolean): object {
-  const { security: _, paths, ...rest } = OPENAPI_DOCUMENT;
+/** What of the configuration shows in the document. */
+export interface ServedAs {
+  /** Whether access keys are configured. */
+  readonly hasKeys: boolean;
+  /** Where browsers find the program if a proxy is in front; null: at its own address. */
+  readonly publicUrl: string | null;
+}
+
+function documentAs({ hasKeys, publicUrl }: ServedAs): object {
+  const { security: _, paths, servers: own, ...rest } = OPENAPI_DOCUMENT;
   const secured = Object.entries(paths as SecuredPaths).map(([path, item]) => [
     path,
     Object.fromEntries(
       Object.entries(item).map(([method, operation]) => [method, { ...operation, security: securityOf(operation, hasKeys) }]),
     ),
   ]);
-  return { ...rest, paths: Object.fromEntries(secured) };
+  const servers = publicUrl === null ? own : [{ url: publicUrl }, ...own];
+  return { ...rest, servers, paths: Object.fromEntries(secured) };
 }
 
 /**
@@ -119,8 +128,8 @@ function withSecurity(hasKeys: boolean): object {
  * because a search only reaches back some days. Each operation names the credentials that it needs, which depends on whether access keys
  * are configured; one that needs none has an empty `security`.
  */
-export function servedDocument(hasKeys: boolean): (nowMs: number) => Record<string, unknown> {
-  const template = JSON.stringify(withSecurity(hasKeys));
+export function servedDocument(as: ServedAs): (nowMs: number) => Record<string, unknown> {
+  const template = JSON.stringify(documentAs(as));
   return (nowMs) => {
     const byMs = nowMs - EXAMPLES_AT_MS;
     const text = template

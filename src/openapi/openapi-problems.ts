@@ -18,7 +18,8 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'access.key_unknown': 'The AccessKey header holds no key of this program',
   'access.zone_denied': 'The access key does not open shield zone 7',
   'access.foreign_page':
-    "Origin: https://elsewhere.example is not the page's own server; allowed without access keys: http://127.0.0.1:8080",
+    "Origin: https://elsewhere.example is not the page's own server; allowed without access keys: http://127.0.0.1:8080, " +
+    'https://waf.example',
   'accept.none': 'Accept: text/html takes none of application/json',
   'request.timeout': `the request body did not arrive whole within ${BODY_DEADLINE_MS} ms`,
   'backup.refused': STORE_PROBLEMS.backup_taken.detail,

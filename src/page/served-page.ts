@@ -53,13 +53,15 @@ export async function readServedPage(prefix: string): Promise<ServedPage> {
   const files = [{ name: ICON, kind: 'icon', text: icon, isEntry: false, isLate: false } as const, ...bundled];
   const base = `${prefix}/${createHash('sha256').update(JSON.stringify(files)).digest('base64url').slice(0, 12)}`;
   const pathOf = ({ name }: { readonly name: string }) => `${base}/${name}`;
+  // A proxy may serve the page below a path of its own.
+  const linkTo = (file: { readonly name: string }) => `.${pathOf(file)}`;
   const scripts = files.filter(({ kind }) => kind === 'script');
   const head = [
-    `<link rel="icon" href="${base}/${ICON}">`,
-    ...files.filter(({ kind }) => kind === 'style').map((file) => `<link rel="stylesheet" href="${pathOf(file)}">`),
+    `<link rel="icon" href="${linkTo({ name: ICON })}">`,
+    ...files.filter(({ kind }) => kind === 'style').map((file) => `<link rel="stylesheet" href="${linkTo(file)}">`),
     // The browser is told of all files at once: it would otherwise find one after the other.
-    ...scripts.map((file) => `<link rel="modulepreload" href="${pathOf(file)}"${file.isLate ? ' fetchpriority="low"' : ''}>`),
-    ...scripts.filter(({ isEntry }) => isEntry).map((file) => `<script type="module" src="${pathOf(file)}"></script>`),
+    ...scripts.map((file) => `<link rel="modulepreload" href="${linkTo(file)}"${file.isLate ? ' fetchpriority="low"' : ''}>`),
+    ...scripts.filter(({ isEntry }) => isEntry).map((file) => `<script type="module" src="${linkTo(file)}"></script>`),
   ];
   return {
     html: Buffer.from(template.replace(HEAD_MARK, () => head.join('\n    '))),

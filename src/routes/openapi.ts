@@ -6,7 +6,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
 import { RequestProblem } from '../http/problem.ts';
-import { servedDocument } from '../openapi/openapi-document.ts';
+import { type ServedAs, servedDocument } from '../openapi/openapi-document.ts';
 
 const PREFIX = '/docs';
 
@@ -94,6 +94,8 @@ async function docsRoutes(app: FastifyInstance, { described }: DocsRoutesOptions
   await app.register(swagger, { mode: 'static', specification: { document } });
   await app.register(swaggerUi, {
     routePrefix: PREFIX,
+    // A proxy may serve the page below a path of its own, to which its addresses are relative then.
+    indexPrefix: '.',
     staticCSP: POLICY,
     transformSpecification: (_document, _request, reply) => {
       reply.type('application/json; charset=utf-8');
@@ -106,16 +108,14 @@ async function docsRoutes(app: FastifyInstance, { described }: DocsRoutesOptions
   });
 }
 
-interface OpenapiRoutesOptions {
+interface OpenapiRoutesOptions extends ServedAs {
   /** Unix ms UTC. */
   readonly now: () => number;
-  /** Whether access keys are configured. */
-  readonly hasKeys: boolean;
 }
 
 /** `/openapi.json`, for programs, and the page at `/docs` that shows it to people. */
-export async function openapiRoutes(app: FastifyInstance, { now, hasKeys }: OpenapiRoutesOptions): Promise<void> {
-  const described = hourlyDescription(servedDocument(hasKeys), now);
+export async function openapiRoutes(app: FastifyInstance, { now, ...as }: OpenapiRoutesOptions): Promise<void> {
+  const described = hourlyDescription(servedDocument(as), now);
   app.get('/openapi.json', { config: { needsKey: 'never' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(described().json),
   );

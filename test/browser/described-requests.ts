@@ -21,10 +21,14 @@ function isPathOf(template: string, path: string): boolean {
   return parts.length === wanted.length && wanted.every((part, at) => part === parts[at] || /^\{\w+\}$/.test(part));
 }
 
-/** What `/openapi.json` does not say of these requests, a line for each; empty where it describes all of them. */
-export function undescribedRequests(requests: readonly Request[]): readonly string[] {
+/**
+ * What `/openapi.json` does not say of these requests, a line for each; empty where it describes all of them. The description is below
+ * `pathBefore`.
+ */
+export function undescribedRequests(requests: readonly Request[], pathBefore: string): readonly string[] {
   return requests.flatMap((request) => {
-    const { pathname, searchParams } = new URL(request.url());
+    const { pathname: whole, searchParams } = new URL(request.url());
+    const pathname = whole.startsWith(pathBefore) ? whole.slice(pathBefore.length) : whole;
     const method = request.method().toLowerCase();
     const call = `${request.method()} ${pathname}`;
     // A fixed path comes before a template, as the program has it.

@@ -51,6 +51,8 @@ export interface PageOptions extends BrowserContextOptions {
   readonly expectsFailures?: boolean;
   /** A script that runs before those of the page. */
   readonly initScript?: string;
+  /** Where a proxy serves the program, such as `/waf`; nothing unless set. */
+  readonly pathBefore?: string;
 }
 
 /** Opens the page with this query of its link. */
@@ -88,7 +90,7 @@ export function pagesOf(url: () => string): OpenPage {
 const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', locale: 'en-US' };
 
 async function openPage(browser: Browser, url: string, options: PageOptions): Promise<OpenedPage> {
-  const { expectsFailures = false, initScript, ...contextOptions } = options;
+  const { expectsFailures = false, initScript, pathBefore = '', ...contextOptions } = options;
   const context = await browser.newContext({ ...USUAL, ...contextOptions });
   const { origin } = new URL(url);
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
@@ -125,7 +127,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
     actions: async () => Number(await page.evaluate('actionsOfPerson')),
     close: async () => {
       await context.close();
-      return [...faults, ...undescribedRequests(requests)];
+      return [...faults, ...undescribedRequests(requests, pathBefore)];
     },
   };
 }

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { text, headers } = await ask(app, '/');
   html = text;
   policy = headers.get('content-security-policy') ?? '';
-  paths = [...new Set([...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, path = '']) => path))];
+  paths = [...new Set([...html.matchAll(/ (?:href|src)="\.([^"]+)"/g)].map(([, path = '']) => path))];
 });
 
 afterAll(() => app.stop());
@@ -42,6 +42,13 @@ describe('the page', () => {
     }
   });
 
+  test('has no address that begins at the root, which a proxy may have for something else', async () => {
+    const addresses = [...html.matchAll(/ (?:href|src|action)="([^"]+)"/g)].map(([, address = '']) => address);
+    expect(addresses.filter((address) => !address.startsWith('./'))).toEqual([]);
+    const texts = await Promise.all(scripts().map(async (path) => (await ask(app, path)).text));
+    expect(texts.join('\n').match(/["'`]\/(shield|page|docs|openapi)\b/g)).toBe(null);
+  });
+
   test('weighs at most 300 KB, uncompressed', async () => {
     const sizes = await Promise.all(paths.map(async (path) => (await ask(app, path)).text.length));
     expect(sizes.reduce((sum, size) => sum + size, html.length)).toBeLessThan(MAX_BYTES);
@@ -55,7 +62,7 @@ describe('the page', () => {
   });
 
   test('loads what its first question takes before all else, and that is less than half', async () => {
-    const links = [...html.matchAll(/<link rel="modulepreload" href="([^"]+)"( fetchpriority="low")?>/g)];
+    const links = [...html.matchAll(/<link rel="modulepreload" href="\.([^"]+)"( fetchpriority="low")?>/g)];
     const isLate = new Map(links.map(([, path = '', low]) => [path, low !== undefined]));
     expect([...isLate.keys()].toSorted()).toEqual(scripts().toSorted());
     const [entry = ''] = paths.filter((path) => path.endsWith('/first-question.js'));

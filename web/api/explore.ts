@@ -46,9 +46,14 @@ export interface ExploreAnswer {
   readonly unreadable: number;
 }
 
+/** The path of the explorer. Like all paths of the page it is relative to the page, which a proxy may serve below a path of its own. */
+export function explorePath(zones: string): string {
+  return `shield/event-logs/${zones}/explore`;
+}
+
 /** `zones` is a zone, a list with commas, or `all`. */
 export async function askExplorer(zones: string, body: QuestionBody, signal: AbortSignal): Promise<ExploreAnswer> {
-  const { text, headers } = await askWithHeaders(`/shield/event-logs/${zones}/explore`, { body, signal });
+  const { text, headers } = await askWithHeaders(explorePath(zones), { body, signal });
   const answer = JSON.parse(text) as ExploreAnswer;
   return { ...answer, unreadable: Number(headers.get('shield-incomplete') ?? 0), rows: answer.rows === null ? null : readRows(text) };
 }
@@ -62,6 +67,6 @@ export interface ZoneCount {
 
 /** The zones that have events in the window and that the key opens, the busiest first. */
 export async function zonesIn({ from, to }: Window, signal: AbortSignal): Promise<readonly ZoneCount[]> {
-  const { zones } = await ask<{ readonly zones: readonly ZoneCount[] }>(`/shield/event-logs/zones?from=${from}&to=${to}`, { signal });
+  const { zones } = await ask<{ readonly zones: readonly ZoneCount[] }>(`shield/event-logs/zones?from=${from}&to=${to}`, { signal });
   return zones;
 }

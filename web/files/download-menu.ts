@@ -1,4 +1,5 @@
 import { accessKey } from '../api/access-key.ts';
+import { explorePath } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
 import { type Answered, answered, isUpToDate } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
@@ -76,11 +77,16 @@ function facetItems({ question, answer: { facets } }: Answered): readonly MenuIt
   }));
 }
 
+/** Where a shell finds what is at a path of the program, behind a proxy too. */
+function outsideUrl(path: string): string {
+  return new URL(path, document.baseURI).href;
+}
+
 function curlItems(question: Question): readonly MenuItem[] {
   const needsKey = accessKey.peek() !== '';
-  const explore = { url: `${location.origin}/shield/event-logs/${question.zones}/explore`, body: question.body, needsKey };
+  const explore = { url: outsideUrl(explorePath(question.zones)), body: question.body, needsKey };
   const events = {
-    url: `${location.origin}${exportPath(question)}`,
+    url: outsideUrl(exportPath(question)),
     body: exportBody(question, programNow()),
     accept: MEDIA_TYPES.ndjson,
     needsKey,
@@ -93,6 +99,6 @@ function curlItems(question: Question): readonly MenuItem[] {
 
 function tailItem(state: ExplorerState): MenuItem {
   const needsKey = accessKey.peek() !== '';
-  const tail = { url: `${location.origin}${tailPath(state)}`, accept: TAIL_TYPE, needsKey, isStream: true };
+  const tail = { url: outsideUrl(tailPath(state)), accept: TAIL_TYPE, needsKey, isStream: true };
   return { label: 'Copy the live tail as curl', run: () => void copy(curlCommand(tail)) };
 }

@@ -3,7 +3,7 @@ import { REACH_MS } from '../state/time-range.ts';
 
 /** The path that exports the events of a question. */
 export function exportPath({ zones }: Question): string {
-  return `/shield/event-logs/${zones}/export`;
+  return `shield/event-logs/${zones}/export`;
 }
 
 /** The body for it, at the time `now`: the window of the page, without what has left the reach of searches meanwhile. */

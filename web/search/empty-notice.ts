@@ -32,7 +32,7 @@ export function EmptyNotice() {
     ${conditions === 0 && zones !== 'all' ? html`<${OtherZones} />` : null}
     ${
       conditions === 0 && zones === 'all' && isAllTime
-        ? html`<p>Nothing has come in yet: events arrive by Kafka, by HTTP or from files (<a href="/docs/">the interface</a>).</p>`
+        ? html`<p>Nothing has come in yet: events arrive by Kafka, by HTTP or from files (<a href="docs/">the interface</a>).</p>`
         : null
     }
   </div>`;

@@ -65,7 +65,7 @@ export function Help() {
             </label>
             <h3>Search lines</h3>
             ${lines(SYNTAX, 'code')}
-            <p><a href="/docs/" target="_blank" rel="noreferrer">The HTTP interface behind this page</a></p>
+            <p><a href="docs/" target="_blank" rel="noreferrer">The HTTP interface behind this page</a></p>
           <//>`
         : null
     }`;

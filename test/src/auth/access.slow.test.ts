@@ -54,6 +54,34 @@ describe('without access keys, on loopback', () => {
   });
 });
 
+describe('behind a proxy, without access keys', () => {
+  const OUTSIDE = 'https://waf.example:8443';
+
+  test.each([
+    { host: '127.0.0.1:8080', origin: OUTSIDE, status: 200 },
+    { host: 'waf.example', origin: OUTSIDE, status: 200 },
+    { host: 'WAF.example:8443', origin: OUTSIDE, status: 200 },
+    { host: 'waf.example:8443', status: 200 },
+    { host: 'localhost:8080', origin: 'http://localhost:8080', status: 200 },
+    { host: 'waf.example.evil.example', origin: OUTSIDE, status: 403 },
+    { host: 'evil.example', status: 403 },
+    { host: 'waf.example', origin: 'https://waf.example', status: 403 },
+    { host: 'waf.example', origin: 'https://evil.example', status: 403 },
+    { host: 'waf.example', 'sec-fetch-site': 'cross-site', status: 403 },
+  ])('with PUBLIC_URL, a request with %o', async ({ status, ...headers }) => {
+    app = await startApp({ env: { PUBLIC_URL: `${OUTSIDE}/waf` } });
+    expect((await askAs(headers as Record<string, string>)).status).toBe(status);
+  });
+
+  test('without it, the refusal names it', async () => {
+    app = await startApp();
+    for (const headers of [{ host: 'waf.example' }, { host: '127.0.0.1:8080', origin: OUTSIDE }]) {
+      const { status, body } = await askAs(headers);
+      expect([status, (body as { detail: string }).detail]).toEqual([403, expect.stringMatching(/PUBLIC_URL, which is not set$/)]);
+    }
+  });
+});
+
 describe('with access keys', () => {
   test.each([
     ['none', {}, 'access.key_missing'],

@@ -16,7 +16,7 @@ import { type Answer, ask } from '../running-app.ts';
 async function servedFeed(store: TestStore): Promise<string> {
   const app = fastify();
   onTestFinished(() => app.close());
-  await app.register(access, { keys: [] });
+  await app.register(access, { keys: [], publicUrl: null });
   await app.register(feedRoutes, {
     store,
     reads: { of: () => store },

@@ -67,7 +67,7 @@ test('a client that keeps its answer and reads nothing of it loses its slot', as
   const impatient = fastify();
   onTestFinished(() => impatient.close());
   const metrics = createMetrics({ store: app.store, kafka: null });
-  await impatient.register(access, { keys: [] });
+  await impatient.register(access, { keys: [], publicUrl: null });
   await impatient.register(feedRoutes, {
     store: app.store,
     reads: { of: () => app.store },

@@ -16,7 +16,7 @@ afterAll(() => app.stop());
 
 async function assets(): Promise<readonly string[]> {
   const { text } = await ask(app, '/docs');
-  return [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, path = '']) => path);
+  return [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, path = '']) => new URL(path, `${app.url}/docs`).pathname);
 }
 
 interface PageConfig {
