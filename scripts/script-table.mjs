@@ -34,7 +34,7 @@ export const SCRIPTS = {
   fuzz: { commands: [['node', 'test/random/fuzz.ts']], packages: TEST_PACKAGES },
   torture: { commands: [['node', 'test/torture/torture.ts']], packages: ['bench'] },
   screenshots: { commands: [['node', 'test/browser/screenshots.ts']] },
-  check: { commands: [['tsc', '-p', '.'], ['tsc', '-p', 'web'], ['biome', 'ci', '.'], ['knip']] },
+  check: { commands: [['tsc', '-p', '.'], ['tsc', '-p', 'web'], ['tsc', '-p', 'test/web'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },
   'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']], packages: ['bench'] },
 };
