@@ -11,7 +11,7 @@ export const THREE_DAYS: EventSpread = {
 
 export const DAY: EventSpread = { name: '25,000 events of a day in one flush', zones: DAY_ZONES, hours: 24, events: 25_000, later: 1_500 };
 
-/** Zones with so many events, and hours, have segments of another layout: these lie in two hours of the clock, each of which has its own. */
+/** Zones with so many events, and hours, have segments of another layout: these lie in two hours of the clock, each with its own. */
 export const BUSY_ZONES: EventSpread = {
   name: '42,000 events of four zones in an hour and a half',
   zones: DAY_ZONES.slice(0, 4),
