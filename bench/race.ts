@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import type { EngineName } from './engines/engine.ts';
 import { benchOptions, eventFile, eventFiles, inEmptyDataDir, liveOptions } from './events/event-file.ts';
-import { measureFloor } from './floor/measure-floor.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
 import { raceQuestions } from './modes/explore.ts';
+import { measureFloor } from './modes/floor.ts';
 import { measureIntake } from './modes/intake.ts';
 import { measureMixed } from './modes/mixed.ts';
 import type { Question } from './modes/questions.ts';

@@ -15,7 +15,7 @@ async function openEngine(): Promise<Engine> {
     case 'clickhouse':
       return await (await import('./clickhouse.ts')).openClickhouse(options);
     case 'floor':
-      return await (await import('../floor/floor-engine.ts')).openFloor(options);
+      return await (await import('./floor.ts')).openFloor(options);
     default:
       return name satisfies never;
   }

@@ -80,7 +80,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'config',
   ],
   web: ['.', 'overview', 'groups', 'live', 'saved', 'events', 'files', 'table', 'search', 'widgets', 'state', 'api'],
-  bench: ['.', 'compare', 'modes', 'subjects', 'report', 'engines', 'events'],
+  bench: ['.', 'compare', 'modes', 'subjects', 'report', 'engines', 'floor', 'events'],
 };
 
 /** Folders inside those folders. */

@@ -9,9 +9,6 @@ import { type SqlFragment, trusted } from '../../sql/statement.ts';
 import { rememberFooters, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
 import { isBlobFile } from '../../store/embedded/segment/file-names.ts';
-import { type CountedBucket, histogramOf, inOnePiece, setOf } from '../engines/clickhouse-explore.ts';
-import { eventGroup } from '../engines/clickhouse-search.ts';
-import type { Engine, EngineOptions } from '../engines/engine.ts';
 import {
   allGroupsStatement,
   countStatement,
@@ -22,7 +19,10 @@ import {
   groupPageStatement,
   histogramStatement,
   rowsStatement,
-} from './floor-statements.ts';
+} from '../floor/floor-statements.ts';
+import { type CountedBucket, histogramOf, inOnePiece, setOf } from './clickhouse-explore.ts';
+import { eventGroup } from './clickhouse-search.ts';
+import type { Engine, EngineOptions } from './engine.ts';
 
 /** Few enough groups for the facts of all of them to be a way to answer. */
 const FEW_GROUPS = 2_000;

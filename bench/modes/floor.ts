@@ -1,7 +1,7 @@
 import { EngineClient } from '../engines/engine-client.ts';
-import type { Question } from '../modes/questions.ts';
-import { differencesBetween, type Workload } from '../modes/workload.ts';
 import type { FloorFigures } from '../report/race-result.ts';
+import type { Question } from './questions.ts';
+import { differencesBetween, type Workload } from './workload.ts';
 
 export interface FloorOrder {
   /** The folder of our engine. */

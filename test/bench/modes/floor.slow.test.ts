@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withEngine } from '../../../bench/engines/engine-client.ts';
 import { benchOptions, eventFile } from '../../../bench/events/event-file.ts';
-import { measureFloor } from '../../../bench/floor/measure-floor.ts';
+import { measureFloor } from '../../../bench/modes/floor.ts';
 import { QUESTIONS } from '../../../bench/modes/questions.ts';
 import { loadWorkloads } from '../../../bench/modes/workload.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
