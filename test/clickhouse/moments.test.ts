@@ -95,7 +95,7 @@ describe('an answer of several statements is of one moment', () => {
     expect(answer).toEqual({
       page: { kind: 'groups', total: 1, groups: [expect.objectContaining({ count: before })] },
       histogram: { series: [{ value: 'DE', total: before, counts: [0, before] }], other: null },
-      facets: [{ field: 'country', distinct: 1, values: [{ value: 'DE', count: before, selected: before }] }],
+      facets: [{ field: 'country', distinct: 1, values: [{ value: 'DE', count: before, selected: before, spellings: 1 }] }],
       selectedTotal: before,
     });
   });
