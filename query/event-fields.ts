@@ -108,7 +108,7 @@ export const CASE_IGNORED_FIELDS: ReadonlySet<SearchedField> = new Set(namesOf<D
 
 /** Whether facets and series of the explorer take values of the field that are equal in lower case for one. */
 export function isFolded(field: GroupDimension): boolean {
-  return ROWS.some(({ name, ignoresCase }) => name === field && ignoresCase === true);
+  return field !== 'shieldZoneId' && CASE_IGNORED_FIELDS.has(field);
 }
 
 export const FREE_TEXT_FIELDS = namesOf<SearchedField>(({ freeText }) => freeText === true);

@@ -5,7 +5,7 @@ import { bucketOf } from './bucket-sql.ts';
 import { column, dimensionColumn } from './columns.ts';
 import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
-import { matchSql } from './predicate-sql.ts';
+import { isSelected, matchSql } from './predicate-sql.ts';
 import { int32, int64, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 import { groupedColumn, type ListLimits, listedValue, listedValues, setsOf } from './value-count-statements.ts';
 
@@ -30,7 +30,7 @@ export function facetStatement(
   events: SqlFragment,
 ): SqlStatement {
   const counted = sql`SELECT coalesce(${column(dimensionColumn(field))}, '') AS value, count(*) AS events,
-    count(*) FILTER (WHERE ${isSelected(plan, selection)}) AS selected
+    count(*) FILTER (WHERE ${isSelected(plan, selection, duckdbDialect)}) AS selected
     FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)} GROUP BY value`;
   const values = isFolded(field)
     ? sql`SELECT first(value ORDER BY events DESC, value) AS value, sum(events)::BIGINT AS events, sum(selected)::BIGINT AS selected,
@@ -43,13 +43,6 @@ export function facetStatement(
       SELECT ${markText(trusted('value'))}, events, selected, spellings, "distinct" FROM counted, sums
       ORDER BY ${byDifference}events DESC, value LIMIT ${int64(limit)}`,
   );
-}
-
-/** The condition that an event of the search is in the selection. */
-function isSelected(plan: SearchPlan, selection: Selection | null): SqlFragment {
-  return selection === null
-    ? trusted('false')
-    : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, duckdbDialect);
 }
 
 /** The first values of a field that are not `among` some, a value for each event. Column: `value` (marked text), in the order of texts. */
@@ -145,7 +138,7 @@ export function exploreOnceStatement(plan: SearchPlan, wanted: WantedAtOnce, eve
   const { fields, max, maxBytes, maxValueBytes, histogram, selection, maxDiffering } = wanted;
   const values = fields.map((field, index) => sql`coalesce(${column(dimensionColumn(field))}, '') AS ${fieldName(index)}`);
   const bucket = histogram === null ? NO_SQL : sql`, ${bucketOf(plan.window, histogram.buckets, duckdbDialect)} AS bucket`;
-  const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection)} AS "isSelected"${bucket}
+  const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection, duckdbDialect)} AS "isSelected"${bucket}
     FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
   const { field, value, sets } = groupedAtOnce(wanted);
   const counted = sql`SELECT ${field} AS field, ${value} AS value, count(*) AS events, count(*) FILTER (WHERE "isSelected") AS selected

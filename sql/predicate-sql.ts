@@ -1,4 +1,5 @@
 import { lookCost, type SearchedField } from '../query/event-fields.ts';
+import type { Selection } from '../query/plan/explore-plan.ts';
 import type { FeedZones } from '../query/plan/feed-zones.ts';
 import type { Predicate, SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
 import { column } from './columns.ts';
@@ -10,6 +11,11 @@ export function matchSql(plan: SearchPlan, window: TimeWindow, dialect: Dialect)
   const inWindow = sql`${column('timestamp')} >= ${int64(window.fromMs)} AND ${column('timestamp')} < ${int64(window.toMs)}`;
   const inZonesAndWindow = plan.zones === 'all' ? inWindow : sql`${inZones(plan.zones, dialect)}\n    AND ${inWindow}`;
   return plan.where.kind === 'everything' ? inZonesAndWindow : sql`${inZonesAndWindow} AND ${predicateSql(plan.where, dialect)}`;
+}
+
+/** The condition that an event of the search is in the selection; it may be NULL, which is no. */
+export function isSelected(plan: SearchPlan, selection: Selection | null, dialect: Dialect): SqlFragment {
+  return selection === null ? trusted('false') : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, dialect);
 }
 
 /** The condition that an event is of one of these zones. */

@@ -225,7 +225,7 @@ interface FoundFacet {
 function facetOf(field: GroupDimension, found: FoundFacet | undefined, selection: Selection | null) {
   const values = (found?.values ?? []).map((one): FacetValue => {
     // The generator writes a value in one spelling only.
-    return { ...one, ...(selection === null ? { selected: null } : {}), spellings: 1 };
+    return { ...one, selected: selection === null ? null : one.selected, spellings: 1 };
   });
   return { field, distinct: found?.distinct ?? 0, values };
 }

@@ -5,7 +5,7 @@ import { bucketOf } from '../../sql/bucket-sql.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect, duckdbStatement } from '../../sql/dialect.ts';
 import { eventsRelation } from '../../sql/events-relation.ts';
-import { matchSql } from '../../sql/predicate-sql.ts';
+import { isSelected, matchSql } from '../../sql/predicate-sql.ts';
 import { int64, joinSql, type SqlFragment, type SqlStatement, sql, text, trusted } from '../../sql/statement.ts';
 
 /**
@@ -95,13 +95,6 @@ export function allGroupsStatement(plan: SearchPlan, output: GroupsOutput, event
   );
 }
 
-/** The condition that an event of the result is in the selection. */
-function isSelected(selection: Selection | null): SqlFragment {
-  return selection === null
-    ? trusted('false')
-    : matchSql({ zones: 'all', where: selection.where } as unknown as SearchPlan, selection.window, duckdbDialect);
-}
-
 /** Columns: bucket, value of the series, events, selected events. */
 export function histogramStatement(
   plan: SearchPlan,
@@ -112,7 +105,8 @@ export function histogramStatement(
   const value = by === null ? trusted("''") : sql`coalesce(${column(by as Dimension)}, '')`;
   return duckdbStatement(
     sql`SELECT (${bucketOf(plan.window, buckets, duckdbDialect)})::DOUBLE AS bucket, ${value} AS value, count(*)::DOUBLE,
-      count(*) FILTER (${isSelected(selection)})::DOUBLE FROM ${events} WHERE ${matching(plan)} GROUP BY bucket, value`,
+      count(*) FILTER (${isSelected(plan, selection, duckdbDialect)})::DOUBLE
+      FROM ${events} WHERE ${matching(plan)} GROUP BY bucket, value`,
   );
 }
 
@@ -134,7 +128,7 @@ export function facetsStatement(
   const columns = fields.map((field) => column(field as Dimension));
   const sets = joinSql(columns.map((one) => sql`(${one})`));
   const grouped = sql`SELECT GROUPING(${joinSql(columns)}) AS mask, coalesce(${joinSql([...columns, trusted("''")])}) AS value,
-      count(*) AS events, count(*) FILTER (${isSelected(selection)}) AS selected
+      count(*) AS events, count(*) FILTER (${isSelected(plan, selection, duckdbDialect)}) AS selected
     FROM ${events} WHERE ${matching(plan)} GROUP BY GROUPING SETS (${sets})`;
   return duckdbStatement(
     sql`SELECT mask::DOUBLE, count(*)::DOUBLE,

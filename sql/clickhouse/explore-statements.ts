@@ -4,18 +4,11 @@ import type { Selection } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { column, dimensionColumn } from '../columns.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
-import { matchSql } from '../predicate-sql.ts';
+import { isSelected, matchSql } from '../predicate-sql.ts';
 import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, textList, trusted } from '../statement.ts';
 import { eventsByBucket } from './group-statements.ts';
 
 /** Statements of the explorer: what values the fields of a search's events have, and when the events were. */
-
-/** The condition that an event of the search is in the selection; it may be NULL, which is no. */
-function isSelected(plan: SearchPlan, selection: Selection | null): SqlFragment {
-  return selection === null
-    ? trusted('false')
-    : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, clickhouseDialect);
-}
 
 const value = (field: GroupDimension) => sql`ifNull(${column(dimensionColumn(field))}, '')`;
 
@@ -23,7 +16,7 @@ const value = (field: GroupDimension) => sql`ifNull(${column(dimensionColumn(fie
 export function totalsStatement(plan: SearchPlan, selection: Selection | null, buckets: number, events: SqlFragment): SqlStatement {
   const histogram = buckets === 0 ? NO_SQL : sql`, ${eventsByBucket(plan, buckets)}`;
   return clickhouseStatement(
-    sql`SELECT count(), countIf(${isSelected(plan, selection)})${histogram} FROM ${events}
+    sql`SELECT count(), countIf(${isSelected(plan, selection, clickhouseDialect)})${histogram} FROM ${events}
       WHERE ${matchSql(plan, plan.window, clickhouseDialect)}`,
   );
 }
@@ -64,7 +57,7 @@ export function facetValuesStatement(plan: SearchPlan, wanted: WantedFacets, eve
 function valuesOf(plan: SearchPlan, { fields, selection }: WantedFacets, events: SqlFragment): SqlFragment {
   const names = fields.map((_, index) => trusted(`value${index}`));
   const values = fields.map((field, index) => sql`${value(field)} AS ${names[index] as SqlFragment}`);
-  const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection)} AS "isSelected" FROM ${events}
+  const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection, clickhouseDialect)} AS "isSelected" FROM ${events}
     WHERE ${matchSql(plan, plan.window, clickhouseDialect)}`;
   const sets = joinSql(names.map((name) => sql`(${name})`));
   return sql`SELECT grouping(${joinSql(names)}) AS field, coalesce(${joinSql(names)}, '') AS value, toInt64(count()) AS events,
@@ -76,8 +69,8 @@ function valuesOfShards(plan: SearchPlan, { fields, selection }: WantedFacets, e
   const values = fields.map(value);
   const sets = joinSql(values.map((one) => sql`(${one})`));
   return sql`SELECT grouping(${joinSql(values)}) AS field, coalesce(${joinSql(values)}, '') AS value, toInt64(count()) AS events,
-    toInt64(countIf(${isSelected(plan, selection)})) AS selected FROM ${events} WHERE ${matchSql(plan, plan.window, clickhouseDialect)}
-    GROUP BY GROUPING SETS (${sets})`;
+    toInt64(countIf(${isSelected(plan, selection, clickhouseDialect)})) AS selected
+    FROM ${events} WHERE ${matchSql(plan, plan.window, clickhouseDialect)} GROUP BY GROUPING SETS (${sets})`;
 }
 
 /** Values that are equal in lower case as one, the most frequent spelling. */

@@ -78,11 +78,9 @@ async function facetOf(
   return {
     field,
     distinct: found.distinct,
-    values: values.map((one) => ({ ...one, ...(sides === null ? WITHOUT_SELECTION : {}), spellings: 1 })),
+    values: values.map((one) => ({ ...one, selected: sides === null ? null : one.selected, spellings: 1 })),
   };
 }
-
-const WITHOUT_SELECTION = { selected: null };
 
 /** The counts of a field without those of the selection: they stay true for other selections. */
 function withoutSelected({ distinct, first }: FoundField): FieldCounts {
