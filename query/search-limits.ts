@@ -37,6 +37,9 @@ export const MAX_PER_ANSWER = 500;
 
 export const DEFAULT_PAGE_SIZE = 50;
 
+/** Milliseconds of a bucket of a histogram whose buckets have a given width: a day. */
+export const MAX_BUCKET_WIDTH_MS = 86_400_000;
+
 /** Values of one facet of the explorer. */
 export const MAX_FACET_VALUES = 100;
 

@@ -82,8 +82,13 @@ export interface SeriesValues {
  * Counts the events by bucket and series. Columns: `bucket`, `position` (index of the value, NULL for others), `events`; only counts
  * above 0. A bucket and position may come several times.
  */
-export function histogramStatement(plan: SearchPlan, buckets: number, series: SeriesValues | null, events: SqlFragment): SqlStatement {
-  const bucket = bucketOf(plan.window, buckets, duckdbDialect);
+export function histogramStatement(
+  plan: SearchPlan,
+  request: HistogramRequest,
+  series: SeriesValues | null,
+  events: SqlFragment,
+): SqlStatement {
+  const bucket = bucketIn(plan, request);
   const matching = sql`WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
   if (series === null) {
     return duckdbStatement(
@@ -108,6 +113,8 @@ export function histogramStatement(plan: SearchPlan, buckets: number, series: Se
   const counted = sql`SELECT ${bucket} AS bucket, ${columns}, count(*) AS events FROM ${events} ${matching} GROUP BY bucket, ${columns}`;
   return duckdbStatement(sql`SELECT bucket, position, events FROM (${counted}) AS counted LEFT JOIN ${wanted}`);
 }
+
+const bucketIn = (plan: SearchPlan, { window, buckets }: HistogramRequest) => bucketOf(window ?? plan.window, buckets, duckdbDialect);
 
 /** As `wantedKeys` for one field, of which each spelling of a value has its position. */
 function foldedKeys(field: GroupDimension, values: readonly string[]): SqlFragment {
@@ -137,7 +144,7 @@ export interface WantedAtOnce extends ListLimits {
 export function exploreOnceStatement(plan: SearchPlan, wanted: WantedAtOnce, events: SqlFragment): SqlStatement {
   const { fields, max, maxBytes, maxValueBytes, histogram, selection, maxDiffering } = wanted;
   const values = fields.map((field, index) => sql`coalesce(${column(dimensionColumn(field))}, '') AS ${fieldName(index)}`);
-  const bucket = histogram === null ? NO_SQL : sql`, ${bucketOf(plan.window, histogram.buckets, duckdbDialect)} AS bucket`;
+  const bucket = histogram === null ? NO_SQL : sql`, ${bucketIn(plan, histogram)} AS bucket`;
   const found = sql`SELECT ${joinSql(values)}, ${isSelected(plan, selection, duckdbDialect)} AS "isSelected"${bucket}
     FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
   const { field, value, sets } = groupedAtOnce(wanted);

@@ -14,6 +14,8 @@ export interface ExplorePlan {
 export interface HistogramRequest {
   /** 1..`MAX_PER_ANSWER`. */
   readonly buckets: number;
+  /** What the buckets divide where that is not the window of the search: multiples of a width around it. Events are those of the search. */
+  readonly window?: TimeWindow;
   /** Null: one series of all events. */
   readonly by: GroupDimension | null;
 }

@@ -1,7 +1,8 @@
-import type { ExplorePlan, Selection } from '../plan/explore-plan.ts';
+import type { ExplorePlan, HistogramRequest, Selection } from '../plan/explore-plan.ts';
 import type { TimeWindow } from '../plan/search-plan.ts';
+import { MAX_PER_ANSWER } from '../search-limits.ts';
 import { BODY_LIMITS, plannedOutput, type ZonesContext } from './compile-search.ts';
-import { type ExploreRequest, readExploreRequest, type SelectionRequest } from './explore-request.ts';
+import { type ExploreRequest, type HistogramInRequest, readExploreRequest, type SelectionRequest } from './explore-request.ts';
 import { ErrorList, InvalidSearchError, propertyPath } from './request-errors.ts';
 import { requestPredicate } from './request-predicate.ts';
 import { checkWindow } from './request-window.ts';
@@ -19,15 +20,31 @@ export function compileExplore(body: Uint8Array, { zones, nowMs }: ZonesContext)
   const window = checkWindow(request, nowMs, errors);
   const where = requestPredicate(request, errors);
   const selection = request.selection === null ? null : plannedSelection(request.selection, window, errors);
+  const histogram = request.histogram === null ? null : plannedHistogram(request.histogram, window, errors);
   if (window === undefined || !errors.isEmpty) throw new InvalidSearchError(errors.toArray());
   const search = { zones, window, where, ...plannedPage(request) };
-  return { search, histogram: request.histogram, facets: request.facets, selection };
+  return { search, histogram, facets: request.facets, selection };
 }
 
 /** As in a search, but that a page of the size 0 stays empty. */
 function plannedPage(request: ExploreRequest): ReturnType<typeof plannedOutput> {
   const { page, output } = plannedOutput(request);
   return { page: request.pageSize === 0 ? { ...page, size: 0 } : page, output };
+}
+
+/** Buckets of a width begin at its multiples since 1970 in UTC, so that the first and the last may lie in the window only in part. */
+function plannedHistogram(
+  { buckets, width, by }: HistogramInRequest,
+  window: TimeWindow | undefined,
+  errors: ErrorList,
+): HistogramRequest | null {
+  if (width === undefined || window === undefined) return buckets === undefined ? null : { buckets: Number(buckets), by };
+  const widthMs = Number(width);
+  const [first, end] = [Math.floor(window.fromMs / widthMs), Math.ceil(window.toMs / widthMs)];
+  if (end - first > MAX_PER_ANSWER) {
+    errors.add('histogram.width', `must make at most ${MAX_PER_ANSWER} buckets of the window, not ${end - first}`);
+  }
+  return { buckets: end - first, by, window: { fromMs: first * widthMs, toMs: end * widthMs } };
 }
 
 /**

@@ -2,7 +2,7 @@ import { GROUP_DIMENSIONS, type GroupDimension } from '../event-fields.ts';
 import { INT64, type IntegerRange } from '../integer-ranges.ts';
 import type { JsonObject, JsonValue } from '../json-value.ts';
 import type { FacetOrder, FacetRequest, HistogramRequest } from '../plan/explore-plan.ts';
-import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
+import { DEFAULT_FACET_VALUES, MAX_BUCKET_WIDTH_MS, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
 import { type ClauseList, readClauses } from './filter-clauses.ts';
 import { type RequestConditions, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
@@ -13,9 +13,15 @@ import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsExploreRequest with each field valid by itself; undefined where it was not. */
 export interface ExploreRequest extends RequestWindow, RequestConditions, RequestOutput {
-  readonly histogram: HistogramRequest | null;
+  readonly histogram: HistogramInRequest | null;
   readonly facets: readonly FacetRequest[];
   readonly selection: SelectionRequest | null;
+}
+
+/** EventLogsHistogramRequest, which gives either the number of the buckets or how many milliseconds each is wide. */
+export interface HistogramInRequest extends Pick<HistogramRequest, 'by'> {
+  readonly buckets: bigint | undefined;
+  readonly width: bigint | undefined;
 }
 
 /** EventLogsSelection. A time that it does not give is undefined, too. */
@@ -41,6 +47,7 @@ const PROPERTIES = [
 ];
 
 const BUCKETS: IntegerRange = { min: 1n, max: BigInt(MAX_PER_ANSWER) };
+const WIDTH: IntegerRange = { min: 1n, max: BigInt(MAX_BUCKET_WIDTH_MS) };
 const FACET_VALUES: IntegerRange = { min: 1n, max: BigInt(MAX_FACET_VALUES) };
 
 /** The orders of the values of a facet. */
@@ -67,15 +74,19 @@ export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreR
   return { ...window, terms, filters, exclude, ...output, histogram, facets, selection };
 }
 
-function readHistogram(value: JsonValue, path: string, errors: ErrorList): HistogramRequest | null {
-  const fields = value === null ? undefined : readObject(value, path, ['buckets', 'by'], errors);
+function readHistogram(value: JsonValue, path: string, errors: ErrorList): HistogramInRequest | null {
+  const fields = value === null ? undefined : readObject(value, path, ['buckets', 'width', 'by'], errors);
   if (fields === undefined) {
     return null;
   }
-  const buckets = readInteger(fields.get('buckets'), propertyPath(path, 'buckets'), BUCKETS, errors);
   const by = fields.get('by') ?? null;
+  const isGiven = (name: string) => (fields.get(name) ?? null) !== null;
+  if (isGiven('buckets') === isGiven('width')) {
+    errors.add(path, `must have exactly one of buckets and width, not ${isGiven('width') ? 'both' : 'neither'}`);
+  }
   return {
-    buckets: Number(buckets ?? BUCKETS.min),
+    buckets: isGiven('buckets') ? readInteger(fields.get('buckets'), propertyPath(path, 'buckets'), BUCKETS, errors) : undefined,
+    width: isGiven('width') ? readInteger(fields.get('width'), propertyPath(path, 'width'), WIDTH, errors) : undefined,
     by: by === null ? null : (readName(by, propertyPath(path, 'by'), GROUP_DIMENSIONS, errors) ?? null),
   };
 }

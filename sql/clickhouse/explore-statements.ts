@@ -1,6 +1,6 @@
 import { type GroupDimension, isFolded } from '../../query/event-fields.ts';
 import { foldText } from '../../query/match/match-event.ts';
-import type { Selection } from '../../query/plan/explore-plan.ts';
+import type { HistogramRequest, Selection } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { column, dimensionColumn } from '../columns.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
@@ -12,14 +12,21 @@ import { eventsByBucket } from './group-statements.ts';
 
 const value = (field: GroupDimension) => sql`ifNull(${column(dimensionColumn(field))}, '')`;
 
-/** One row: the number of events, of those in the selection and, if there are buckets, of those in each bucket. */
-export function totalsStatement(plan: SearchPlan, selection: Selection | null, buckets: number, events: SqlFragment): SqlStatement {
-  const histogram = buckets === 0 ? NO_SQL : sql`, ${eventsByBucket(plan, buckets)}`;
+/** One row: the number of events, of those in the selection and, with a histogram, of those in each of its buckets. */
+export function totalsStatement(
+  plan: SearchPlan,
+  selection: Selection | null,
+  histogram: HistogramRequest | null,
+  events: SqlFragment,
+): SqlStatement {
+  const counts = histogram === null ? NO_SQL : sql`, ${countsIn(plan, histogram)}`;
   return clickhouseStatement(
-    sql`SELECT count(), countIf(${isSelected(plan, selection, clickhouseDialect)})${histogram} FROM ${events}
+    sql`SELECT count(), countIf(${isSelected(plan, selection, clickhouseDialect)})${counts} FROM ${events}
       WHERE ${matchSql(plan, plan.window, clickhouseDialect)}`,
   );
 }
+
+const countsIn = (plan: SearchPlan, { window, buckets }: HistogramRequest) => eventsByBucket(window ?? plan.window, buckets);
 
 /** What is wanted of the values of some fields. */
 export interface WantedFacets {
@@ -117,12 +124,13 @@ function difference({ totals: { total, selected } }: WantedFacets): SqlFragment 
  */
 export function seriesStatement(
   plan: SearchPlan,
-  { by, values, buckets }: { readonly by: GroupDimension; readonly values: readonly string[]; readonly buckets: number },
+  histogram: HistogramRequest & { readonly by: GroupDimension; readonly values: readonly string[] },
   events: SqlFragment,
 ): SqlStatement {
+  const { by, values } = histogram;
   const [names, name] = isFolded(by) ? [values.map(foldText), clickhouseDialect.fold(value(by))] : [values, value(by)];
   return clickhouseStatement(
-    sql`SELECT indexOf(${textList(names)}, ${name}) AS position, ${eventsByBucket(plan, buckets)} FROM ${events}
+    sql`SELECT indexOf(${textList(names)}, ${name}) AS position, ${countsIn(plan, histogram)} FROM ${events}
       WHERE ${matchSql(plan, plan.window, clickhouseDialect)} GROUP BY position`,
   );
 }

@@ -1,4 +1,4 @@
-import type { GroupsOutput, SearchPlan } from '../../query/plan/search-plan.ts';
+import type { GroupsOutput, SearchPlan, TimeWindow } from '../../query/plan/search-plan.ts';
 import { bucketOf } from '../bucket-sql.ts';
 import { column, dimensionColumn } from '../columns.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
@@ -55,7 +55,7 @@ export function groupFactsStatement(
 
 function groupFacts(plan: SearchPlan, output: GroupsOutput): SqlFragment {
   const time = column('timestamp');
-  const sparkline = output.buckets === 0 ? NO_SQL : sql`, ${eventsByBucket(plan, output.buckets)}`;
+  const sparkline = output.buckets === 0 ? NO_SQL : sql`, ${eventsByBucket(plan.window, output.buckets)}`;
   const actions = ['blocked', 'challenged', 'logged'].map(
     (action) => sql`countIf(${clickhouseDialect.fold(column('action'))} = '${trusted(action)}')`,
   );
@@ -64,7 +64,7 @@ function groupFacts(plan: SearchPlan, output: GroupsOutput): SqlFragment {
 }
 
 /** An aggregate: a list with the number of events in each bucket. */
-export function eventsByBucket({ window }: Pick<SearchPlan, 'window'>, buckets: number): SqlFragment {
+export function eventsByBucket(window: TimeWindow, buckets: number): SqlFragment {
   return sql`countResample(0, ${trusted(String(buckets))}, 1)(${bucketOf(window, buckets, clickhouseDialect)})`;
 }
 

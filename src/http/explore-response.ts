@@ -28,10 +28,11 @@ function bytesOfFacets(facets: readonly Facet[]): number {
   return facets.reduce((sum, { values }) => sum + values.reduce((length, { value }) => length + value.length, 0), 0);
 }
 
-function histogramJson(histogram: Histogram | null, { search: { window }, histogram: asked }: ExplorePlan): string {
+function histogramJson(histogram: Histogram | null, { search, histogram: asked }: ExplorePlan): string {
   if (histogram === null || asked === null) return 'null';
   const { series, other } = histogram;
-  return JSON.stringify({ from: window.fromMs, to: window.toMs, buckets: asked.buckets, series, other });
+  const { fromMs: from, toMs: to } = asked.window ?? search.window;
+  return JSON.stringify({ from, to, buckets: asked.buckets, series, other });
 }
 
 /** EventLogsZonesResponse as JSON text. */

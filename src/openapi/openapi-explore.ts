@@ -4,6 +4,7 @@ import { FACET_ORDERS } from '../../query/request/explore-request.ts';
 import {
   DEFAULT_FACET_VALUES,
   DEFAULT_PAGE_SIZE,
+  MAX_BUCKET_WIDTH_MS,
   MAX_FACET_VALUES,
   MAX_HISTOGRAM_SERIES,
   MAX_PER_ANSWER,
@@ -64,11 +65,20 @@ const REQUEST_SCHEMAS = {
   EventLogsHistogramRequest: {
     type: 'object',
     additionalProperties: false,
-    required: ['buckets'],
     properties: {
-      buckets: { ...int32Schema, minimum: 1, maximum: MAX_PER_ANSWER, description: 'Parts of equal length of the window' },
+      buckets: {
+        ...{ type: ['integer', 'null'], format: 'int32', minimum: 1, maximum: MAX_PER_ANSWER },
+        description: 'Parts of equal length of the window',
+      },
+      width: {
+        ...{ type: ['integer', 'null'], format: 'int32', minimum: 1, maximum: MAX_BUCKET_WIDTH_MS },
+        description:
+          'Milliseconds of each bucket. They begin at multiples of it since 1970 in UTC, the first with from or before it, and are at ' +
+          `most ${MAX_PER_ANSWER}; only events of the window count`,
+      },
       by: { enum: [...GROUP_DIMENSIONS, null], description: 'A series for each of its most frequent values; null: one of all events' },
     },
+    oneOf: ['buckets', 'width'].map(isGiven),
   },
   EventLogsFacetRequest: {
     type: 'object',

@@ -49,10 +49,12 @@ describe('a question of the explorer', () => {
     output: { kind: 'rows' },
   };
   const half = { fromMs: search.window.fromMs, toMs: GOLDEN_NOW - GOLDEN_RETENTION_MS / 2 };
+  const wider = { fromMs: search.window.fromMs - 1_000, toMs: search.window.toMs + GOLDEN_RETENTION_MS };
   const german = { kind: 'equals', column: 'country', values: ['DE'], folded: false } as const;
 
   test.each<[string, Omit<ExplorePlan, 'search'>]>([
     ['a histogram of one series', { histogram: { buckets: 7, by: null }, facets: [], selection: null }],
+    ['a histogram of more than the window', { histogram: { buckets: 2, by: 'action', window: wider }, facets: [], selection: null }],
     ['series of a field', { histogram: { buckets: 5, by: 'country' }, facets: [], selection: null }],
     [
       'values by count and by difference',

@@ -59,7 +59,7 @@ const STATEMENTS: Readonly<Record<string, (zones: ZoneSelection) => SqlStatement
   'rows of a moment': (zones) => {
     return rowSliceStatement(plan(zones), eventsOf(EVENTS, MOMENT), plan(zones).window, { limit: 3, skip: 1 }, PIECE_BYTES);
   },
-  totals: (zones) => totalsStatement(plan(zones), null, 3, eventsOf(EVENTS, MOMENT)),
+  totals: (zones) => totalsStatement(plan(zones), null, { buckets: 3, by: null }, eventsOf(EVENTS, MOMENT)),
   groups: (zones) => groupKeysStatement({ ...plan(zones), output: BY_COUNTRY }, BY_COUNTRY, eventsOf(EVENTS, MOMENT)),
   facets: (zones) => {
     const first = { fields: ['country', 'ip'], max: 3 } as const;

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll } from 'vitest';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
-import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_HISTOGRAM_SERIES, MAX_PER_ANSWER, SEARCH_LIMITS } from '../../query/search-limits.ts';
+import {
+  DEFAULT_FACET_VALUES,
+  MAX_BUCKET_WIDTH_MS,
+  MAX_FACET_VALUES,
+  MAX_HISTOGRAM_SERIES,
+  MAX_PER_ANSWER,
+  SEARCH_LIMITS,
+} from '../../query/search-limits.ts';
 import { SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
 import { type Answer, ask, eventLine, ingest, lastHour, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, outcomeOf } from './limit-table.ts';
@@ -71,6 +78,15 @@ describeLimits('Explorer', import.meta.filename, {
     ask: async (pageSize) => outOf((await explored(lastHour({ pageSize }))).body.rows.length, pageSize),
   },
   'buckets of the histogram': { is: count(MAX_PER_ANSWER), ask: (buckets) => asked({ histogram: { buckets } }) },
+  'buckets of a `width`': {
+    is: count(MAX_PER_ANSWER),
+    ask: async (buckets) => {
+      const to = Math.floor(Date.now() / 60_000) * 60_000;
+      const body = JSON.stringify({ from: to - buckets * 60_000, to, pageSize: 0, histogram: { width: 60_000 } });
+      return outcomeOf(await explored(body));
+    },
+  },
+  'milliseconds of `width`': { is: count(MAX_BUCKET_WIDTH_MS), ask: (width) => asked({ histogram: { width } }) },
   'values of `by` with a series': {
     is: count(MAX_HISTOGRAM_SERIES),
     ask: async (values) => {

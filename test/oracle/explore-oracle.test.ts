@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { exploreOracle, type OracleExploreRequest, zonesOracle } from './explore-oracle.ts';
+import { exploreOracle, type OracleExploreRequest, type OracleHistogram, zonesOracle } from './explore-oracle.ts';
 import { type OracleEvent, oracleEvents } from './raw-event.ts';
 import { matchingEvents, type OracleZones } from './search-oracle.ts';
 
@@ -78,6 +78,8 @@ describe('the result', () => {
   });
 });
 
+const one = (...counts: number[]) => ({ value: null, total: counts.reduce((sum, count) => sum + count, 0), counts });
+
 describe('a histogram', () => {
   test('has one series where it is not divided', () => {
     expect(explore({ histogram: { buckets: 3 } }).histogram).toEqual({
@@ -87,6 +89,28 @@ describe('a histogram', () => {
       other: null,
     });
     expect(explore({ histogram: { buckets: 2 } }, 99).histogram?.series).toEqual([{ value: null, total: 0, counts: [0, 0] }]);
+  });
+
+  test.each<[string, number, number, OracleHistogram]>([
+    ['of one width begin at multiples of it', 5, 8, { from: T, to: T + 10, buckets: 2, series: [one(5, 3)], other: null }],
+    ['begin before the window and end behind it', 6, 8, { from: T - 2, to: T + 10, buckets: 2, series: [one(4, 4)], other: null }],
+    [
+      'are one where the width is larger than the window',
+      86_400_000,
+      8,
+      {
+        ...{ from: 1_699_920_000_000, to: 1_700_006_400_000, buckets: 1, series: [one(8)], other: null },
+      },
+    ],
+    ['may be as narrow as a millisecond', 1, 3, { from: T, to: T + 3, buckets: 3, series: [one(1, 1, 1)], other: null }],
+  ])('buckets %s', (_sentence, width, length, expected) => {
+    expect(explore({ to: T + length, histogram: { width } }).histogram).toEqual(expected);
+  });
+
+  test('buckets begin at multiples before 1970, too', () => {
+    const early = oracleEvents([-11, -10, -1, 0].map((timestamp) => ({ logId: `e${timestamp}`, shieldZoneId: 7, timestamp, log: {} })));
+    const { histogram } = exploreOracle(early, { from: -11, to: 1, histogram: { width: 10 } }, 'all');
+    expect(histogram).toEqual({ from: -20, to: 10, buckets: 3, series: [one(1, 2, 1)], other: null });
   });
 
   test('has a series for each value, and missing ones are empty', () => {

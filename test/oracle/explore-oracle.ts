@@ -22,8 +22,10 @@ export interface OracleExploreRequest extends OracleRequest, Pick<OracleMatch, '
   readonly selection?: OracleSelection | null;
 }
 
+/** Either `buckets` or `width` is a number. */
 export interface OracleHistogramRequest {
-  readonly buckets: number;
+  readonly buckets?: number | null;
+  readonly width?: number | null;
   readonly by?: string | null;
 }
 
@@ -102,9 +104,10 @@ function isSelected(event: OracleEvent, { from, to, ...match }: OracleSelection)
 
 function histogramOf(
   found: readonly OracleEvent[],
-  { buckets, by = null }: OracleHistogramRequest,
-  { from, to }: OracleExploreRequest,
+  { buckets: parts, width, by = null }: OracleHistogramRequest,
+  window: OracleExploreRequest,
 ): OracleHistogram {
+  const { from, to, buckets } = typeof width === 'number' ? bucketsOfWidth(width, window) : { ...window, buckets: parts ?? 0 };
   const countsOf = (events: readonly OracleEvent[]): OracleCounts => ({
     total: events.length,
     counts: sparkline(
@@ -121,6 +124,16 @@ function histogramOf(
   const others = ranked.slice(MOST_SERIES).flatMap(([, events]) => events);
   const series = ranked.slice(0, MOST_SERIES).map(([value, events]) => ({ value, ...countsOf(events) }));
   return { from, to, buckets, series, other: others.length === 0 ? null : countsOf(others) };
+}
+
+/** Buckets that begin at multiples of their width: one after the other, from that of the window's first millisecond to that of its last. */
+function bucketsOfWidth(width: number, { from, to }: { from: number; to: number }): { from: number; to: number; buckets: number } {
+  const begin = (time: number): bigint => {
+    const past = BigInt(time) % BigInt(width);
+    return BigInt(time) - (past < 0n ? past + BigInt(width) : past);
+  };
+  const [first, last] = [begin(from), begin(to - 1)];
+  return { from: Number(first), to: Number(last) + width, buckets: Number((last - first) / BigInt(width)) + 1 };
 }
 
 function facetOf(

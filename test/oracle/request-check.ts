@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import type { OracleExploreRequest, OracleSelection } from './explore-oracle.ts';
+import type { OracleExploreRequest, OracleHistogramRequest, OracleSelection } from './explore-oracle.ts';
 import { toRange } from './match-address.ts';
 import { ORACLE_OPS, type OracleFilter, queryTerms } from './match-event.ts';
 import type { OracleMatch, OracleRequest } from './search-oracle.ts';
@@ -51,8 +51,11 @@ const EXPLORE_REQUEST = {
       type: 'object',
       nullable: true,
       additionalProperties: false,
-      required: ['buckets'],
-      properties: { buckets: { type: 'integer', minimum: 1, maximum: 500 }, by: { enum: [...GROUP_DIMENSIONS, null] } },
+      properties: {
+        buckets: { type: 'integer', nullable: true, minimum: 1, maximum: 500 },
+        width: { type: 'integer', nullable: true, minimum: 1, maximum: 86_400_000 },
+        by: { enum: [...GROUP_DIMENSIONS, null] },
+      },
     },
     facets: {
       type: 'array',
@@ -91,11 +94,25 @@ export function isValidExplore(body: unknown, nowMs: number): boolean {
   if (!hasExploreShape(body) || !isWindow(body, nowMs) || !isBounded(body, body.selection ?? {})) {
     return false;
   }
-  const { filters, exclude, facets, selection } = body;
+  const { filters, exclude, histogram, facets, selection } = body;
   const clauses = [filters, exclude, selection?.filters, selection?.exclude].flatMap((list) => list ?? []);
   const fields = (facets ?? []).map(({ field }) => field);
   const comparesWithNothing = !selection && (facets ?? []).some(({ order }) => order === 'difference');
-  return clauses.every(isSensible) && new Set(fields).size === fields.length && !comparesWithNothing && (!selection || isPart(selection));
+  return (
+    clauses.every(isSensible) &&
+    new Set(fields).size === fields.length &&
+    !comparesWithNothing &&
+    (!selection || isPart(selection)) &&
+    (!histogram || isDivided(histogram, body))
+  );
+}
+
+/** It says how many buckets there are or how wide they are, and not both, and they are not too many. */
+function isDivided({ buckets, width }: OracleHistogramRequest, { from, to }: OracleRequest): boolean {
+  if (typeof width !== 'number') {
+    return typeof buckets === 'number';
+  }
+  return typeof buckets !== 'number' && Math.floor((to - 1) / width) - Math.floor(from / width) < 500;
 }
 
 function isWindow({ from, to }: OracleRequest, nowMs: number): boolean {

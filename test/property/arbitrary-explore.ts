@@ -29,20 +29,27 @@ export function arbitraryExplore(
   const body = fc
     .tuple(page, arbitraryMatch(events), groupBy, fc.option(histograms(fields), { freq: 3 }), fc.option(selections(events), { freq: 3 }))
     .chain(([paging, match, by, chart, selection]) =>
-      fc.option(facets(fields, selection !== null), { freq: 4 }).map((wanted) => ({
-        ...{ ...paging, ...match, groupBy: by, histogram: chart, selection, facets: wanted },
-      })),
+      fc
+        .option(facets(fields, selection !== null), { freq: 4 })
+        .map((wanted) => withFewBuckets({ ...paging, ...match, groupBy: by, histogram: chart, selection, facets: wanted })),
     );
   return fc.record({ zones, body });
 }
 
+/** The body with buckets that are wide enough for the most that there may be, wherever the window begins in the first of them. */
+export function withFewBuckets(body: OracleExploreRequest): OracleExploreRequest {
+  const { histogram, from, to } = body;
+  const width = histogram?.width ?? null;
+  return width === null ? body : { ...body, histogram: { ...histogram, width: Math.max(width, Math.ceil((to - from) / 499)) } };
+}
+
 function histograms(fields: readonly GroupDimension[]): fc.Arbitrary<OracleHistogramRequest> {
-  return fc.record(
-    {
-      buckets: fc.oneof(fc.constantFrom(1, 2, 7, 60, 499, 500), fc.integer({ min: 1, max: 500 })),
-      by: fc.option(fc.constantFrom(...fields), { freq: 5 }),
-    },
-    { requiredKeys: ['buckets'] },
+  const by = fc.option(fc.constantFrom(...fields), { freq: 5 });
+  const buckets = fc.oneof(fc.constantFrom(1, 2, 7, 60, 499, 500), fc.integer({ min: 1, max: 500 }));
+  const width = fc.oneof(fc.constantFrom(1, 60_000, HOUR_MS, 24 * HOUR_MS), fc.integer({ min: 1, max: 24 * HOUR_MS }));
+  return fc.oneof(
+    { arbitrary: fc.record({ buckets, by }, { requiredKeys: ['buckets'] }), weight: 2 },
+    { arbitrary: fc.record({ width, by }, { requiredKeys: ['width'] }), weight: 1 },
   );
 }
 

@@ -12,7 +12,7 @@ import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-pr
 import { propertyRuns } from '../random/property-runs.ts';
 import type { RunningApp } from '../src/running-app.ts';
 import { ZONES } from './arbitrary-event.ts';
-import { arbitraryExplore, type ZonesRequest } from './arbitrary-explore.ts';
+import { arbitraryExplore, withFewBuckets, type ZonesRequest } from './arbitrary-explore.ts';
 import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { expectLaws } from './explore-laws.ts';
 import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
@@ -63,7 +63,7 @@ function ofAllEvents(events: readonly OracleEvent[]): fc.Arbitrary<ZonesRequest>
   const all = { from: NOW_MS - 72 * HOUR_MS, to: NOW_MS + MINUTE_MS, query: null, filters: null, exclude: null };
   return arbitraryExplore(events, NOW_MS, fc.constant('all'), MANY_VALUES)
     .filter(({ body: { facets } }) => (facets ?? []).length > 0)
-    .map((request) => ({ ...request, body: { ...request.body, ...all } }));
+    .map((request) => ({ ...request, body: withFewBuckets({ ...request.body, ...all }) }));
 }
 
 const anyRequest = (events: readonly OracleEvent[]) => fc.oneof(arbitraryExplore(events, NOW_MS, zones), ofAllEvents(events));
@@ -219,7 +219,11 @@ interface Poll extends ZonesRequest {
 /** Those about all events have one window, which moves over some of them, so that what one has counted serves the others. */
 function polls(events: readonly OracleEvent[]): fc.Arbitrary<Poll[]> {
   const window = { from: NOW_MS - 4_300 * MINUTE_MS - 25 * SECOND_MS, to: NOW_MS };
-  const ofAll = ofAllEvents(events).map(({ zones: of, body }) => ({ zones: of, body: { ...body, ...window }, stepMs: 10 * SECOND_MS }));
+  const ofAll = ofAllEvents(events).map(({ zones: of, body }) => ({
+    zones: of,
+    body: withFewBuckets({ ...body, ...window }),
+    stepMs: 10 * SECOND_MS,
+  }));
   const stepMs = fc.constantFrom(0, 1, MINUTE_MS, 10 * MINUTE_MS);
   const ofAny = fc.tuple(arbitraryExplore(events, NOW_MS, zones), stepMs).map(([request, step]) => ({ ...request, stepMs: step }));
   const some = { minLength: POLLS, maxLength: POLLS };

@@ -40,11 +40,11 @@ interface Totals {
 
 /** Reads nothing where nothing of it is needed. */
 async function findTotals({ search, selection, histogram }: ExplorePlan, reader: EventReader): Promise<Totals> {
-  const buckets = histogram !== null && histogram.by === null ? histogram.buckets : 0;
-  if (selection === null && buckets === 0) {
+  const ofAll = histogram !== null && histogram.by === null ? histogram : null;
+  if (selection === null && ofAll === null) {
     return { total: 0, selected: 0, counts: [] };
   }
-  const row = await reader.row(totalsStatement(search, selection, buckets, reader.events));
+  const row = await reader.row(totalsStatement(search, selection, ofAll, reader.events));
   const [total, selected, counts = []] = row as readonly [string, string, (readonly string[])?];
   return { total: Number(total), selected: Number(selected), counts: counts.map(Number) };
 }
@@ -97,16 +97,18 @@ function foundValues([distinct, byCount, byDifference]: readonly unknown[]): Fou
 
 async function findHistogram(
   { search }: ExplorePlan,
-  { by, buckets }: HistogramRequest,
+  histogram: HistogramRequest,
   { counts: all }: Totals,
   found: ReadonlyMap<GroupDimension, FoundValues>,
   reader: EventReader,
 ): Promise<Histogram> {
+  const { by } = histogram;
   if (by === null) {
     return { series: [{ value: null, ...withTotal(all) }], other: null };
   }
   const values = (found.get(by) ?? NOTHING).first.count.slice(0, MAX_HISTOGRAM_SERIES).map(({ value }) => value);
-  const { rows } = values.length === 0 ? { rows: [] } : await reader.rows(seriesStatement(search, { by, values, buckets }, reader.events));
+  const { rows } =
+    values.length === 0 ? { rows: [] } : await reader.rows(seriesStatement(search, { ...histogram, by, values }, reader.events));
   const counts = new Map(rows.map(([position, events]) => [Number(position), withTotal((events as readonly string[]).map(Number))]));
   return {
     series: values.map((value, index) => ({ value, ...(counts.get(index + 1) as HistogramCounts) })),

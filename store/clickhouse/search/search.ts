@@ -37,7 +37,7 @@ export async function findPage(plan: SearchPlan, reader: EventReader): Promise<S
 async function findRows(plan: SearchPlan, reader: EventReader): Promise<SearchResult> {
   const { index, size } = plan.page;
   if (size === 0) {
-    const [total] = await reader.row(totalsStatement(plan, null, 0, reader.events));
+    const [total] = await reader.row(totalsStatement(plan, null, null, reader.events));
     return { kind: 'rows', total: Number(total), rows: piecesOf(plan, reader, []) };
   }
   const slice = { skip: index * size, limit: size };

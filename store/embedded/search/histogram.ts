@@ -81,7 +81,7 @@ async function countSeries(
   const series = isSame ? earlier.series.map((counts) => [...counts]) : emptySeries(values, buckets);
   if (events !== undefined) {
     const wanted = by === null || values.length === 0 ? null : { by, values, hasFewValues };
-    for (const [bucket, position, count] of await scope.runner.run(histogramStatement(scope.plan, buckets, wanted, events))) {
+    for (const [bucket, position, count] of await scope.runner.run(histogramStatement(scope.plan, request, wanted, events))) {
       const counts = series[position === null ? values.length : Number(position)] as number[];
       counts[Number(bucket)] = (counts[Number(bucket)] ?? 0) + Number(count);
     }

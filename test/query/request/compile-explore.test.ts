@@ -75,6 +75,31 @@ describe('a question of the explorer that is compiled', () => {
   });
 });
 
+describe('buckets of a width', () => {
+  test.each([
+    ['begin at multiples of it', -HOUR, 0, 60_000],
+    ['begin before the window and end behind it', 1, 59_998, 60_000],
+    ['are one where the width is larger than the window', 5, 6, 86_400_000],
+    ['are as many as there may be', 1, 500, 1],
+    ['need not divide an hour', -HOUR, -1, 7_919],
+  ])('%s', (_what, from, to, width) => {
+    const hour = Math.floor(NOW / HOUR) * HOUR - HOUR;
+    const [fromMs, toMs] = [hour + from, hour + to];
+    const { histogram, search } = compileBody(JSON.stringify({ from: fromMs, to: toMs, histogram: { width, by: 'ip' } }));
+    const { window = search.window, buckets = 0 } = histogram ?? {};
+    expect(search.window).toEqual({ fromMs, toMs });
+    expect([window.fromMs % width, window.toMs % width, (window.toMs - window.fromMs) / width]).toEqual([0, 0, buckets]);
+    expect([fromMs - window.fromMs, window.toMs - toMs].filter((ms) => ms < 0 || ms >= width)).toEqual([]);
+    expect(histogram?.by).toBe('ip');
+  });
+
+  test('begin at multiples of it before 1970, too', () => {
+    const body = Buffer.from(JSON.stringify({ from: -11, to: 1, histogram: { width: 10 } }));
+    const window = { fromMs: -20, toMs: 10 };
+    expect(compileExplore(body, { zones: 'all', nowMs: 1 }).histogram).toEqual({ buckets: 3, by: null, window });
+  });
+});
+
 describe('a selection', () => {
   const everything = { kind: 'everything' };
 
@@ -129,13 +154,20 @@ describe('a question of the explorer', () => {
     [{ groupBy: ['zone'] }, 'groupBy[0]', `must be one of ${NAMES}, not "zone"`],
     [{ groupBy: times(FIELDS + 1, 'ip') }, 'groupBy', `must have at most ${FIELDS} elements, not ${FIELDS + 1}`],
     [{ filters: [clause('shieldZoneId', 'eq', '7')] }, 'filters[0].field', /^must be one of .*, not "shieldZoneId"$/],
-    [{ histogram: 12 }, 'histogram', 'must be an object with the properties buckets, by, not 12'],
-    [{ histogram: {} }, 'histogram.buckets', 'must be an integer from 1 to 500, not nothing'],
-    [{ histogram: { buckets: null } }, 'histogram.buckets', 'must be an integer from 1 to 500, not null'],
+    [{ histogram: 12 }, 'histogram', 'must be an object with the properties buckets, width, by, not 12'],
+    [{ histogram: {} }, 'histogram', 'must have exactly one of buckets and width, not neither'],
+    [{ histogram: { buckets: null, width: null } }, 'histogram', 'must have exactly one of buckets and width, not neither'],
+    [{ histogram: { buckets: 1, width: 60_000 } }, 'histogram', 'must have exactly one of buckets and width, not both'],
+    [{ histogram: { width: 0 } }, 'histogram.width', 'must be an integer from 1 to 86400000, not 0'],
+    [{ histogram: { width: 86_400_001 } }, 'histogram.width', 'must be an integer from 1 to 86400000, not 86400001'],
+    [{ histogram: { width: 1.5 } }, 'histogram.width', 'must be an integer from 1 to 86400000, not 1.5'],
+    [{ histogram: { width: HOUR / 501 } }, 'histogram.width', /^must be an integer from 1 to 86400000, not 7185\./],
+    [{ histogram: { width: 7_185 } }, 'histogram.width', /^must make at most 500 buckets of the window, not 50[12]$/],
+    [{ histogram: { width: 1 } }, 'histogram.width', 'must make at most 500 buckets of the window, not 3600000'],
     [{ histogram: { buckets: 0 } }, 'histogram.buckets', 'must be an integer from 1 to 500, not 0'],
     [{ histogram: { buckets: 501 } }, 'histogram.buckets', 'must be an integer from 1 to 500, not 501'],
     [{ histogram: { buckets: 1, by: 'ruleName' } }, 'histogram.by', `must be one of ${NAMES}, not "ruleName"`],
-    [{ histogram: { buckets: 1, field: 'ip' } }, 'histogram.field', 'is not a property of this object; allowed are buckets, by'],
+    [{ histogram: { buckets: 1, field: 'ip' } }, 'histogram.field', 'is not a property of this object; allowed are buckets, width, by'],
     [{ facets: { field: 'ip' } }, 'facets', 'must be an array of facets, not an object'],
     [{ facets: times(FIELDS + 1, { field: 'ip' }) }, 'facets', `must have at most ${FIELDS} elements, not ${FIELDS + 1}`],
     [{ facets: ['ip'] }, 'facets[0]', 'must be an object with the properties field, limit, order, not "ip"'],

@@ -5,6 +5,7 @@ const [OF_TWO, OF_ALL, OF_NONE] = ['key-of-two-zones-0123456789', 'key-of-all-zo
 /** Past 2^53: a number that JavaScript cannot hold. */
 const DIGITS = '9007199254740993123';
 const MINUTE = 60_000;
+const DAY = 86_400_000;
 
 let app: RunningApp;
 /** The window of every question, twelve minutes that are over. */
@@ -97,6 +98,12 @@ describe('a question of the explorer', () => {
     });
     const whole = { from, to, buckets: 1, series: [{ value: null, total: 5, counts: [5] }], other: null };
     expect((await explore({ histogram: { buckets: 1 } })).body.histogram).toEqual(whole);
+  });
+
+  test('answers a histogram whose buckets begin at multiples of a width', async () => {
+    const { histogram } = (await explore({ pageSize: 0, histogram: { width: DAY } })).body;
+    const [first, end] = [Math.floor(from / DAY) * DAY, Math.ceil(to / DAY) * DAY];
+    expect(histogram).toMatchObject({ from: first, to: end, buckets: (end - first) / DAY, series: [{ value: null, total: 5 }] });
   });
 
   test('answers facets, and what of each value is in the selection', async () => {

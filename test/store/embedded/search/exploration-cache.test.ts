@@ -55,6 +55,7 @@ test('other selections, fields, histograms and orders of the same search', async
     { ...question(-60, 600, during(0, 399)), facets: plan.facets },
     { ...plan, histogram: { buckets: 5, by: 'action' } },
     { ...plan, histogram: { buckets: 5, by: null } },
+    { ...plan, histogram: { buckets: 5, by: null, window: { fromMs: plan.search.window.fromMs - 7, toMs: plan.search.window.toMs + 3 } } },
     { ...plan, histogram: { buckets: 6, by: null } },
     { ...plan, search: { ...plan.search, where: actionIs('logged') } },
     plan,

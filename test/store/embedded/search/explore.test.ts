@@ -186,6 +186,19 @@ describe.each(STATES)('%s', (_state, stateOf) => {
     expect(result.histogram).toEqual({ series: [{ value: null, total: 10, counts: [4, 3, 3] }], other: null });
   });
 
+  test('a histogram of more than the window has only events of that', async () => {
+    const window = { fromMs: FROM - 10, toMs: FROM + 140 };
+    const histogram = { buckets: 3, by: 'action', window } as const;
+    expect((await (await store()).explore(inWindow({ histogram }))).histogram).toEqual({
+      series: [
+        { value: 'blocked', total: 5, counts: [2, 3, 0] },
+        { value: 'logged', total: 4, counts: [2, 1, 1] },
+        { value: '', total: 1, counts: [0, 1, 0] },
+      ],
+      other: null,
+    });
+  });
+
   test('the zones that have events, the largest first', async () => {
     const opened = await store();
     const active = [
