@@ -79,6 +79,7 @@ function makeFolders(folder: DataFolder, paths: readonly string[]): void {
     for (const path of paths) {
       makeFolder(path);
     }
+    syncNames(folder.root);
   } catch (error) {
     throw error instanceof StoreError ? error : unusable(folder, error);
   }
@@ -213,10 +214,7 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
   return sharedCheck(check, `the data folder ${name} does not answer`, ANSWER_MS);
 }
 
-/**
- * Makes a folder and its missing parents, and syncs their names. Node's recursive `mkdir` never ends where a file system answers ENOENT, as
- * /proc does.
- */
+/** Makes a folder and its missing parents. Node's recursive `mkdir` never ends where a file system answers ENOENT, as /proc does. */
 function makeFolder(path: string): void {
   const parent = dirname(path);
   try {
@@ -230,8 +228,24 @@ function makeFolder(path: string): void {
       throw error;
     }
   }
-  // The name of a folder that was there already is synced, too: an earlier process may have ended before it had done so.
-  syncFolderNow(parent);
+}
+
+/**
+ * Syncs the names in DATA_DIR, its own and those of the folders above it on the same device, because an earlier process may have made any
+ * of them and ended before it had done so.
+ */
+function syncNames(root: string): void {
+  syncFolderNow(root);
+  const { dev } = statSync(root);
+  for (let path = dirname(root); statSync(path).dev === dev; path = dirname(path)) {
+    try {
+      syncFolderNow(path);
+    } catch (error) {
+      // Only somebody else has made a folder that this user may not read.
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    }
+    if (path === dirname(path)) return;
+  }
 }
 
 function syncFolderNow(path: string): void {

@@ -98,8 +98,7 @@ export async function loseWhatIsTakenOver(life: History): Promise<number> {
   let before: readonly string[] = [];
   for (const point of crashPoints(life)) {
     const unsynced = point.disk.unsyncedPaths();
-    // The names of DATA_DIR and of the folder above it are synced only by the process that makes them.
-    if (unsynced.some((path) => path.startsWith(`${DATA_DIR}/`)) && unsynced.join() !== before.join()) {
+    if (unsynced.length > 0 && unsynced.join() !== before.join()) {
       const second = await lifeAfter(KILL, point, life);
       const takenOver = new Set<Operation>(second.recording.operations.slice(0, second.truths[0]?.from));
       const isAnyUnsynced = (disk: Disk) => [...disk.unsynced()].some((change) => takenOver.has(change));
