@@ -172,3 +172,61 @@ test('a stretch is drawn over the histogram, looked into and zoomed into; Back g
   await page.goBack();
   await expect.poll(() => page.getByRole('button', { name: /^Time:/ }).textContent()).toContain('last 12 hours');
 });
+
+test('buttons go to the time before and after, and to a longer one, as far as searches reach', async () => {
+  const watched = await openPage('zone=12&last=1h');
+  const { page, questions } = watched;
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  const { from, to } = watched.lastQuestion();
+  const press = async (name: string): Promise<void> => {
+    const asked = questions().length;
+    await page.getByRole('button', { name }).click();
+    await expect.poll(() => questions().length).toBe(asked + 1);
+  };
+  const isNear = (time: number, other: number): boolean => Math.abs(time - other) < MINUTE_MS;
+  expect(await page.getByRole('button', { name: 'Forward' }).getAttribute('aria-disabled')).toBe('true');
+  await press('Back');
+  expect(watched.lastQuestion().to - watched.lastQuestion().from).toBe(HOUR_MS);
+  expect(isNear(watched.lastQuestion().to, from)).toBe(true);
+  await press('Zoom out');
+  expect(watched.lastQuestion().to - watched.lastQuestion().from).toBe(2 * HOUR_MS);
+  await page.goBack();
+  await expect.poll(() => watched.lastQuestion().to - watched.lastQuestion().from).toBe(HOUR_MS);
+  await press('Forward');
+  expect(isNear(watched.lastQuestion().to, to)).toBe(true);
+  expect(new URL(page.url()).searchParams.get('last')).toBe('1h');
+});
+
+test('a time that is copied from the page or from a log is read', async () => {
+  const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS;
+  const watched = await openPage('zone=1&clock=utc');
+  const { page } = watched;
+  let picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: 'From' }).fill(`${written(to - HOUR_MS)} – ${written(to)} UTC`);
+  expect(await picker.getByRole('textbox', { name: 'To' }).inputValue()).toBe(`${written(to)} UTC`);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => watched.lastQuestion()).toMatchObject({ from: to - HOUR_MS, to });
+  const shown = await page.getByRole('button', { name: /^Time:/ }).textContent();
+  picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: 'From' }).fill('now-2h');
+  await picker.getByRole('textbox', { name: 'To' }).fill(`${written(to).replace(' ', 'T')},958123+00`);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => watched.lastQuestion().to).toBe(to + 958);
+  picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: 'To' }).fill(shown?.trim() ?? '');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => watched.lastQuestion()).toMatchObject({ from: to - HOUR_MS, to });
+});
+
+test('an event leads to the quarter of an hour that it is in the middle of', async () => {
+  const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS;
+  const [start, end] = [to - HOUR_MS, to].map((ms) => new Date(ms).toISOString());
+  const watched = await openPage(`zone=1&from=${start}&to=${end}&clock=utc`);
+  const { page } = watched;
+  const cells = (await linesAround(page, 0)).get(0) ?? [];
+  await page.getByRole('row').nth(1).click();
+  await page.getByRole('button', { name: '15 minutes around this event' }).click();
+  const middle = Date.parse(`${cells[0]?.replace(' ', 'T')}Z`);
+  await expect.poll(() => watched.lastQuestion()).toMatchObject({ from: middle - 7.5 * MINUTE_MS, to: middle + 7.5 * MINUTE_MS });
+  expect(await page.getByRole('dialog', { name: 'Event' }).count()).toBe(1);
+});

@@ -3,10 +3,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { DIMENSIONS } from '../../query/event-fields.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
-import { explorer } from '../state/explorer.ts';
+import { programNow } from '../api/program-clock.ts';
+import { apply, explorer } from '../state/explorer.ts';
 import type { EventKey } from '../state/explorer-state.ts';
 import { OFFERED_COLUMNS, type OfferedColumn } from '../state/offered-columns.ts';
-import { millisecondTime } from '../widgets/format.ts';
+import { rangeAround } from '../state/time-range.ts';
+import { millisecondTime, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { copy, Value } from '../widgets/value-menu.ts';
 import { columnTitle } from './column-layout.ts';
@@ -126,6 +128,7 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
         <dd>
           ${millisecondTime(row.timestamp, clock)} ${clock === 'utc' ? 'UTC' : 'local'}
           <small>${new Date(row.timestamp).toISOString()} · ${row.timestamp}</small>
+          <button type="button" class="small" onClick=${() => searchAround(row)}>15 minutes around this event</button>
         </dd>
       </div>
       <div><dt>Log id</dt><dd><bdi>${row.logId}</bdi></dd></div>
@@ -146,6 +149,10 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
     }`;
 }
 
+function searchAround({ timestamp }: ParsedRow): void {
+  apply({ range: rangeAround(timestamp, programNow()), comparison: null });
+}
+
 type FieldColumn = Exclude<OfferedColumn, 'time' | 'shieldZoneId' | 'logId'>;
 
 const FIELDS = OFFERED_COLUMNS.filter((column): column is FieldColumn => !['time', 'shieldZoneId', 'logId'].includes(column));
@@ -154,6 +161,6 @@ function FieldLine({ field, value }: { readonly field: FieldColumn; readonly val
   const dimension = DIMENSIONS.find((name) => name === field);
   return html`<div>
     <dt>${columnTitle(field)}</dt>
-    <dd>${dimension === undefined ? html`<bdi>${value ?? '(none)'}</bdi>` : html`<${Value} field=${dimension} value=${value ?? ''} />`}</dd>
+    <dd>${dimension === undefined ? html`<bdi>${value ?? '(none)'}</bdi>` : html`<${Value} field=${dimension} value=${value ?? ''}>${valueOrNone(value ?? '')}<//>`}</dd>
   </div>`;
 }

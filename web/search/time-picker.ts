@@ -2,11 +2,21 @@ import { useSignal } from '@preact/signals';
 import { programNow } from '../api/program-clock.ts';
 import { faultAt } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { lastWords, PRESET_MINUTES, REACH_MINUTES, REACH_MS, type TimeRange, windowOfRange } from '../state/time-range.ts';
+import {
+  earlierRange,
+  lastWords,
+  laterRange,
+  PRESET_MINUTES,
+  REACH_MINUTES,
+  REACH_MS,
+  type TimeRange,
+  widerRange,
+  windowOfRange,
+} from '../state/time-range.ts';
 import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { Popover } from '../widgets/popover.ts';
-import { readTypedWindow } from './typed-time.ts';
+import { readTypedWindow, typedEnds, windowText } from './typed-time.ts';
 
 /** The time that is searched: up to now, or between two times. */
 export function TimePicker() {
@@ -25,6 +35,25 @@ export function TimePicker() {
   <//>`;
 }
 
+/** Buttons that go to the time before and after, and to a longer one. */
+export function TimeSteps() {
+  const { range } = explorer.value;
+  const step = (mark: string, words: string, next: (range: TimeRange, now: number) => TimeRange | null) => {
+    const go = (): void => {
+      const to = next(explorer.peek().range, programNow());
+      if (to !== null) apply({ range: to, comparison: null });
+    };
+    const isUseless = next(range, programNow()) === null;
+    return html`<button type="button" class="quiet" aria-label=${words} title=${words} aria-disabled=${isUseless} onClick=${go}>
+      ${mark}
+    </button>`;
+  };
+  return html`<span class="time-steps" role="group" aria-label="Other times">
+    ${step('‹', 'Back: the time before', earlierRange)}${step('›', 'Forward: the time after', laterRange)}
+    ${step('⤢', 'Zoom out: twice the time', widerRange)}
+  </span>`;
+}
+
 /** What the program says about the time that was asked for, with times as a person reads them; null where nothing. */
 export function timeFault(): string | null {
   const fault = faultAt('from') ?? faultAt('to');
@@ -37,9 +66,7 @@ export function timeFault(): string | null {
 }
 
 export function rangeWords(range: TimeRange, clock: 'local' | 'utc'): string {
-  if (range.kind === 'last') return lastWords(range.minutes);
-  const [from, to] = [timeText(range.from, clock), timeText(range.to, clock)];
-  return `${from} – ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}${clock === 'utc' ? ' UTC' : ''}`;
+  return range.kind === 'last' ? lastWords(range.minutes) : windowText(range, clock);
 }
 
 interface TimeFormProps {
@@ -78,7 +105,9 @@ function TimeForm({ close, fault }: TimeFormProps) {
       aria-invalid=${('end' in read && read.end === end) || undefined}
       aria-describedby="time-fault"
       onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
-        value.value = currentTarget.value;
+        const ends = typedEnds(currentTarget.value);
+        if (ends === null) value.value = currentTarget.value;
+        else [from.value, to.value] = [ends.from, ends.to];
       }}
     />
   </label>`;

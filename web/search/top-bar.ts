@@ -7,7 +7,7 @@ import { Help } from './help-dialog.ts';
 import { KeyButton } from './key-dialog.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { SearchLineBox } from './search-line-box.ts';
-import { TimePicker } from './time-picker.ts';
+import { TimePicker, TimeSteps } from './time-picker.ts';
 import { ZonePicker } from './zone-picker.ts';
 
 function AutoRefresh() {
@@ -63,6 +63,7 @@ export function TopBar({ children }: TopBarProps) {
       <h1>shieldlog</h1>
       <${ZonePicker} />
       <${TimePicker} />
+      <${TimeSteps} />
       <button type="button" title="Search again, up to now (r)" data-shortcut="r" onClick=${askAgain}>Refresh</button>
       <${AutoRefresh} />
       ${children}

@@ -28,6 +28,45 @@ export function searchablePart(range: TimeRange, now: number): TimeRange | null 
   return from < to && (from > range.from || to < range.to) ? { kind: 'between', from, to } : null;
 }
 
+/** A range of the same length right before one, or as far as searches reach; null where nothing is there at the time `now`. */
+export function earlierRange(range: TimeRange, now: number): TimeRange | null {
+  const { from, to } = windowOfRange(range, now);
+  const begin = Math.max(now - REACH_MS + MARGIN_MS, from - (to - from));
+  return begin < from ? { kind: 'between', from: begin, to: begin + (to - from) } : null;
+}
+
+/** A range that ends so long ago ends now to whoever goes back and forward again. */
+const JUST_NOW_MS = MINUTE_MS;
+
+/** A range of the same length right after one, up to now at the latest; null where it ends now already. */
+export function laterRange(range: TimeRange, now: number): TimeRange | null {
+  const { from, to } = windowOfRange(range, now);
+  const width = to - from;
+  if (to >= now) return null;
+  if (to + width < now - JUST_NOW_MS) return { kind: 'between', from: to, to: to + width };
+  return width % MINUTE_MS === 0 ? { kind: 'last', minutes: width / MINUTE_MS } : { kind: 'between', from: now - width, to: now };
+}
+
+/** A range of twice the length around one, as far as it can be searched at the time `now`; null where that is no more. */
+export function widerRange(range: TimeRange, now: number): TimeRange | null {
+  if (range.kind === 'last') {
+    return range.minutes < REACH_MINUTES ? { kind: 'last', minutes: Math.min(REACH_MINUTES, 2 * range.minutes) } : null;
+  }
+  const half = Math.ceil((range.to - range.from) / 2);
+  const to = Math.min(now, range.to + half);
+  const from = Math.max(now - REACH_MS + MARGIN_MS, to - (range.to - range.from) - 2 * half);
+  return to - from > range.to - range.from ? { kind: 'between', from, to } : null;
+}
+
+/** How much of the time before an event, and after it, is shown around it. */
+const AROUND_MS = 7.5 * MINUTE_MS;
+
+/** The quarter of an hour that an event is in the middle of, as far as it can be searched at the time `now`. */
+export function rangeAround(timestamp: number, now: number): TimeRange {
+  const middle = Math.min(now, timestamp);
+  return { kind: 'between', from: Math.max(now - REACH_MS, middle - AROUND_MS), to: Math.min(now, middle + AROUND_MS) };
+}
+
 /** `90m` or `24h`, as links have it. */
 export function minutesText(minutes: number): string {
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;

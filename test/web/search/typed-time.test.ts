@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTypedTime, readTypedWindow } from '../../../web/search/typed-time.ts';
+import { readTypedTime, readTypedWindow, typedEnds, windowText } from '../../../web/search/typed-time.ts';
 import { timeText } from '../../../web/widgets/format.ts';
 
 const NOW = Date.UTC(2026, 10, 24, 12, 30);
@@ -19,7 +19,21 @@ describe('a typed time', () => {
     ['9:09:05', Date.UTC(2026, 10, 24, 9, 9, 5)],
     ['1795514400', 1_795_514_400_000],
     ['1795514400123', 1_795_514_400_123],
+    ['2026-11-24 09:09:30.123456', Date.UTC(2026, 10, 24, 9, 9, 30, 123)],
+    ['2026-11-24T09:09:30.123456789Z', Date.UTC(2026, 10, 24, 9, 9, 30, 123)],
+    ['2026-11-24 09:09:30,958', Date.UTC(2026, 10, 24, 9, 9, 30, 958)],
+    ['09:09:30,958', Date.UTC(2026, 10, 24, 9, 9, 30, 958)],
+    ['2026-11-24 09:09:30+01', Date.UTC(2026, 10, 24, 8, 9, 30)],
+    ['2026-11-24 09:09:30.958123 -03', Date.UTC(2026, 10, 24, 12, 9, 30, 958)],
+    ['24/Nov/2026:09:09:30 +0100', Date.UTC(2026, 10, 24, 8, 9, 30)],
+    ['[24/Nov/2026:09:09:30 +0000]', Date.UTC(2026, 10, 24, 9, 9, 30)],
+    ['24/Nov/2026:09:09:30', Date.UTC(2026, 10, 24, 9, 9, 30)],
+    ['1795514400123456', 1_795_514_400_123],
     ['Now', NOW],
+    ['now-1h', NOW - 3_600_000],
+    ['now - 90m', NOW - 90 * 60_000],
+    ['now-30s', NOW - 30_000],
+    ['NOW-2D', NOW - 48 * 3_600_000],
   ])('%s is read by the clock of UTC', (typed, ms) => {
     expect(readTypedTime(typed, 'utc', NOW)).toBe(ms);
   });
@@ -41,6 +55,14 @@ describe('a typed time', () => {
     '123',
     '24/11/2026',
     '2026-11-24 09:09 CET',
+    '24/Foo/2026:09:09:30 +0100',
+    '31/Nov/2026:09:09:30 +0100',
+    '2026-11-24 09:09:30.1234567890',
+    '2026-11-24 09:09:30,',
+    'now-1w',
+    'now-',
+    'now+1h',
+    '179551440012',
   ])('%j is none', (typed) => {
     expect(readTypedTime(typed, 'utc', NOW)).toBeNull();
   });
@@ -109,6 +131,33 @@ test.each([
     if (before === undefined) delete process.env['TZ'];
     else process.env['TZ'] = before;
   }
+});
+
+describe('a window as the page shows it', () => {
+  test.each([
+    ['2026-11-24 09:09:00 – 09:36:00 UTC', '2026-11-24 09:09:00 UTC', '2026-11-24 09:36:00 UTC'],
+    ['2026-11-23 23:00:00 – 2026-11-24 01:00:00', '2026-11-23 23:00:00', '2026-11-24 01:00:00'],
+    ['2026-10-25 02:30:00 +02:00 – 02:30:00 +01:00', '2026-10-25 02:30:00 +02:00', '2026-10-25 02:30:00 +01:00'],
+    ['2026-11-24 09:09:00 to 2026-11-24 09:36:00', '2026-11-24 09:09:00', '2026-11-24 09:36:00'],
+    ['09:09 – 09:36', '09:09', '09:36'],
+    ['now-2h – now', 'now-2h', 'now'],
+  ])('%s has two ends', (typed, from, to) => {
+    expect(typedEnds(typed)).toEqual({ from, to });
+  });
+
+  test.each(['', 'now', '2026-11-24 09:09', '2026-11-24 09:09 -03', '24/Nov/2026:09:09:30 +0100', 'today'])('%j is one time', (typed) => {
+    expect(typedEnds(typed)).toBeNull();
+  });
+
+  test.each([
+    ['within a day', { from: Date.UTC(2026, 10, 24, 9, 9), to: Date.UTC(2026, 10, 24, 9, 36, 5) }],
+    ['over midnight', { from: Date.UTC(2026, 10, 23, 23, 9), to: Date.UTC(2026, 10, 24, 9, 36) }],
+  ])('%s is read back', (_what, window) => {
+    for (const clock of ['utc', 'local'] as const) {
+      const { from = '', to = '' } = typedEnds(windowText(window, clock)) ?? {};
+      expect(readTypedWindow(from, to, clock, NOW, SHOWN)).toEqual(window);
+    }
+  });
 });
 
 describe('a typed window', () => {
