@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { type BoundedCase, measure } from './bounded-case.ts';
 import { CASES_ON_CLICKHOUSE, FIXED_CASES } from './cases.ts';
-import { HELD_BYTES, HELD_LIMIT_MIB, HELD_ON_CLICKHOUSE, type HeldBytes, measureWhileHeld, UNFINISHED_BODIES } from './held-bytes.ts';
 import { IS_ON_CLICKHOUSE } from './measured-program.ts';
 import { faults, summary } from './measures.ts';
 
@@ -9,7 +8,6 @@ import { faults, summary } from './measures.ts';
 const TRIES = 3;
 
 const CASES: Readonly<Record<string, BoundedCase>> = IS_ON_CLICKHOUSE ? CASES_ON_CLICKHOUSE : FIXED_CASES;
-const HELD: Readonly<Record<string, HeldBytes>> = IS_ON_CLICKHOUSE ? HELD_ON_CLICKHOUSE : { ...HELD_BYTES, ...UNFINISHED_BODIES };
 
 test.each(Object.entries(CASES))('%s', async (name, one) => {
   let found: readonly string[] = [];
@@ -20,13 +18,4 @@ test.each(Object.entries(CASES))('%s', async (name, one) => {
     if (found.length === 0 || !found.every((fault) => /^(intake: )?main thread/.test(fault))) break;
   }
   expect(found).toEqual([]);
-});
-
-test.each(Object.entries(HELD))('%s leave the program within its memory, however many there are', async (name, held) => {
-  const { peak, outcomes, defects } = await measureWhileHeld(held);
-  process.stderr.write(`${name}: memory ${peak.toFixed(0)} MiB of ${HELD_LIMIT_MIB} MiB\n`);
-  if (held.isUnfinished === true) expect(defects).toEqual([]);
-  expect(peak).toBeLessThan(HELD_LIMIT_MIB);
-  // Whoever holds less is let through.
-  expect(outcomes.map(({ status }) => status)).toEqual([202, 200]);
 });

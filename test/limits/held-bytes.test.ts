@@ -42,6 +42,6 @@ describeLimits('Bytes of callers', import.meta.filename, {
 
 test('a row whose test is that of many callers has callers of its own, and they have a row', () => {
   const rows = surfacesOf(LIMITS_DOCUMENT).get('Bytes of callers') ?? [];
-  const tried = rows.filter((row) => row.test === '`bounded/bounded.slow.test.ts`').map(({ limit }) => limit);
+  const tried = rows.filter((row) => row.test === '`bounded/held-bytes.slow.test.ts`').map(({ limit }) => limit);
   expect(tried.toSorted()).toEqual(Object.keys(HELD_BYTES).toSorted());
 });
