@@ -76,7 +76,10 @@ const STATES: readonly State[] = [
   { name: 'the help', query: '', arrive: (page) => page.getByRole('button', { name: 'Help' }).click() },
 ];
 
-/** A phone, a laptop, a wide screen, and the phone once more: its page has been wide by then. */
+/**
+ * A phone, a laptop, a wide screen, and the phone once more: its page has been wide by then. No rule of a style tells the wide screen from
+ * the laptop, so axe looks at the first two.
+ */
 const SCREENS = [
   { width: 360, height: 740 },
   { width: 1280, height: 900 },
@@ -88,13 +91,13 @@ const SCREENS = [
 const OVERHANG = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
 describe.each(STATES)('$name', ({ query, arrive }) => {
-  test('has nothing that axe objects to, in light and in dark, and no scroll bar to the side, from 360 to 3840 px', async () => {
+  test('has nothing that axe objects to, in light and in dark, and no scroll bar to the side from 360 to 3840 px', async () => {
     const { page } = await openPage(query, { viewport: { width: 360, height: 740 } });
     await arrive(page);
     for (const [index, screen] of SCREENS.entries()) {
       await page.setViewportSize(screen);
       expect(await page.evaluate(OVERHANG), `${screen.width} px`).toBeLessThanOrEqual(0);
-      for (const colorScheme of index < 3 ? (['light', 'dark'] as const) : []) {
+      for (const colorScheme of index < 2 ? (['light', 'dark'] as const) : []) {
         await page.emulateMedia({ colorScheme });
         expect(await violationsOf(page), `${screen.width} px, ${colorScheme}`).toEqual([]);
       }
