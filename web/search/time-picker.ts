@@ -105,7 +105,7 @@ function TimeForm({ close, fault }: TimeFormProps) {
       aria-invalid=${('end' in read && read.end === end) || undefined}
       aria-describedby="time-fault"
       onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
-        const ends = typedEnds(currentTarget.value);
+        const ends = typedEnds(currentTarget.value, clock, programNow());
         if (ends === null) value.value = currentTarget.value;
         else [from.value, to.value] = [ends.from, ends.to];
       }}

@@ -60,10 +60,15 @@ export function windowText(window: Window, clock: Clock): string {
 
 const ENDS = /^(\d{4}-\d{2}-\d{2})?(.*?)\s+(?:–|—|to)\s+(\d{4}-\d{2}-\d{2})?(.*?)(\s*UTC)?$/s;
 
-/** The texts of the two ends of a window as the page shows it, the day and the zone in each of them; null for any other text. */
-export function typedEnds(typed: string): { readonly from: string; readonly to: string } | null {
+/**
+ * The texts of the two ends of a window as the page shows it, the day and the zone in each of them; null for any other text, and as long as
+ * one of the ends is none that can be read, because it is still being typed.
+ */
+export function typedEnds(typed: string, clock: Clock, now: number): { readonly from: string; readonly to: string } | null {
   const [isRead, day = '', begin = '', nextDay = day, end = '', utc = ''] = ENDS.exec(typed.trim()) ?? [];
-  return isRead === undefined ? null : { from: `${day}${begin}${utc}`, to: `${nextDay} ${end.trim()}${utc}`.trim() };
+  if (isRead === undefined) return null;
+  const ends = { from: `${day}${begin}${utc}`, to: `${nextDay} ${end.trim()}${utc}`.trim() };
+  return Object.values(ends).some((one) => readTypedTime(one, clock, now) === null) ? null : ends;
 }
 
 /** Why a window cannot be searched, and at which end; null where it can. */

@@ -142,19 +142,22 @@ describe('a window as the page shows it', () => {
     ['09:09 – 09:36', '09:09', '09:36'],
     ['now-2h – now', 'now-2h', 'now'],
   ])('%s has two ends', (typed, from, to) => {
-    expect(typedEnds(typed)).toEqual({ from, to });
+    expect(typedEnds(typed, 'utc', NOW)).toEqual({ from, to });
   });
 
-  test.each(['', 'now', '2026-11-24 09:09', '2026-11-24 09:09 -03', '24/Nov/2026:09:09:30 +0100', 'today'])('%j is one time', (typed) => {
-    expect(typedEnds(typed)).toBeNull();
-  });
+  test.each(['', 'now', '2026-11-24 09:09', '2026-11-24 09:09 -03', '24/Nov/2026:09:09:30 +0100', 'today', '09:09 – 1', 'soon to 09:36'])(
+    '%j is one time',
+    (typed) => {
+      expect(typedEnds(typed, 'utc', NOW)).toBeNull();
+    },
+  );
 
   test.each([
     ['within a day', { from: Date.UTC(2026, 10, 24, 9, 9), to: Date.UTC(2026, 10, 24, 9, 36, 5) }],
     ['over midnight', { from: Date.UTC(2026, 10, 23, 23, 9), to: Date.UTC(2026, 10, 24, 9, 36) }],
   ])('%s is read back', (_what, window) => {
     for (const clock of ['utc', 'local'] as const) {
-      const { from = '', to = '' } = typedEnds(windowText(window, clock)) ?? {};
+      const { from = '', to = '' } = typedEnds(windowText(window, clock), clock, NOW) ?? {};
       expect(readTypedWindow(from, to, clock, NOW, SHOWN)).toEqual(window);
     }
   });
