@@ -24,8 +24,25 @@ async function peakOf({ page }: WatchedPage, attack: DemoAttack): Promise<Locato
   throw new Error(`no peak is shown at ${middle}, where the ${attack} is`);
 }
 
+/** To the second, when the first event with the value of the first line was, in the bars of the peak that is chosen or the one before. */
+async function beginOf({ page, lastQuestion }: WatchedPage): Promise<string> {
+  const { selection, histogram } = lastQuestion();
+  if (selection === undefined) throw new Error('no peak is chosen');
+  const line = page.getByRole('region', { name: 'What is different' }).getByRole('row').nth(1);
+  const field = await line.getByRole('rowheader').textContent();
+  const value = await line.locator('.value').evaluate((button) => button.childNodes[0]?.textContent?.trim());
+  const window = { from: selection.from - histogram.width, to: selection.to + histogram.width };
+  const response = await fetch(`${inject('demoUrl')}/shield/event-logs/all/explore`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...window, filters: [{ field, op: 'eq', value: [value] }], groupBy: [field] }),
+  });
+  const { groups } = (await response.json()) as { readonly groups: readonly { readonly firstSeen: number }[] };
+  return new Date(groups[0]?.firstSeen ?? 0).toISOString().slice(0, 19).replace('T', ' ');
+}
+
 test.each(DEMO_ATTACKS)(
-  'from opening the page it takes three clicks to the networks of the attack "%s", and to its events',
+  'one click tells the networks of the attack "%s" and when it began, to the second; three lead to its events',
   async (attack) => {
     const { asns } = tracesOf(attack);
     const watched = await openPage('', { timezoneId: 'UTC' });
@@ -44,6 +61,8 @@ test.each(DEMO_ATTACKS)(
         .map((text) => text.trim())
         .sort(),
     ).toEqual(asns);
+    await page.getByText('the first event at').waitFor();
+    expect(await page.getByText('the first event at').textContent()).toContain(`the first event at ${await beginOf(watched)}`);
     expect(await actions()).toBe(1);
     await networks.getByRole('button').first().click();
     await page.getByRole('menuitem', { name: 'Filter in' }).click();

@@ -14,7 +14,7 @@ export interface AskedQuestion {
   readonly query: string;
   readonly filters: readonly object[];
   readonly exclude: readonly object[];
-  readonly histogram: { readonly buckets: number };
+  readonly histogram: { readonly width: number };
   readonly selection?: { readonly from: number; readonly to: number };
 }
 

@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import type { FacetRequest, HistogramRequest } from '../../query/plan/explore-plan.ts';
+import type { FacetRequest } from '../../query/plan/explore-plan.ts';
 import type { EventGroup, Facet, Histogram } from '../../query/plan/search-result.ts';
 import type { LineClause } from '../../query/search-line.ts';
 import { ask, askWithHeaders } from './client.ts';
@@ -22,12 +22,12 @@ export interface QuestionBody extends Window {
   readonly page?: number;
   /** 0: neither rows nor groups. */
   readonly pageSize: number;
-  readonly histogram?: HistogramRequest;
+  readonly histogram?: { readonly width: number; readonly by: GroupDimension | null };
   readonly facets?: readonly FacetRequest[];
   readonly selection?: Partial<Window> & { readonly filters?: readonly LineClause[]; readonly exclude?: readonly LineClause[] };
 }
 
-/** As in the plan's answer, with the window and the number of its buckets. */
+/** As in the plan's answer, with the time from the begin of its first bucket to the end of the last one, and their number. */
 export interface HistogramInWindow extends Window, Histogram {
   readonly buckets: number;
 }

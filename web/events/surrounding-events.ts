@@ -1,48 +1,29 @@
-import { useEffect, useState } from 'preact/hooks';
-import { accessKey } from '../api/access-key.ts';
-import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
+import { askUpToNow } from '../api/client.ts';
 import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { explorer } from '../state/explorer.ts';
+import { useFurtherAnswer } from '../state/further-answer.ts';
 import { millisecondTime } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { filterBy } from '../widgets/value-menu.ts';
 import { openEvent } from './opened-event.ts';
-import { type Surroundings, surroundingsOf } from './surroundings.ts';
-
-type Progress =
-  | { readonly kind: 'asking' }
-  | { readonly kind: 'failed'; readonly failure: Failure }
-  | { readonly kind: 'found'; readonly found: Surroundings };
+import { surroundingsOf } from './surroundings.ts';
 
 /** What the address of an event did before and after it. */
 export function SurroundingEvents({ row, ip }: { readonly row: ParsedRow; readonly ip: string }) {
-  const [progress, setProgress] = useState<Progress>({ kind: 'asking' });
-  const [turn, setTurn] = useState(0);
   const key = rowKey(row);
-  useEffect(() => {
-    const abort = new AbortController();
-    setProgress({ kind: 'asking' });
+  const answer = useFurtherAnswer(`${key} ${ip}`, (signal) =>
     askUpToNow(
       (now) => now,
-      (now) => surroundingsOf(row, ip, now, abort.signal),
-    ).then(
-      (found) => abort.signal.aborted || setProgress({ kind: 'found', found }),
-      (error: unknown) => {
-        if (abort.signal.aborted) return;
-        if (!(error instanceof RequestFailed)) throw error;
-        setProgress({ kind: 'failed', failure: error.failure });
-      },
-    );
-    return () => abort.abort();
-  }, [key, ip, turn, accessKey.value]);
-
-  if (progress.kind === 'asking') return html`<p class="hint" role="status">Looking for events of ${ip}…</p>`;
-  if (progress.kind === 'failed') {
+      (now) => surroundingsOf(row, ip, now, signal),
+    ),
+  );
+  if (answer.kind === 'asking') return html`<p class="hint" role="status">Looking for events of ${ip}…</p>`;
+  if (answer.kind === 'failed') {
     return html`<p class="failed" role="alert">
-      ${progress.failure.message} <button type="button" onClick=${() => setTurn(turn + 1)}>Try again</button>
+      ${answer.failure.message} <button type="button" onClick=${answer.askAgain}>Try again</button>
     </p>`;
   }
-  const { rows, moreNewer, moreOlder } = progress.found;
+  const { rows, moreNewer, moreOlder } = answer.found;
   return html`<p class="hint">Newest first. ${rows.length === 1 ? 'It has no other event.' : ''}</p>
     ${moreNewer ? html`<p class="hint">… newer ones</p>` : null}
     <ol class="surroundings">

@@ -1,12 +1,16 @@
 import { useSignal } from '@preact/signals';
-import { answered, eventTotal } from '../state/answers.ts';
+import type { Window } from '../api/explore.ts';
+import { type Answered, answered, eventTotal } from '../state/answers.ts';
+import type { FieldValue } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { Comparison } from '../state/explorer-state.ts';
+import { useFurtherAnswer } from '../state/further-answer.ts';
 import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
 import { filterBy, Value } from '../widgets/value-menu.ts';
 import { type Difference, differencesOf } from './difference.ts';
+import { firstAndLast, withBarsBeside } from './first-and-last.ts';
 
 /** Values that are shown before somebody asks for more. */
 const SHOWN = 20;
@@ -32,6 +36,11 @@ export function DifferencePanel() {
       <${Narrow} comparison=${comparison} />
       <button type="button" title="Stop comparing (x)" data-shortcut="x" onClick=${() => apply({ comparison: null })}>Close</button>
     </header>
+    ${
+      comparison.kind !== 'time' || listed[0] === undefined
+        ? null
+        : html`<${FirstAndLast} shown=${shown} stretch=${comparison} line=${[listed[0]]} />`
+    }
     ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} />`}
     ${
       listed.length > 0 && listed.length < differences.length
@@ -52,6 +61,40 @@ function whyNothing({ all, selected }: { readonly all: number; readonly selected
   if (selected === 0) return 'No event is in the part that was chosen.';
   if (selected === all) return 'All events are in the part that was chosen, so nothing is left to hold it against.';
   return 'Nothing: every value has the same share in it as in the rest.';
+}
+
+interface FirstAndLastProps {
+  readonly shown: Answered;
+  readonly stretch: Window;
+  readonly line: readonly FieldValue[];
+}
+
+/** When what stands first began and ended. A peak says that by its bars alone, and an attack need not fill its first and last one. */
+function FirstAndLast({ shown: { question, answer }, stretch, line }: FirstAndLastProps) {
+  const { clock } = explorer.value;
+  const { histogram } = answer;
+  const values = line.map(({ field, value }) => ({ field, value }));
+  const bars = histogram === null ? stretch : withBarsBeside(histogram, question.body, stretch);
+  const about = JSON.stringify([
+    question.zones,
+    question.body.query,
+    question.body.filters,
+    question.body.exclude,
+    values,
+    bars.from,
+    bars.to,
+  ]);
+  const further = useFurtherAnswer(about, (signal) => firstAndLast(question, values, bars, signal));
+  if (further.kind === 'failed') {
+    return html`<p class="failed" role="alert">
+      When it began is not known: ${further.failure.message} <button type="button" onClick=${further.askAgain}>Try again</button>
+    </p>`;
+  }
+  const found = further.kind === 'found' ? further.found : null;
+  const name = values.map(({ field, value }) => `${field} ${valueOrNone(value)}`).join(' and ');
+  return html`<p class="first-and-last" role="status">
+    ${found === null ? '' : html`${name}: the first event at <strong>${timeText(found.first, clock)}</strong>, the last at <strong>${timeText(found.last, clock)}</strong>`}
+  </p>`;
 }
 
 interface NarrowProps {

@@ -10,19 +10,20 @@ import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
 import { PeakList } from './peak-list.ts';
 import { colorOf } from './series-colors.ts';
-import { type Layer, layersOf, stretchOf, totalsOf } from './stacked-bars.ts';
+import { type Layer, layersOf, stretchOf, totalsOf, wholeBuckets } from './stacked-bars.ts';
 import { drawTimePlot, type TimePlot } from './time-plot.ts';
 
 /** How many events there are, and when they were; a stretch of it can be drawn to look into. */
 export function HistogramPanel() {
   const shown = answered.value;
   const histogram = shown?.answer.histogram ?? null;
-  if (histogram === null) {
+  if (shown === null || histogram === null) {
     // The bar at the top tells screen readers.
     const awaited = shown === null && progress.value.kind === 'asking' ? html`<p class="awaited" aria-hidden="true">Searching…</p>` : null;
     return html`<section class="panel histogram" aria-label="Events over time"><div class="plot">${awaited}</div></section>`;
   }
-  return html`<${Plot} histogram=${histogram} by=${shown?.question.body.histogram?.by ?? null} />`;
+  const { from, to, histogram: asked } = shown.question.body;
+  return html`<${Plot} histogram=${histogram} from=${from} to=${to} by=${asked?.by ?? null} />`;
 }
 
 /** What can be done with a stretch of time. */
@@ -36,13 +37,14 @@ function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, c
   openMenu({ anchor, content: () => ({ title, items }), place, closed });
 }
 
-interface PlotProps {
+/** With the window that is searched. */
+interface PlotProps extends Window {
   readonly histogram: HistogramInWindow;
   /** The field of its series, which is not the chosen one while another answer is awaited. */
   readonly by: GroupDimension | null;
 }
 
-function Plot({ histogram, by }: PlotProps) {
+function Plot({ histogram, from, to, by }: PlotProps) {
   const { clock, comparison } = explorer.value;
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<TimePlot | null>(null);
@@ -50,6 +52,7 @@ function Plot({ histogram, by }: PlotProps) {
   const chosen = useSignal<Choice | null>(null);
   const layers = useMemo(() => layersOf(histogram), [histogram]);
   const colors = layers.map((layer, index) => colorOf(layer, index, by));
+  const window = useMemo(() => ({ from, to }), [from, to]);
   const marked = comparison?.kind === 'time' ? comparison : null;
 
   const choose = (anchor: HTMLElement, place: DOMRect, stretch: Window): void =>
@@ -67,6 +70,7 @@ function Plot({ histogram, by }: PlotProps) {
     const host = element.current;
     const drawn = drawTimePlot(host, {
       histogram,
+      window,
       layers,
       colors,
       clock,
@@ -87,7 +91,7 @@ function Plot({ histogram, by }: PlotProps) {
     if (next === 'open') {
       const { first, end } = stretchBuckets(chosen.value ?? { at: 0, from: 0 });
       const host = event.currentTarget as HTMLElement;
-      choose(host, plot.current?.place() ?? host.getBoundingClientRect(), stretchOf(histogram, first, end));
+      choose(host, plot.current?.place() ?? host.getBoundingClientRect(), stretchOf(histogram, window, first, end));
     } else if (next === null) {
       chosen.value = null;
       plot.current?.clear();
@@ -104,7 +108,7 @@ function Plot({ histogram, by }: PlotProps) {
     <header>
       <${Count} />
       <${BySelect} />
-      <${PeakList} histogram=${histogram} />
+      <${PeakList} histogram=${histogram} window=${window} />
     </header>
     <div
       class="plot"
@@ -115,14 +119,14 @@ function Plot({ histogram, by }: PlotProps) {
       aria-valuemin="0"
       aria-valuemax=${histogram.buckets - 1}
       aria-valuenow=${at ?? 0}
-      aria-valuetext=${bucketWords(histogram, at ?? 0, clock)}
+      aria-valuetext=${bucketWords(histogram, window, at ?? 0, clock)}
       aria-describedby="plot-keys"
       onKeyDown=${onKeyDown}
     />
     <p id="plot-keys" class="spoken">
       Arrow keys go from bar to bar, with Shift they choose a stretch, Enter opens what can be done with it.
     </p>
-    <${Legend} layers=${layers} colors=${colors} by=${by} bucket=${at} words=${at === null ? null : bucketWords(histogram, at, clock)} />
+    <${Legend} layers=${layers} colors=${colors} by=${by} bucket=${at} words=${at === null ? null : bucketWords(histogram, window, at, clock)} />
   </section>`;
 }
 
@@ -148,9 +152,11 @@ function afterKey(choice: Choice | null, { key, shiftKey }: KeyboardEvent, bucke
   return { at: next, from: shiftKey && from !== -1 ? from : next };
 }
 
-function bucketWords(histogram: HistogramInWindow, bucket: number, clock: 'local' | 'utc'): string {
-  const { from, to } = stretchOf(histogram, bucket, bucket + 1);
-  return `${timeText(from, clock)} to ${timeOfDay(to, clock, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
+function bucketWords(histogram: HistogramInWindow, window: Window, bucket: number, clock: 'local' | 'utc'): string {
+  const { from, to } = stretchOf(histogram, window, bucket, bucket + 1);
+  const { first, end } = wholeBuckets(histogram, window);
+  const cut = bucket >= first && bucket < end ? '' : ', the rest of the bar is outside of the time that is searched';
+  return `${timeText(from, clock)} to ${timeOfDay(to, clock, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events${cut}`;
 }
 
 /** How many events there are, read aloud when an answer comes. */

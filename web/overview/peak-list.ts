@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import type { HistogramInWindow } from '../api/explore.ts';
+import type { HistogramInWindow, Window } from '../api/explore.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { shortCount, timeOfDay, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { peaksIn } from './peaks.ts';
-import { stretchOf, totalsOf } from './stacked-bars.ts';
+import { stretchOf, totalsOf, wholeBuckets } from './stacked-bars.ts';
 
 /** Peaks that are offered. */
 const SHOWN = 9;
@@ -15,14 +15,19 @@ function timesText(times: number): string {
 
 interface PeakListProps {
   readonly histogram: HistogramInWindow;
+  /** The one that is searched. */
+  readonly window: Window;
 }
 
 /** The stretches that stand out, the latest first; a click asks what is different in one. */
-export function PeakList({ histogram }: PeakListProps) {
+export function PeakList({ histogram, window }: PeakListProps) {
   const { clock, comparison } = explorer.value;
   const peaks = useMemo(() => {
-    const strongest = peaksIn(totalsOf(histogram)).slice(0, SHOWN);
-    return strongest.map((peak) => ({ ...peak, ...stretchOf(histogram, peak.first, peak.end) })).toSorted((a, b) => b.from - a.from);
+    // Bars that the window cuts have fewer events than they would have, and are other ones a moment later.
+    const { first, end } = wholeBuckets(histogram, window);
+    const strongest = peaksIn(totalsOf(histogram).slice(first, end)).slice(0, SHOWN);
+    const whole = strongest.map((peak) => ({ ...peak, ...stretchOf(histogram, window, first + peak.first, first + peak.end) }));
+    return whole.toSorted((a, b) => b.from - a.from);
   }, [histogram]);
   if (peaks.length === 0) return null;
   return html`<div class="peaks">

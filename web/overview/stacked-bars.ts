@@ -30,9 +30,14 @@ export function totalsOf(histogram: HistogramInWindow): readonly number[] {
   return heightsOf(layersOf(histogram)).at(-1) ?? Array<number>(histogram.buckets).fill(0);
 }
 
-/** The time from the begin of the bucket `first` to that of the bucket `end`. */
-export function stretchOf(divided: DividedWindow, first: number, end: number): Window {
-  return { from: bucketStart(divided, first), to: bucketStart(divided, end) };
+/** The time from the begin of the bucket `first` to that of the bucket `end`, as far as it is in the window that is searched. */
+export function stretchOf(divided: DividedWindow, window: Window, first: number, end: number): Window {
+  return { from: Math.max(window.from, bucketStart(divided, first)), to: Math.min(window.to, bucketStart(divided, end)) };
+}
+
+/** The buckets that lie whole in the window that is searched: all from `first` on, before `end`. It may cut the first one and the last one. */
+export function wholeBuckets(divided: DividedWindow, window: Window): { readonly first: number; readonly end: number } {
+  return { first: divided.from < window.from ? 1 : 0, end: divided.buckets - (divided.to > window.to ? 1 : 0) };
 }
 
 /** The bucket of a time, which may lie between two milliseconds; the nearest one for a time outside. */

@@ -4,11 +4,13 @@ import type { HistogramInWindow, Window } from '../api/explore.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import { axisLabels } from '../widgets/format.ts';
 import { cssColor } from './series-colors.ts';
-import { heightsOf, type Layer, nearestBucket, stretchOf } from './stacked-bars.ts';
+import { heightsOf, type Layer, nearestBucket, stretchOf, wholeBuckets } from './stacked-bars.ts';
 import { brushByTouch } from './touch-brush.ts';
 
 export interface TimePlotOptions {
   readonly histogram: HistogramInWindow;
+  /** The one that is searched, as long as which the axis is. */
+  readonly window: Window;
   readonly layers: readonly Layer[];
   /** The name of the custom property of each layer's colour. */
   readonly colors: readonly string[];
@@ -37,12 +39,12 @@ const COUNT_STEPS = [1, 2, 5].flatMap((digit) => Array.from({ length: 10 }, (_, 
 
 /** Draws bars that stand on each other, the lowest layer at the bottom. */
 export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): TimePlot {
-  const { histogram, layers, colors, onHover, onBrush } = options;
+  const { histogram, window, layers, colors, onHover, onBrush } = options;
   const heights = heightsOf(layers);
   const starts = Array.from({ length: histogram.buckets }, (_, bucket) => bucketStart(histogram, bucket) / 1000);
   // The highest reaches are drawn first, so that the lower layers cover them.
   const order = layers.map((_, index) => layers.length - 1 - index);
-  const isMarkInside = options.marked !== null && options.marked.from < histogram.to && options.marked.to > histogram.from;
+  const isMarkInside = options.marked !== null && options.marked.from < window.to && options.marked.to > window.from;
   const timeAt = (plot: uPlot, px: number): number => plot.posToVal(px, 'x') * 1000;
 
   const brushed = (plot: uPlot): void => {
@@ -50,14 +52,14 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
     if (width === 0) return;
     const [first, last] = [left, left + width - 1].map((px) => nearestBucket(histogram, timeAt(plot, px)));
     // Later, because browsers close what opens while the button of the mouse goes up.
-    setTimeout(() => onBrush(stretchOf(histogram, first ?? 0, (last ?? 0) + 1), placeOf(plot)));
+    setTimeout(() => onBrush(stretchOf(histogram, window, first ?? 0, (last ?? 0) + 1), placeOf(plot)));
   };
   const clicked = (plot: uPlot): void => {
     const { left = -1 } = plot.cursor;
     if (left < 0 || plot.select.width > 0) return;
     const bucket = nearestBucket(histogram, timeAt(plot, left));
     select(plot, bucket, bucket + 1);
-    onBrush(stretchOf(histogram, bucket, bucket + 1), placeOf(plot));
+    onBrush(stretchOf(histogram, window, bucket, bucket + 1), placeOf(plot));
   };
   // uPlot knows the mouse alone, and the clicks that browsers make of taps.
   const byTouch = (plot: uPlot): void =>
@@ -73,7 +75,8 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
       },
     });
   const select = (plot: uPlot, first: number, end: number): void => {
-    const [left = 0, right = 0] = [first, end].map((bucket) => plot.valToPos(bucketStart(histogram, bucket) / 1000, 'x'));
+    const { from, to } = stretchOf(histogram, window, first, end);
+    const [left = 0, right = 0] = [from, to].map((time) => plot.valToPos(time / 1000, 'x'));
     plot.setSelect({ left, width: right - left, top: 0, height: plot.over.clientHeight }, false);
   };
 
@@ -85,7 +88,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
       scales: {
-        x: { time: true, range: () => [histogram.from / 1000, histogram.to / 1000] },
+        x: { time: true, range: () => [window.from / 1000, window.to / 1000] },
         y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.05)] },
       },
       axes: [
@@ -102,6 +105,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
         setSelect: [brushed],
         ready: [(self) => self.over.addEventListener('click', () => clicked(self)), byTouch],
         drawClear: [(self) => mark(self, isMarkInside ? options.marked : null)],
+        draw: [(self) => cutBars(histogram, window).map((bar) => shade(self, bar, '--panel', 0.55))],
       },
     },
     [starts, ...order.map((layer) => [...(heights[layer] ?? [])])],
@@ -133,7 +137,7 @@ function placeOf(plot: uPlot): DOMRect {
 }
 
 function barSeries(color: string): uPlot.Series {
-  const paths = uPlot.paths.bars?.({ size: [0.94, 60], align: 1 });
+  const paths = uPlot.paths.bars?.({ size: [0.94], align: 1 });
   return { fill: () => cssColor(color), width: 0, points: { show: false }, ...(paths === undefined ? {} : { paths }) };
 }
 
@@ -145,14 +149,25 @@ function axis(own: Pick<uPlot.Axis, 'values' | 'size' | 'incrs'>): uPlot.Axis {
 
 /** Shades the stretch that is compared with the rest. */
 function mark(plot: uPlot, marked: Window | null): void {
-  if (marked === null) return;
+  if (marked !== null) shade(plot, marked, '--bar-selected', 0.22);
+}
+
+/** The time of the bars that the window cuts, as far as it is in the window. They are drawn paler: they would be higher as a whole. */
+function cutBars(histogram: HistogramInWindow, window: Window): readonly Window[] {
+  const { first, end } = wholeBuckets(histogram, window);
+  const { buckets } = histogram;
+  return [stretchOf(histogram, window, 0, first), stretchOf(histogram, window, end, buckets)].filter(({ from, to }) => from < to);
+}
+
+/** Covers a stretch of time with a colour, of which so much is seen. */
+function shade(plot: uPlot, { from, to }: Window, color: string, alpha: number): void {
   const { ctx, bbox } = plot;
   // What is outside of the window would be painted over the axes.
   const within = (px: number): number => Math.min(bbox.left + bbox.width, Math.max(bbox.left, px));
-  const [left = 0, right = 0] = [marked.from, marked.to].map((time) => within(plot.valToPos(time / 1000, 'x', true)));
+  const [left = 0, right = 0] = [from, to].map((time) => within(plot.valToPos(time / 1000, 'x', true)));
   ctx.save();
-  ctx.globalAlpha = 0.22;
-  ctx.fillStyle = cssColor('--bar-selected');
+  ctx.globalAlpha = alpha;
+  ctx.fillStyle = cssColor(color);
   ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
   ctx.restore();
 }

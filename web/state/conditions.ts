@@ -6,6 +6,12 @@ import type { ExplorerState } from './explorer-state.ts';
 /** `filters`: events have to match. `exclude`: they must not. */
 export type Side = 'filters' | 'exclude';
 
+/** A value that events may have; empty: that they have none. */
+export interface FieldValue {
+  readonly field: GroupDimension;
+  readonly value: string;
+}
+
 /** Whether clauses have the field; the zone is chosen by itself. */
 export function isDimension(field: GroupDimension): field is Dimension {
   return DIMENSIONS.some((name) => name === field);
@@ -51,7 +57,12 @@ export function bothSearches(one: LineSearch, other: LineSearch): LineSearch {
  * The change that keeps the events with a value, or those without it. A filter in replaces one for another whole value of the field, with
  * which it could only find nothing. The empty value stands for events without the field: those that no wildcard of it matches.
  */
-export function filterChange(state: ExplorerState, side: Side, field: GroupDimension, value: string): Partial<ExplorerState> | null {
+export function filterChange(
+  state: Pick<ExplorerState, 'search'>,
+  side: Side,
+  field: GroupDimension,
+  value: string,
+): Partial<ExplorerState> | null {
   if (!isDimension(field)) return side === 'filters' ? { zones: [Number(value)] } : null;
   if (value === '') return { search: withClause(state.search, otherSide(side), { field, op: 'wildcard', value: ['*'] }) };
   const clause: LineClause = { field, op: 'eq', value: [value] };

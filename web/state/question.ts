@@ -1,7 +1,7 @@
 import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
 import type { Facet } from '../../query/plan/search-result.ts';
 import type { QuestionBody } from '../api/explore.ts';
-import { bucketsOf } from './bucket-widths.ts';
+import { barWidth } from './bucket-widths.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
 import { type TimeRange, windowOfRange } from './time-range.ts';
 
@@ -51,7 +51,7 @@ export function questionOf(state: ExplorerState, now: number): Question {
       ...(groupBy.length === 0 ? {} : { groupBy, buckets: SPARKLINE_BUCKETS }),
       page: 0,
       pageSize: PAGE_SIZE,
-      histogram: { buckets: bucketsOf(window), by },
+      histogram: { width: barWidth(window), by },
       facets: fields.map((field) => ({ field, limit, order })),
       ...(comparison === null ? {} : { selection: selectionOf(comparison) }),
     },
