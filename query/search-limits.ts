@@ -48,6 +48,9 @@ export const DEFAULT_FACET_VALUES = 10;
 /** Series of a histogram beside the one of all other values. */
 export const MAX_HISTOGRAM_SERIES = 12;
 
+/** Rules of an answer that lists those with events. */
+export const MAX_ACTIVE_RULES = 1_000;
+
 /** How far back a window may reach. */
 export const REACH_HOURS = 72;
 

@@ -6,7 +6,19 @@ import { column, dimensionColumn } from './columns.ts';
 import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
 import { isSelected, matchSql } from './predicate-sql.ts';
-import { int32, int64, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import {
+  int32,
+  int64,
+  joinSql,
+  markText,
+  NO_SQL,
+  renderSql,
+  type SqlFragment,
+  type SqlStatement,
+  sql,
+  trusted,
+  unmarkText,
+} from './statement.ts';
 import { groupedColumn, type ListLimits, listedValue, listedValues, setsOf } from './value-count-statements.ts';
 
 /** Statements of the explorer: what values the fields of a search's events have, and when the events were. */
@@ -196,4 +208,25 @@ export function activeZonesStatement(plan: SearchPlan, events: SqlFragment, dial
       FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)} GROUP BY zone ORDER BY events DESC, zone`,
     dialect,
   );
+}
+
+/**
+ * The rules with events of the search, at most `limit`. Columns: rule and its most frequent name, the smaller of equals, empty where it has
+ * none (marked texts); events. By events descending, then by rule.
+ */
+export function activeRulesStatement(plan: SearchPlan, limit: number, events: SqlFragment, dialect: Dialect): SqlStatement {
+  const counted = sql`SELECT ${column('ruleId')} AS rule, coalesce(${column('ruleName')}, '') AS name, count(*) AS "inName"
+    FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)} AND ${column('ruleId')} <> '' GROUP BY rule, name`;
+  const ranked = sql`SELECT rule, name, sum("inName") OVER (PARTITION BY rule) AS total,
+      row_number() OVER (PARTITION BY rule ORDER BY name = '', "inName" DESC, name) AS place FROM (${counted}) AS counted`;
+  return renderSql(
+    sql`SELECT ${markText(trusted('rule'))}, ${markText(trusted('name'))}, total FROM (${ranked}) AS ranked
+      WHERE place = 1 ORDER BY total DESC, rule LIMIT ${int64(limit)}`,
+    dialect,
+  );
+}
+
+/** A row of {@link activeRulesStatement}. */
+export function activeRule([rule, name, events]: readonly unknown[]) {
+  return { ruleId: unmarkText(rule as string), ruleName: unmarkText(name as string), events: Number(events) };
 }

@@ -18,6 +18,15 @@ export interface ActiveZone {
   readonly lastMs: number;
 }
 
+/** A rule that has events in a window. */
+export interface ActiveRule {
+  readonly ruleId: string;
+  /** That of most of its events, the smaller by code point of equals; empty where none of them has one. */
+  readonly ruleName: string;
+  /** Its events in the window. */
+  readonly events: number;
+}
+
 /** The offset of the next message to read from a Kafka partition. */
 export interface SourceOffset {
   readonly topic: string;
@@ -170,6 +179,8 @@ export interface EventStore {
   explore(plan: ExplorePlan, options?: SearchOptions): Promise<ExploreResult>;
   /** The zones that have events in the window, by number of events descending, then by zone. */
   activeZones(window: TimeWindow, zones: ZoneSelection, options?: SearchOptions): Promise<readonly ActiveZone[]>;
+  /** The rules that have events in the window, at most `MAX_ACTIVE_RULES`, by number of events descending, then by id. */
+  activeRules(window: TimeWindow, zones: ZoneSelection, options?: SearchOptions): Promise<readonly ActiveRule[]>;
   /**
    * Every event that matches the plan's zone, window and condition at the first request for events: some thousand at a time, newest first,
    * then by `logId`. Each request for more is one read of the store, and between two of them nothing is read. The files that the events are

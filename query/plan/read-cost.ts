@@ -22,6 +22,9 @@ export function searchCost({ where, output }: SearchPlan): ReadCost {
   return { eventNs: NS.event + eventNs + grouping, bytes };
 }
 
+/** The cost of a list of rules with their names. */
+export const RULES_COST: ReadCost = { eventNs: NS.event + 2 * NS.dimension, bytes: 0 };
+
 /** The cost of a question of the explorer. */
 export function exploreCost({ search, histogram, facets, selection }: ExplorePlan): ReadCost {
   const page = searchCost(search);

@@ -1,6 +1,6 @@
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { ExploreResult, Facet, Histogram } from '../../query/plan/search-result.ts';
-import type { ActiveZone } from '../../store/event-store.ts';
+import type { ActiveRule, ActiveZone } from '../../store/event-store.ts';
 import { type Hold, uncounted } from './answer-memory.ts';
 import type { AnswerPart, AnswerPieces } from './answer-writes.ts';
 import { jsonList, pageResponse, zoneRowJson } from './search-response.ts';
@@ -38,4 +38,14 @@ function histogramJson(histogram: Histogram | null, { search, histogram: asked }
 /** EventLogsZonesResponse as JSON text. */
 export function activeZonesJson(zones: readonly ActiveZone[]): string {
   return JSON.stringify({ zones: zones.map(({ zoneId, events, lastMs }) => ({ shieldZoneId: zoneId, count: events, last: lastMs })) });
+}
+
+/** EventLogsRulesResponse as the pieces of an answer. */
+export async function* rulesResponse(rules: readonly ActiveRule[], hold: Hold): AnswerPieces {
+  const bytes = rules.reduce((sum, { ruleId, ruleName }) => sum + ruleId.length + ruleName.length, 0);
+  for await (const _ of hold([{ bytes, isLast: true }])) {
+    yield ['{"rules":'];
+    yield jsonList(rules, ({ ruleId, ruleName, events }) => [JSON.stringify({ ruleId, ruleName, count: events })]);
+    yield ['}'];
+  }
 }

@@ -20,7 +20,7 @@ export interface SearchAnswersOptions {
 }
 
 /** What the metrics of a search call its answer. */
-export type SearchOutput = 'rows' | 'groups' | 'explore' | 'zones';
+export type SearchOutput = 'rows' | 'groups' | 'explore' | 'zones' | 'rules';
 
 type Outcome = 'answered' | 'deadline' | 'hung_up' | 'failed';
 

@@ -4,6 +4,7 @@ import { FACET_ORDERS } from '../../query/request/explore-request.ts';
 import {
   DEFAULT_FACET_VALUES,
   DEFAULT_PAGE_SIZE,
+  MAX_ACTIVE_RULES,
   MAX_BUCKET_WIDTH_MS,
   MAX_FACET_VALUES,
   MAX_HISTOGRAM_SERIES,
@@ -163,6 +164,19 @@ const ANSWER_SCHEMAS = {
       description: 'The one with the most events first',
     },
   }),
+  EventLogsRulesResponse: exactly({
+    rules: {
+      ...listOf(
+        exactly({
+          ruleId: textSchema,
+          ruleName: { ...textSchema, description: 'That of most of its events, the smaller of equals; "" where none of them has one' },
+          count: int64Schema,
+        }),
+      ),
+      maxItems: MAX_ACTIVE_RULES,
+      description: 'The one with the most events first, then by ruleId; events without a rule are left out',
+    },
+  }),
 } as const;
 
 const REQUESTS = {
@@ -257,6 +271,10 @@ const ZONES = {
   zones: { summary: 'Two zones', value: { zones: [7, 1].map((shieldZoneId) => ({ shieldZoneId, count: 42, last: 1_767_228_000_123 })) } },
 };
 
+const RULES = {
+  rules: { summary: 'A rule', value: { rules: [{ ruleId: '942100', ruleName: 'SQL Injection Attack Detected', count: 42 }] } },
+};
+
 const windowEnd = (name: 'from' | 'to') => ({
   name,
   in: 'query',
@@ -265,6 +283,18 @@ const windowEnd = (name: 'from' | 'to') => ({
   schema: int64Schema,
   example: WINDOW[name],
 });
+
+/** What a question about a window alone may end in. */
+const WINDOW_PROBLEMS = [
+  'request.invalid',
+  ...KEY_PROBLEMS,
+  'accept.none',
+  'caller.busy',
+  'search.deadline',
+  'store.busy',
+  'store.unavailable',
+  'program.stopping',
+] as const;
 
 /** What an explorer asks. */
 export const EXPLORE_GROUP = {
@@ -286,6 +316,19 @@ export const EXPLORE_GROUP = {
         },
       },
     },
+    '/shield/event-logs/{shieldZoneId}/rules': {
+      get: {
+        operationId: 'listActiveRules',
+        tags: ['Event logs'],
+        summary: 'The rules that have events, with their names',
+        parameters: [ZONES_IN_PATH, windowEnd('from'), windowEnd('to')],
+        responses: {
+          200: answer('The rules', 'EventLogsRulesResponse', RULES, SEARCH_ANSWER_TYPES),
+          ...problemAnswers('/shield/event-logs/7/rules', 'access.zone_denied', ...WINDOW_PROBLEMS),
+          ...DEFECT,
+        },
+      },
+    },
     '/shield/event-logs/zones': {
       get: {
         operationId: 'listActiveZones',
@@ -294,17 +337,7 @@ export const EXPLORE_GROUP = {
         parameters: [windowEnd('from'), windowEnd('to')],
         responses: {
           200: answer('The zones', 'EventLogsZonesResponse', ZONES, SEARCH_ANSWER_TYPES),
-          ...problemAnswers(
-            '/shield/event-logs/zones',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'accept.none',
-            'caller.busy',
-            'search.deadline',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
-          ),
+          ...problemAnswers('/shield/event-logs/zones', ...WINDOW_PROBLEMS),
           ...DEFECT,
         },
       },

@@ -6,7 +6,7 @@ import { openedZones, requestedZones } from '../auth/requested-zones.ts';
 import { onePiece } from '../http/answer-writes.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
-import { activeZonesJson, exploreResponse } from '../http/explore-response.ts';
+import { activeZonesJson, exploreResponse, rulesResponse } from '../http/explore-response.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
@@ -27,8 +27,8 @@ export interface ExploreRoutesOptions {
 }
 
 /**
- * What an explorer asks: `POST /shield/event-logs/{shieldZoneId}/explore` about the events of one zone, a list of zones or `all`, and `GET
- * /shield/event-logs/zones` for the zones that have events.
+ * What an explorer asks: `POST /shield/event-logs/{shieldZoneId}/explore` about the events of one zone, a list of zones or `all`, `GET
+ * /shield/event-logs/{shieldZoneId}/rules` for the names of the rules that have some, and `GET /shield/event-logs/zones` for the zones.
  */
 export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutesOptions): Promise<void> {
   const { store, reads, searches, now, bodies } = options;
@@ -57,6 +57,19 @@ export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutes
       return searches.send(request, reply, (hold) => exploreResponse(result, plan, hold));
     },
   );
+
+  const validateZonesAndAccept = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+    requestedZones(request.params.shieldZoneId, callerOf(request));
+    await validateAccept(request);
+  };
+
+  app.get<ZonePath>('/shield/event-logs/:shieldZoneId/rules', { onRequest: validateZonesAndAccept }, async (request, reply) => {
+    const window = queryWindow(request.query, now());
+    const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
+    const rules = await searches.read('rules', reply.raw, (signal) => reads.of(flowOf(request)).activeRules(window, zones, { signal }));
+    markIncomplete(reply, store.unreadableEvents(zones, window));
+    return searches.send(request, reply, (hold) => rulesResponse(rules, hold));
+  });
 
   app.get('/shield/event-logs/zones', { onRequest: validateAccept }, async (request, reply) => {
     const window = queryWindow(request.query, now());

@@ -1,11 +1,11 @@
-import { exploreCost, type ReadCost, searchCost } from '../../query/plan/read-cost.ts';
+import { exploreCost, type ReadCost, RULES_COST, searchCost } from '../../query/plan/read-cost.ts';
 import type { TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { RowPiece, SearchResult } from '../../query/plan/search-result.ts';
 import type { EventStore, SearchOptions } from '../../store/event-store.ts';
 import type { FairQueue, QueuedRead } from './fair-queue.ts';
 
 /** What reads the events of a store. */
-export type Reads = Pick<EventStore, 'search' | 'explore' | 'activeZones' | 'readAll' | 'readFeed'>;
+export type Reads = Pick<EventStore, 'search' | 'explore' | 'activeZones' | 'activeRules' | 'readAll' | 'readFeed'>;
 
 /** A read that is estimated to take no more of one core is light. */
 const LIGHT_NS = 50_000_000;
@@ -46,6 +46,9 @@ export class ScheduledReads {
         return found.then((result) => ({ ...result, page: this.#pageInTurn(flow, result.page, options) }));
       },
       activeZones: (window, zones, options) => this.#run(flow, ZONES, options, () => store.activeZones(window, zones, options)),
+      activeRules: (window, zones, options) => {
+        return this.#run(flow, this.#estimated(RULES_COST, zones, window), options, () => store.activeRules(window, zones, options));
+      },
       readAll: (plan, options) => {
         // The first piece has to find where the events are.
         const estimate = { ...this.#estimated(searchCost(plan), plan.zones, plan.window), isRefusable: false };

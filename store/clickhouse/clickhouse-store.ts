@@ -4,6 +4,7 @@ import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/sea
 import type { FolderCheck } from '../data-folder.ts';
 import type { DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../dead-letter.ts';
 import type {
+  ActiveRule,
   ActiveZone,
   AppendReceipt,
   CheckLine,
@@ -29,7 +30,7 @@ import type { Retention } from './retention.ts';
 import type { EventSource } from './search/event-reader.ts';
 import { exploreEvents } from './search/explore.ts';
 import { readAllEvents } from './search/export.ts';
-import { activeZonesOf, searchEvents } from './search/search.ts';
+import { activeRulesOf, activeZonesOf, searchEvents } from './search/search.ts';
 import type { StoreClock } from './server/store-clock.ts';
 import type { Visibility } from './server/visibility.ts';
 import type { Setup } from './setup.ts';
@@ -96,6 +97,11 @@ export class ClickhouseStore implements EventStore {
   async activeZones(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveZone[]> {
     using reading = await this.#begin(signal);
     return await activeZonesOf(window, zones, this.#parts.source, reading.signal);
+  }
+
+  async activeRules(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveRule[]> {
+    using reading = await this.#begin(signal);
+    return await activeRulesOf(window, zones, this.#parts.source, reading.signal);
   }
 
   async *readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncGenerator<RowPiece, void, void> {

@@ -4,6 +4,7 @@ import type { ExploreResult, RowPiece, SearchResult } from '../../query/plan/sea
 import type { FolderCheck } from '../data-folder.ts';
 import type { DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../dead-letter.ts';
 import type {
+  ActiveRule,
   ActiveZone,
   CheckLine,
   EventBatch,
@@ -71,6 +72,11 @@ export class EmbeddedStore implements EventStore {
   async activeZones(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveZone[]> {
     using reading = this.#parts.readings.begin(signal);
     return await this.#parts.search.activeZones(window, zones, reading.signal);
+  }
+
+  async activeRules(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveRule[]> {
+    using reading = this.#parts.readings.begin(signal);
+    return await this.#parts.search.activeRules(window, zones, reading.signal);
   }
 
   readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncIterable<RowPiece> {

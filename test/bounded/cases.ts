@@ -33,7 +33,7 @@ export const FIXED_CASES = {
   },
   'many values in every field': {
     ...{ ...USUAL, values: 'many everywhere', events: 100_000, bytes: 300, hours: 48, state: 'flushed', keys: 2 },
-    requests: ['explore', 'difference', 'groups of long keys', 'many values'],
+    requests: ['explore', 'difference', 'groups of long keys', 'many values', 'rules'],
   },
   'many zones': {
     ...{ ...USUAL, values: 'usual', events: 40_000, bytes: 300, zones: 2_000, hours: 24, state: 'flushed', keys: 4 },

@@ -13,6 +13,7 @@ export const REQUEST_KINDS = [
   'difference',
   'page of explore',
   'zones',
+  'rules',
   'export CSV',
   'export NDJSON',
   'feed native',
@@ -80,6 +81,8 @@ export function wireRequest(
       return explore({ pageSize: 500, groupBy: ['ua'], histogram: { buckets: 500, by: 'shieldZoneId' } });
     case 'zones':
       return get(`zones?from=${window.from}&to=${window.to}`, 'application/json');
+    case 'rules':
+      return get(`all/rules?from=${window.from}&to=${window.to}`, 'application/json');
     case 'export CSV':
       return post('all/export', window, 'text/csv');
     case 'export NDJSON':

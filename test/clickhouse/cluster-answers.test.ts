@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
-import { activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
+import { activeRulesOf, activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
 import { explored, rowsOf } from '../fixtures/answered-rows.ts';
 import { expectAnswer, planOf } from '../golden/golden-answer.ts';
 import { GOLDEN_NOW, goldenThemes } from '../golden/golden-case.ts';
@@ -82,6 +82,13 @@ describe('a question of the explorer', () => {
     const named = zones.slice(0, 2).map(({ zoneId }) => zoneId);
     expect(await activeZonesOf(search.window, named, cluster.source, undefined)).toEqual(zones.slice(0, 2));
   });
+});
+
+test('the rules that have events are the same', async () => {
+  const window = { fromMs: GOLDEN_NOW - GOLDEN_RETENTION_MS, toMs: GOLDEN_NOW + 1 };
+  const rules = await activeRulesOf(window, 'all', server.source, undefined);
+  expect(rules.length).toBeGreaterThan(1);
+  expect(await activeRulesOf(window, 'all', cluster.source, undefined)).toEqual(rules);
 });
 
 const themes = goldenThemes().map(({ theme, cases }) =>

@@ -7,14 +7,14 @@ import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndState
 import { groupKeysStatement } from '../../sql/clickhouse/group-statements.ts';
 import { rowSliceStatement, rowsByKeyStatement } from '../../sql/clickhouse/row-statements.ts';
 import { clickhouseDialect } from '../../sql/dialect.ts';
-import { activeZonesStatement } from '../../sql/explore-statements.ts';
+import { activeRulesStatement, activeZonesStatement } from '../../sql/explore-statements.ts';
 import { slotCountStatement } from '../../sql/row-statements.ts';
 import type { SqlStatement } from '../../sql/statement.ts';
 import { Feed } from '../../store/clickhouse/feed/feed.ts';
 import { ClickhousePositions } from '../../store/clickhouse/feed/positions.ts';
 import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
 import { readAllEvents } from '../../store/clickhouse/search/export.ts';
-import { activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
+import { activeRulesOf, activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { CLUSTER_SETTINGS, settingsOfZones } from '../../store/clickhouse/server/settings.ts';
 import { PIECE_BYTES } from '../../store/event-store.ts';
@@ -69,6 +69,7 @@ const STATEMENTS: Readonly<Record<string, (zones: ZoneSelection) => SqlStatement
   slots: (zones) =>
     slotCountStatement(plan(zones), eventsOf(EVENTS, MOMENT), { window: plan(zones).window, slotMs: 1e9 }, clickhouseDialect),
   zones: (zones) => activeZonesStatement(plan(zones), eventsOf(EVENTS), clickhouseDialect),
+  rules: (zones) => activeRulesStatement(plan(zones), 3, eventsOf(EVENTS), clickhouseDialect),
   ...FEED_STATEMENTS,
 };
 
@@ -111,7 +112,7 @@ test('a shard works its own part out: it sends groups, values of fields and the 
     const ofShard = lines.findIndex((line) => line.includes('BlocksMarshalling'));
     return lines.slice(ofShard + 1).map((line) => line.replace(/^[\s│├└─]*/, ''));
   };
-  for (const name of ['totals', 'groups', 'facets', 'slots', 'zones']) {
+  for (const name of ['totals', 'groups', 'facets', 'slots', 'zones', 'rules']) {
     expect([name, (await before(name))[0]]).toEqual([name, expect.stringMatching(/^Aggregating/)]);
   }
   for (const name of ['rows', 'end of a page of the feed']) {
@@ -150,6 +151,7 @@ const READERS: Readonly<Record<string, (zones: ZoneSelection, client: WatchedCli
     return pieces;
   },
   'a look at zones': (zones, client) => activeZonesOf(plan(zones).window, zones, { ...table.source, client }, undefined),
+  'a look at rules': (zones, client) => activeRulesOf(plan(zones).window, zones, { ...table.source, client }, undefined),
   'the feed': async (zones, client) => {
     const visibility = { horizon: async () => 1n << 62n };
     const positions = new ClickhousePositions({ client, visibility, storeId: async () => 1 });

@@ -89,6 +89,7 @@ async function doEverything(url: string, user: string, database = user, asOwner?
     ['search', () => search(program, lastHour())],
     ['explore', () => ask(program, '/shield/event-logs/all/explore', post(lastHour()))],
     ['zones', () => ask(program, `/shield/event-logs/zones?from=${Date.now() - 3_600_000}&to=${Date.now()}`)],
+    ['rules', () => ask(program, `/shield/event-logs/all/rules?from=${Date.now() - 3_600_000}&to=${Date.now()}`)],
     ['export', () => ask(program, '/shield/event-logs/all/export', post(lastHour()))],
     ['feed', () => ask(program, '/shield/event-logs/all/feed?limit=10')],
     ['check', () => ask(program, '/check')],

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import {
   DEFAULT_FACET_VALUES,
+  MAX_ACTIVE_RULES,
   MAX_BUCKET_WIDTH_MS,
   MAX_FACET_VALUES,
   MAX_HISTOGRAM_SERIES,
@@ -16,6 +17,8 @@ let app: RunningApp;
 
 beforeAll(async () => {
   app = await startApp();
+  const rules = Array.from({ length: MAX_ACTIVE_RULES + 1 }, (_, index) => `r${index}`);
+  await ingest(app, rules.map((ruleId) => eventLine({ logId: ruleId, shieldZoneId: 8, ruleId })).join(''));
   await ingest(app, Array.from({ length: MAX_PER_ANSWER + 1 }, (_, index) => eventLine({ logId: `e${index}`, asn: index })).join(''));
 });
 
@@ -109,6 +112,14 @@ describeLimits('Explorer', import.meta.filename, {
     ask: async (values) => {
       const filters = [{ field: 'asn', op: 'in', value: Array.from({ length: values }, (_, asn) => String(asn)) }];
       return outOf((await explored(lastHour({ filters, facets: [{ field: 'asn' }] }))).body.facets[0].values.length, values);
+    },
+  },
+  'rules of a list': {
+    is: count(MAX_ACTIVE_RULES),
+    ask: async (rules) => {
+      const { from, to } = JSON.parse(lastHour());
+      const listed = (await ask(app, `/shield/event-logs/8/rules?from=${from}&to=${to}`)).body.rules.length;
+      return rules <= listed ? 'ok' : `taken as ${listed.toLocaleString('en')}`;
     },
   },
 });

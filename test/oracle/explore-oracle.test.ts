@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { exploreOracle, type OracleExploreRequest, type OracleHistogram, zonesOracle } from './explore-oracle.ts';
+import { exploreOracle, type OracleExploreRequest, type OracleHistogram, rulesOracle, zonesOracle } from './explore-oracle.ts';
 import { type OracleEvent, oracleEvents } from './raw-event.ts';
 import { matchingEvents, type OracleZones } from './search-oracle.ts';
 
@@ -248,4 +248,27 @@ test('the zones with events, their number and the last of them', () => {
     { shieldZoneId: 8, count: 1, last: T + 2 },
     { shieldZoneId: 10, count: 1, last: T + 4 },
   ]);
+});
+
+test('the rules with events, their names and their number', () => {
+  const events = eventsOf([
+    { ruleId: 'b', ruleName: 'z' },
+    { ruleId: 'b', ruleName: 'y' },
+    { ruleId: 'b' },
+    { ruleId: 'b', ruleName: '' },
+    { ruleId: 'c', ruleName: 'a' },
+    { ruleId: 'c', ruleName: 'b' },
+    { ruleId: 'c', ruleName: 'b', shieldZoneId: 8 },
+    { ruleId: '', ruleName: 'of no rule' },
+    { ruleName: 'of no rule' },
+    { ruleId: 'a', ruleName: '' },
+    { ruleId: 'A' },
+  ]);
+  expect(rulesOracle(events, { from: T, to: T + 11 }, 'all').rules).toEqual([
+    { ruleId: 'b', ruleName: 'y', count: 4 },
+    { ruleId: 'c', ruleName: 'b', count: 3 },
+    { ruleId: 'A', ruleName: '', count: 1 },
+    { ruleId: 'a', ruleName: '', count: 1 },
+  ]);
+  expect(rulesOracle(events, { from: T + 4, to: T + 9 }, [7, 9]).rules).toEqual([{ ruleId: 'c', ruleName: 'a', count: 2 }]);
 });

@@ -212,3 +212,28 @@ export function zonesOracle(
   );
   return { zones: byZone.sort((a, b) => b.count - a.count || a.shieldZoneId - b.shieldZoneId) };
 }
+
+export interface OracleRulesResponse {
+  readonly rules: readonly { readonly ruleId: string; readonly ruleName: string; readonly count: number }[];
+}
+
+/** The rules that have events in the window, with the name that most of these have: count descending, then id. */
+export function rulesOracle(
+  events: readonly OracleEvent[],
+  { from, to }: { from: number; to: number },
+  zones: OracleZones,
+): OracleRulesResponse {
+  const inside = events.filter((event) => isInZones(event, zones) && event.timestamp >= from && event.timestamp < to);
+  const byRule = Array.from(
+    Map.groupBy(inside, (event) => dimensionOf(event, 'ruleId')),
+    ([ruleId, members]) => ({ ruleId, ruleName: nameOf(members), count: members.length }),
+  ).filter(({ ruleId }) => ruleId !== '');
+  return { rules: byRule.sort((a, b) => b.count - a.count || compareCodePoints(a.ruleId, b.ruleId)).slice(0, 1_000) };
+}
+
+function nameOf(events: readonly OracleEvent[]): string {
+  const byName = Map.groupBy(events, (event) => dimensionOf(event, 'ruleName'));
+  byName.delete('');
+  const [first] = [...byName].sort(([a, as], [b, bs]) => bs.length - as.length || compareCodePoints(a, b));
+  return first?.[0] ?? '';
+}

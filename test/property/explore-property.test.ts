@@ -4,7 +4,14 @@ import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import type { StoreTuning } from '../../store/embedded/store-options.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
 import { storeRuns, tuningsOf } from '../fixtures/test-store.ts';
-import { exploreOracle, FOLDED_FIELDS, type OracleExploreResponse, type OracleFacet, zonesOracle } from '../oracle/explore-oracle.ts';
+import {
+  exploreOracle,
+  FOLDED_FIELDS,
+  type OracleExploreResponse,
+  type OracleFacet,
+  rulesOracle,
+  zonesOracle,
+} from '../oracle/explore-oracle.ts';
 import { foldCase } from '../oracle/fold-case.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
@@ -15,7 +22,7 @@ import { ZONES } from './arbitrary-event.ts';
 import { arbitraryExplore, withFewBuckets, type ZonesRequest } from './arbitrary-explore.ts';
 import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { expectLaws } from './explore-laws.ts';
-import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
+import { explore, rulesWithEvents, searchZone, zonesWithEvents } from './explore-reader.ts';
 import { ExploredProgram, eventsOfZones, FEW_VALUES, inEachState, LONG_VALUES, MANY_VALUES } from './explored-program.ts';
 import { NOW_MS } from './filled-store.ts';
 
@@ -102,6 +109,7 @@ async function checkDivision(
   await expectParts(app, request, clause);
   await expectSamePage(app, search);
   await expectSameZones(app, events, request);
+  await expectSameRules(app, events, request);
 }
 
 const FACETS = GROUP_DIMENSIONS.map((field) => ({ field, limit: MOST_VALUES }));
@@ -170,6 +178,18 @@ async function expectSameZones(app: RunningApp, events: readonly OracleEvent[], 
   expect(answer).toEqual(zonesOracle(events, { from, to }, 'all'));
   const { facets } = await explore(app, 'all', { from, to, pageSize: 0, facets: [{ field: 'shieldZoneId', limit: MOST_VALUES }] });
   expect(new Map(answer.zones.map(({ shieldZoneId, count }) => [String(shieldZoneId), count]))).toEqual(countsByValue(facets?.[0]));
+}
+
+/** The rules with events are those of a facet, and what the oracle says. */
+async function expectSameRules(app: RunningApp, events: readonly OracleEvent[], request: ZonesRequest): Promise<void> {
+  const { from, to } = request.body;
+  const answer = await rulesWithEvents(app, request.zones, { from, to });
+  expect(answer).toEqual(rulesOracle(events, { from, to }, request.zones));
+  const { facets } = await explore(app, request.zones, { from, to, pageSize: 0, facets: [{ field: 'ruleId', limit: MOST_VALUES }] });
+  const values = facets?.[0]?.values.filter(({ value }) => value !== '') ?? [];
+  expect(answer.rules.slice(0, values.length).map(({ ruleId, count }) => [ruleId, count])).toEqual(
+    values.map(({ value, count }) => [value, count]),
+  );
 }
 
 interface Property<Draw> {

@@ -1,4 +1,4 @@
-import type { OracleExploreRequest, OracleExploreResponse, OracleZonesResponse } from '../oracle/explore-oracle.ts';
+import type { OracleExploreRequest, OracleExploreResponse, OracleRulesResponse, OracleZonesResponse } from '../oracle/explore-oracle.ts';
 import type { OracleRequest, OracleResponse } from '../oracle/search-oracle.ts';
 import type { RunningApp } from '../src/running-app.ts';
 
@@ -20,6 +20,11 @@ export async function searchZone(site: Site, zone: number, body: OracleRequest):
 /** `GET …/zones`. Throws where it does not answer 200. */
 export async function zonesWithEvents({ url }: Site, { from, to }: { from: number; to: number }): Promise<OracleZonesResponse> {
   return (await jsonOf(await fetch(`${url}/shield/event-logs/zones?from=${from}&to=${to}`))) as OracleZonesResponse;
+}
+
+/** `GET …/rules`. Throws where it does not answer 200. */
+export async function rulesWithEvents({ url }: Site, zones: PathZones, { from, to }: { from: number; to: number }) {
+  return (await jsonOf(await fetch(`${url}/shield/event-logs/${zones}/rules?from=${from}&to=${to}`))) as OracleRulesResponse;
 }
 
 async function posted({ url }: Site, path: string, body: object): Promise<unknown> {

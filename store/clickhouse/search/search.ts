@@ -1,12 +1,13 @@
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { EventGroup, GroupsResult, SearchResult } from '../../../query/plan/search-result.ts';
+import { MAX_ACTIVE_RULES } from '../../../query/search-limits.ts';
 import { totalsStatement } from '../../../sql/clickhouse/explore-statements.ts';
 import { fewGroupsStatement, groupFactsStatement, groupKeysStatement } from '../../../sql/clickhouse/group-statements.ts';
 import { type RowColumns, rowSliceStatement } from '../../../sql/clickhouse/row-statements.ts';
 import { clickhouseDialect } from '../../../sql/dialect.ts';
-import { activeZonesStatement } from '../../../sql/explore-statements.ts';
-import { type ActiveZone, PIECE_BYTES } from '../../event-store.ts';
+import { activeRule, activeRulesStatement, activeZonesStatement } from '../../../sql/explore-statements.ts';
+import { type ActiveRule, type ActiveZone, PIECE_BYTES } from '../../event-store.ts';
 import { isTooMuchAtOnce } from '../server/server-error.ts';
 import { WITH_TOTAL } from '../server/settings.ts';
 import { EventReader, type EventSource } from './event-reader.ts';
@@ -111,7 +112,22 @@ export async function activeZonesOf(
   signal: AbortSignal | undefined,
 ): Promise<readonly ActiveZone[]> {
   const reader = EventReader.forOne(source, zones, signal);
-  const plan: SearchPlan = { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
-  const { rows } = await reader.rows(activeZonesStatement(plan, reader.events, clickhouseDialect));
+  const { rows } = await reader.rows(activeZonesStatement(everythingIn(window, zones), reader.events, clickhouseDialect));
   return rows.map(([zoneId, events, lastMs]) => ({ zoneId: Number(zoneId), events: Number(events), lastMs: Number(lastMs) }));
+}
+
+/** The rules that have events in the window, by number of events descending, then by id. Rejects as {@link searchEvents}. */
+export async function activeRulesOf(
+  window: TimeWindow,
+  zones: ZoneSelection,
+  source: EventSource,
+  signal: AbortSignal | undefined,
+): Promise<readonly ActiveRule[]> {
+  const reader = EventReader.forOne(source, zones, signal);
+  const statement = activeRulesStatement(everythingIn(window, zones), MAX_ACTIVE_RULES, reader.events, clickhouseDialect);
+  return (await reader.rows(statement)).rows.map(activeRule);
+}
+
+function everythingIn(window: TimeWindow, zones: ZoneSelection): SearchPlan {
+  return { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
 }

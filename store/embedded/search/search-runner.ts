@@ -1,7 +1,7 @@
 import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
-import type { ActiveZone } from '../../event-store.ts';
+import type { ActiveRule, ActiveZone } from '../../event-store.ts';
 import type { Reading } from '../../readings.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
@@ -10,7 +10,7 @@ import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
-import { findActiveZones } from './active-zones.ts';
+import { findActiveRules, findActiveZones } from './active-in-window.ts';
 import { explore } from './exploration.ts';
 import type { ExplorationCache } from './exploration-cache.ts';
 import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
@@ -56,7 +56,9 @@ function snapshotForRest(page: FoundPage, open: OpenScope): Snapshot | undefined
   return page.kind === 'rows' && page.rest !== undefined ? open.keepSnapshot() : undefined;
 }
 
-const NO_PAGE = { page: { index: 0, size: 0 }, output: { kind: 'rows' } } as const;
+function everythingIn(window: TimeWindow, zones: ZoneSelection): SearchPlan {
+  return { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
+}
 
 interface OpenScope extends Disposable {
   readonly scope: SearchScope;
@@ -118,7 +120,12 @@ export class SearchRunner {
 
   /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */
   async activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
-    return await this.#answer({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal, ({ scope }) => findActiveZones(scope));
+    return await this.#answer(everythingIn(window, zones), signal, ({ scope }) => findActiveZones(scope));
+  }
+
+  /** The rules that have events in the window, by number of events descending, then by id. Rejects as {@link search}. */
+  async activeRules(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveRule[]> {
+    return await this.#answer(everythingIn(window, zones), signal, ({ scope }) => findActiveRules(scope));
   }
 
   /** Answers from one snapshot. */

@@ -24,6 +24,7 @@ const STATEMENTS: Readonly<Record<string, (store: ClickhouseStore) => Promise<un
   'a search of groups': (store) => store.search({ ...rowsPlan(), output: { kind: 'groups', by: ['country'], buckets: 0 } }),
   explorer: (store) => everythingIn(store),
   zones: (store) => store.activeZones({ fromMs: NOW - 1000, toMs: NOW + 1000 }, 'all'),
+  rules: (store) => store.activeRules({ fromMs: NOW - 1000, toMs: NOW + 1000 }, 'all'),
   feed: async (store) => store.readFeed({ zones: 'all', after: await store.positions.oldest(), limit: 10 }),
   'the look at running inserts': (store) => store.positions.newest(),
   'list of letters': (store) => store.listDeadLetters({ zones: 'all', limit: 10 }),
@@ -105,7 +106,9 @@ function told(): { readonly lines: string[]; readonly logger: StoreLogger } {
 /** A store with an event, a letter and an offset, of which nothing may be lost. */
 async function filled(shared: SharedStore, url: string, logger?: StoreLogger): Promise<ClickhouseStore> {
   const store = await shared.open(logger === undefined ? {} : { logger }, url);
-  await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [offset(5n)], deadLetters: [letter('one')] }));
+  await store.append(
+    canonicalBatch([event('a', NOW, { ruleId: 'r1', ruleName: 'one' })], { sourceOffsets: [offset(5n)], deadLetters: [letter('one')] }),
+  );
   return store;
 }
 

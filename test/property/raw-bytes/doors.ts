@@ -116,8 +116,12 @@ function queryDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
         draft('tailEvents', { path: `/shield/event-logs/${list}/tail`, query: query({ search, lastEventId }) }),
       ),
     fc
-      .tuple(fc.constantFrom(nowMs - HOUR_MS, nowMs - 70 * HOUR_MS, 0, '-1', ''), fc.constantFrom(nowMs, nowMs - 2 * HOUR_MS, 2 ** 53))
-      .map(([from, to]) => draft('listActiveZones', { query: query({ from, to }) })),
+      .tuple(
+        fc.constantFrom('listActiveZones', 'listActiveRules'),
+        fc.constantFrom(nowMs - HOUR_MS, nowMs - 70 * HOUR_MS, 0, '-1', ''),
+        fc.constantFrom(nowMs, nowMs - 2 * HOUR_MS, 2 ** 53),
+      )
+      .map(([operation, from, to]) => draft(operation, { query: query({ from, to }) })),
     fc
       .record({ afterId: fc.constantFrom(undefined, '0', '5', '9007199254740991'), limit: fc.constantFrom('1', '3', '10001') })
       .map((values) => draft('listDeadLetters', { query: query(values) })),
@@ -159,6 +163,7 @@ function managementDoor(): fc.Arbitrary<Draft> {
     'searchEventLogs',
     'exploreEventLogs',
     'listActiveZones',
+    'listActiveRules',
     'exportEventLogs',
     'databasePipeline',
   ];
@@ -189,12 +194,12 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
   const pipeline = usuallySmall(arbitraryPipeline, largePipelines).map((body) =>
     draft('databasePipeline', { headers: JSON_TYPE, body: json(body) }),
   );
-  const [feed, tail, activeZones, letters] = queryDoors(nowMs);
+  const [feed, tail, active, letters] = queryDoors(nowMs);
   const [search, exported, explored, replay] = bodyDoors(nowMs);
-  const searches = { search, explored, activeZones, tail, feed, exported };
+  const searches = { search, explored, active, tail, feed, exported };
   const doors = { ingest: ingestDoor(nowMs), pipeline, ...searches, letters, replay, management: managementDoor() };
   const weights = {
-    ...{ ingest: 5, pipeline: 5, search: 5, explored: 5, activeZones: 1, tail: 3, feed: 3 },
+    ...{ ingest: 5, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
     ...{ exported: 1, letters: 1, replay: 1, management: 4 },
   };
   return fc.oneof(

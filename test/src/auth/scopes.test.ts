@@ -10,6 +10,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   searchEventLogs: ['read'],
   exploreEventLogs: ['read'],
   listActiveZones: ['read'],
+  listActiveRules: ['read'],
   exportEventLogs: ['read'],
   readFeed: ['read'],
   tailEvents: ['read'],

@@ -24,6 +24,7 @@ export const EXPORT: Call = { ...SEARCH, path: '/shield/event-logs/7/export' };
 export const EXPLORE: Call = { ...SEARCH, path: '/shield/event-logs/7/explore' };
 const HOUR = JSON.parse(lastHour());
 export const ZONES: Call = { method: 'GET', path: `/shield/event-logs/zones?from=${HOUR.from}&to=${HOUR.to}` };
+export const RULES: Call = { method: 'GET', path: `/shield/event-logs/7/rules?from=${HOUR.from}&to=${HOUR.to}` };
 const EVENTS: Call = { method: 'POST', path: '/ingest/events', headers: { 'content-type': 'application/x-ndjson' }, body: eventLine() };
 const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
 const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };
@@ -68,6 +69,16 @@ export const EVENT_DRIVERS: Drivers = {
     429: whileCrowded(ZONES),
     500: whileBroken(ZONES),
     503: whileStopping(ZONES),
+  },
+  listActiveRules: {
+    200: answered(RULES),
+    400: answered({ ...RULES, path: '/shield/event-logs/7/rules' }),
+    401: withoutKey(RULES),
+    403: withKey(KEY_OF_ZONE_8)(RULES),
+    406: unacceptable(RULES),
+    429: whileCrowded(RULES),
+    500: whileBroken(RULES),
+    503: whileStopping(RULES),
   },
   searchEventLogs: {
     200: answered(SEARCH),

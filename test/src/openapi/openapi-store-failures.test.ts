@@ -30,7 +30,15 @@ const WORDS = "connect ECONNREFUSED clickhouse.internal, open '/srv/data/catalog
 /** Every call of the store fails with this code, and with words that are for the operator. */
 function failWith(code: StoreErrorCode, { store, kafka }: Site): void {
   const { refuse, refuseLines } = refusalsWith(new StoreError(code, WORDS, { cause: new Error(WORDS) }));
-  const reads = { search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines, check: refuseLines };
+  const reads = {
+    search: refuse,
+    explore: refuse,
+    activeZones: refuse,
+    activeRules: refuse,
+    readFeed: refuse,
+    readAll: refuseLines,
+    check: refuseLines,
+  };
   const letters = { listDeadLetters: refuse, removeDeadLetters: refuse };
   Object.assign(store, { ...reads, ...letters, append: refuse, beginBackup: refuse });
   Object.assign(store.positions, { decode: refuse, oldest: refuse, newest: refuse, afterExpiry: refuse });
@@ -41,13 +49,29 @@ function failWith(code: StoreErrorCode, { store, kafka }: Site): void {
 function overload({ store }: Site): void {
   const { refuse, refuseLines } = refusalsWith(new StoreError('overloaded', 'too many searches are waiting already'));
   const lettersOf = { listDeadLetters: refuse, removeDeadLetters: refuse };
-  Object.assign(store, { ...lettersOf, search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines });
+  Object.assign(store, {
+    ...lettersOf,
+    search: refuse,
+    explore: refuse,
+    activeZones: refuse,
+    activeRules: refuse,
+    readFeed: refuse,
+    readAll: refuseLines,
+  });
 }
 
 /** Whatever the store is on does not answer from here on. */
 function disconnect({ store, kafka }: Site): void {
   const { refuse, refuseLines } = refusalsWith(new StoreError('unavailable', 'connection refused'));
-  const reads = { search: refuse, explore: refuse, activeZones: refuse, readFeed: refuse, readAll: refuseLines, check: refuseLines };
+  const reads = {
+    search: refuse,
+    explore: refuse,
+    activeZones: refuse,
+    activeRules: refuse,
+    readFeed: refuse,
+    readAll: refuseLines,
+    check: refuseLines,
+  };
   Object.assign(store, {
     ...reads,
     append: refuse,
@@ -60,7 +84,7 @@ function disconnect({ store, kafka }: Site): void {
   Object.assign(kafka, { skip: refuse, rewind: refuse });
 }
 
-const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveZones', 'readFeed', 'searchEventLogs'];
+const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveRules', 'listActiveZones', 'readFeed', 'searchEventLogs'];
 const LETTERS = ['discardDeadLetters', 'listDeadLetters', 'replayDeadLetters'];
 /** The one operation beside the search that asks the store. */
 const { getApiGuardianMetrics = {} } = OPERATION_DRIVERS;

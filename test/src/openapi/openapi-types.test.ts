@@ -4,7 +4,7 @@ import { eventLine, ingest } from '../running-app.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './document-check.ts';
 import { documentedCall } from './documented-call.ts';
 import { type Call, send } from './driven-answer.ts';
-import { EXPLORE, EXPORT, SEARCH, ZONES } from './event-drivers.ts';
+import { EXPLORE, EXPORT, RULES, SEARCH, ZONES } from './event-drivers.ts';
 import { type Site, startSite } from './site.ts';
 import { FEED } from './stream-drivers.ts';
 
@@ -42,6 +42,7 @@ const SEVERAL: Readonly<Record<string, Call>> = {
   searchEventLogs: SEARCH,
   exploreEventLogs: EXPLORE,
   listActiveZones: ZONES,
+  listActiveRules: RULES,
   exportEventLogs: EXPORT,
   readFeed: FEED,
 };

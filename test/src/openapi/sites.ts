@@ -42,6 +42,7 @@ function breakDown({ store, edge, kafka, dataDir }: Site): void {
   store.search = async () => fail();
   store.explore = async () => fail();
   store.activeZones = async () => fail();
+  store.activeRules = async () => fail();
   store.append = async () => fail();
   store.readFeed = async () => fail();
   Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, check: fail, stats: fail, beginBackup: fail });

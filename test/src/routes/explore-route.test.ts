@@ -18,10 +18,10 @@ beforeAll(async () => {
   from = to - 12 * MINUTE;
   const at = (minute: number, rest: object): string => eventLine({ timestamp: from + minute * MINUTE, ...rest });
   const lines = [
-    at(0, { logId: 'a', country: 'DE', action: 'logged' }),
-    at(1, { logId: 'b', country: 'DE', action: 'blocked', ip: '192.0.2.1' }),
+    at(0, { logId: 'a', country: 'DE', action: 'logged', ruleId: '942100', ruleName: 'SQL injection' }),
+    at(1, { logId: 'b', country: 'DE', action: 'blocked', ip: '192.0.2.1', ruleId: '942100' }),
     at(5, { logId: 'c', country: 'CH', action: 'blocked', ip: '192.0.2.1', log: 1 }).replace('"log":1', `"log":{"big":${DIGITS}}`),
-    at(11, { logId: 'd', country: 'CH', action: 'blocked', shieldZoneId: 8 }),
+    at(11, { logId: 'd', country: 'CH', action: 'blocked', shieldZoneId: 8, ruleId: '900' }),
     at(11, { logId: 'd', shieldZoneId: 9, country: 'FR' }),
     at(12, { logId: 'late', country: 'FR' }),
     at(-1, { logId: 'early', country: 'FR' }),
@@ -229,12 +229,49 @@ describe('the zones that have events', () => {
   });
 });
 
-test('both are counted among the searches', async () => {
+describe('the rules that have events', () => {
+  const activeRules = (zones: string, query = window(), headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    ask(app, `/shield/event-logs/${zones}/rules${query}`, { headers: { accesskey: OF_ALL, ...headers } });
+
+  test('come with their names, the one with the most events first', async () => {
+    const { status, headers, text } = await activeRules('all');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(JSON.parse(text)).toEqual({
+      rules: [
+        { ruleId: '942100', ruleName: 'SQL injection', count: 2 },
+        { ruleId: '900', ruleName: '', count: 1 },
+      ],
+    });
+    expect((await activeRules('8,9', window(), { accesskey: OF_ALL })).body.rules).toHaveLength(1);
+    expect((await activeRules('9')).body).toEqual({ rules: [] });
+  });
+
+  test('are those of the zones that the key opens', async () => {
+    expect((await activeRules('all', window(), { accesskey: OF_TWO })).body.rules).toHaveLength(2);
+    expect((await activeRules('9', window(), { accesskey: OF_TWO })).body).toMatchObject({ status: 403, errorKey: 'access.zone_denied' });
+  });
+
+  test.each([
+    ['x', '', {}, 400, 'request.invalid', /^shieldZoneId: "x" is not a whole number/],
+    ['7', '', {}, 400, 'request.invalid', /^from: is required/],
+    ['7', '?from=5&to=4', {}, 400, 'request.invalid', /^from: must be at least/],
+    ['7', '?from=5&to=6&limit=3', {}, 400, 'request.invalid', /limit: is not a query parameter of this path; allowed are from, to$/],
+    ['7', undefined, { accesskey: OF_NONE }, 403, 'access.scope_denied', /read/],
+    ['7', undefined, { accesskey: 'nobody' }, 401, 'access.key_unknown', /./],
+    ['7', undefined, { accept: 'text/html' }, 406, 'accept.none', /./],
+  ])('of %s%s are refused with the headers %j: %i %s', async (zones, query, headers, status, errorKey, detail) => {
+    const { body } = await activeRules(zones, query, headers as Readonly<Record<string, string>>);
+    expect(body).toMatchObject({ status, errorKey, detail: expect.stringMatching(detail) });
+  });
+});
+
+test('all three are counted among the searches', async () => {
   await explore({});
+  await ask(app, `/shield/event-logs/all/rules${window()}`, { headers: { accesskey: OF_ALL } });
   await activeZones(window());
   const { text } = await ask(app, '/metrics', { headers: { accesskey: OF_ALL } });
   const counted = [...text.matchAll(/^shieldlog_search_seconds_count\{output="(\w+)",outcome="answered"\} [1-9]/gm)].map(
     ([, output]) => output,
   );
-  expect(counted.toSorted()).toEqual(['explore', 'zones']);
+  expect(counted.toSorted()).toEqual(['explore', 'rules', 'zones']);
 });

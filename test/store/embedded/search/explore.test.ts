@@ -19,15 +19,15 @@ const WINDOW = { fromMs: FROM, toMs: FROM + 100 };
 const EVENTS: readonly CanonicalEvent[] = [
   event('before', FROM - 1, { country: 'XX' }),
   event('a', FROM, { country: 'DE', action: 'blocked', url: 'https://a.example/?q=1', ip: '10.0.0.1' }),
-  event('b', FROM + 10, { country: 'DE', action: 'Blocked', url: 'https://a.example/?q=1', ip: '10.0.0.2' }),
-  event('c', FROM + 20, { country: 'DE', action: 'logged', url: 'https://a.example/?q=2' }),
-  event('d', FROM + 30, { country: 'FR', action: 'logged', url: 'https://a.example/' }),
-  event('e', FROM + 40, { country: 'FR', action: 'blocked', url: '' }),
+  event('b', FROM + 10, { ruleId: 'r2', country: 'DE', action: 'Blocked', url: 'https://a.example/?q=1', ip: '10.0.0.2' }),
+  event('c', FROM + 20, { ruleId: 'r2', ruleName: 'a name', country: 'DE', action: 'logged', url: 'https://a.example/?q=2' }),
+  event('d', FROM + 30, { ruleId: 'r1', ruleName: '', country: 'FR', action: 'logged', url: 'https://a.example/' }),
+  event('e', FROM + 40, { ruleId: '', ruleName: 'of no rule', country: 'FR', action: 'blocked', url: '' }),
   event('f', FROM + 50, { country: '', shieldZoneId: 8 }),
-  event('g', FROM + 60, { action: 'logged', shieldZoneId: 8, url: 'https://a.example/' }),
+  event('g', FROM + 60, { ruleId: 'r2', ruleName: 'z name', action: 'logged', shieldZoneId: 8, url: 'https://a.example/' }),
   event('h', FROM + 70, { country: '\u{1F600}', action: 'blocked', shieldZoneId: 8 }),
-  event('i', FROM + 80, { country: '\uFF5E', action: 'blocked', shieldZoneId: 10 }),
-  event('j', FROM + 99, { country: '\uFEFFbom', action: 'logged', shieldZoneId: 10 }),
+  event('i', FROM + 80, { ruleId: '\uFEFFbom', ruleName: '\uFEFFname', country: '\uFF5E', action: 'blocked', shieldZoneId: 10 }),
+  event('j', FROM + 99, { ruleId: '\uFEFFbom', country: '\uFEFFbom', action: 'logged', shieldZoneId: 10 }),
   event('after', FROM + 100, { country: 'XX' }),
 ];
 
@@ -197,6 +197,16 @@ describe.each(STATES)('%s', (_state, stateOf) => {
       ],
       other: null,
     });
+  });
+
+  test('the rules that have events, each with its most frequent name', async () => {
+    const opened = await store();
+    expect(await opened.activeRules(WINDOW, 'all')).toEqual([
+      { ruleId: 'r2', ruleName: 'a name', events: 3 },
+      { ruleId: '\uFEFFbom', ruleName: '\uFEFFname', events: 2 },
+      { ruleId: 'r1', ruleName: '', events: 1 },
+    ]);
+    expect(await opened.activeRules(WINDOW, [8])).toEqual([{ ruleId: 'r2', ruleName: 'z name', events: 1 }]);
   });
 
   test('the zones that have events, the largest first', async () => {
