@@ -38,6 +38,9 @@ export interface EventReceiver {
 /** Converts usual events on lines, and counts them. */
 export type LineConverter = Pick<EventConverter, 'convertLines' | 'eventCount'>;
 
+/** Converts no lines: the events on them get the ids of their message, or are records that a mapping turns into events. */
+export const NO_LINES: LineConverter = { eventCount: 0, convertLines: (_chunk, from) => from };
+
 /** Splits an input, in chunks of any size, into events. */
 export interface EventSplitter {
   push(chunk: Buffer, receiver: EventReceiver): void;

@@ -4,7 +4,7 @@ import { type EventVerdict, LARGEST_LINE_BYTES, tooLong } from '../event/event-v
 import type { MessagePlace } from '../event/log-id.ts';
 import type { LongPiece } from '../event/partial-event.ts';
 import { MAX_REJECTED, PART_BYTES } from './event-intake.ts';
-import { type EventReceiver, firstByteOf, type LineConverter } from './event-splitters.ts';
+import { type EventReceiver, firstByteOf, NO_LINES } from './event-splitters.ts';
 import { UnreadableInput } from './intake-report.ts';
 import { JsonTextSplitter } from './json-text-splitter.ts';
 
@@ -17,9 +17,6 @@ const COUNTS_PER_EVENT = 3;
 const NOT_READ_ON = ', and what follows them was not read';
 
 type Rejection = Extract<EventVerdict, { kind: 'rejected' }>;
-
-/** Converts no lines: the events on them get the ids of their message. */
-const NO_LINES: LineConverter = { eventCount: 0, convertLines: (_chunk, from) => from };
 
 /**
  * Adds what a message of Kafka holds to a batch, and passes its source offset: one event, several as a body of `application/json` has them,

@@ -10,6 +10,7 @@ import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageErro
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest/ingest-command.ts';
 import { kafkaCommand } from './kafka-command.ts';
+import { mappingsCommand } from './mappings-command.ts';
 import { migrateCommand } from './migrate-command.ts';
 import { exportCommand } from './search/export-command.ts';
 import { groupsCommand, searchCommand } from './search/search-command.ts';
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   tailCommand,
   exportCommand,
   feedCommand,
+  mappingsCommand,
   kafkaCommand,
   migrateCommand,
   clickhouseCommand,

@@ -2,6 +2,7 @@ import { type DestinationStream, pino } from 'pino';
 import { printable } from '../../query/search-line.ts';
 import { loadConfig } from '../config/config.ts';
 import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config/config-table.ts';
+import { configuredMappings } from '../config/configured-mappings.ts';
 import { misspelledSettings } from '../config/misspelled-settings.ts';
 import { fileFlagOf, fileVariableOf } from '../config/setting-text.ts';
 import { STOP_LIMITS, StopOverdue, stopAll } from '../stop-all.ts';
@@ -46,6 +47,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const { flags, positionals } = parseCommandLine(args, CONFIG_VARIABLES.flatMap(flagsOf));
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; serve takes only flags`);
   const config = loadConfig(io.env, flags);
+  configuredMappings(config.mappings);
   const logger = pino({ level: config.logLevel, base: null }, await logDestination(io.stderr));
   for (const line of misspelledSettings(io.env, flags)) logger.warn({}, line);
   const signals = stopSignals(process);

@@ -21,6 +21,8 @@ export interface ConfigValues extends ClickhouseConfigValues, EdgeConfigValues, 
   /** Without a slash at its end. Null: a browser reaches the program at its own address. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
+  /** Null: only the presets. */
+  readonly mappings: string | null;
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
   readonly deadLetterMaxMb: number;
@@ -68,6 +70,14 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: './data',
     allowed: 'the path of a folder; it is made if it does not exist',
     about: 'Where the events are kept; one running program a folder',
+    parse: someText,
+  },
+  {
+    key: 'mappings',
+    name: 'MAPPINGS',
+    default: null,
+    allowed: 'the path of a folder with mappings, in files NAME.yaml',
+    about: 'Mappings of your own, which turn records of other products into events; unset: only the presets',
     parse: someText,
   },
   ...CLICKHOUSE_CONFIG_VARIABLES,

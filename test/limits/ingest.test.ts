@@ -8,6 +8,9 @@ import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { KafkaTokenError, KafkaTokens, MAX_TOKEN_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
 import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/unpacked-bytes.ts';
+import { MOST_UNPACKED_BYTES } from '../../ingest/mapping/decode-steps.ts';
+import { MOST_LAYERS, MOST_UNPACKED_OF_ITEMS } from '../../ingest/mapping/record-mapper.ts';
+import { LARGEST_MAPPING_BYTES } from '../../ingest/mapping/yaml-tree.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { addKafkaMessage, MAX_ITEM_LETTERS } from '../../ingest/upload/message-events.ts';
@@ -153,6 +156,19 @@ describeLimits('Ingest', import.meta.filename, {
     is: milliseconds(DEFAULTS.retentionMs),
     ask: (ms) => verdictOn(event({ timestamp: NOW - ms })),
   },
+  'bytes that `decode` of a mapping unpacks of a record': {
+    is: bytes(MOST_UNPACKED_BYTES),
+    elsewhere: 'a text that unpacks to more than a record may have is refused',
+  },
+  'bytes that it unpacks of all records of an envelope': {
+    is: bytes(MOST_UNPACKED_OF_ITEMS),
+    elsewhere: 'an envelope > unpacks so much of all items at most',
+  },
+  'envelopes and wrappers that a record is taken out of': {
+    is: count(MOST_LAYERS),
+    elsewhere: 'a record is taken out of so many layers at most',
+  },
+  'bytes of the file of a mapping': { is: bytes(LARGEST_MAPPING_BYTES), elsewhere: 'a mapping file that is too long is refused' },
   'rejected events that an answer lists': {
     is: count(MAX_REJECTED_LISTED),
     ask: async (events) => {

@@ -61,7 +61,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'runtime',
   ],
   'store/clickhouse': ['.', 'search', 'feed', 'intake', 'server'],
-  ingest: ['demo', 'kafka', 'upload', 'event'],
+  ingest: ['demo', 'kafka', 'upload', 'mapping', 'event'],
   src: [
     'cli',
     '.',

@@ -1,0 +1,162 @@
+import { kindOf, membersOf } from '../../query/json-text.ts';
+import { JsonNumber } from '../../query/json-value.ts';
+
+/**
+ * One step of a path. `key` goes into the member of an object whose name is that in any case, `index` to an item of a list. The others go
+ * to the first item of a list that has the rest of the path: `each` to any, `item` to one whose text at `path` is one of `texts`, or is
+ * none of them.
+ */
+export type PathStep =
+  | { readonly kind: 'key'; readonly key: string; readonly folded: string }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'each' }
+  | { readonly kind: 'item'; readonly path: readonly PathStep[]; readonly isNot: boolean; readonly texts: ReadonlySet<string> };
+
+export interface RecordPath {
+  /** As it is written. */
+  readonly text: string;
+  readonly steps: readonly PathStep[];
+}
+
+/** What a path has to look like, for messages. */
+export const PATH_FORM =
+  'keys with points between them, and [0], [*], [name=a,b] or [id!=a,b] behind one; a key with a sign in double quotes';
+
+/** A key in double quotes, a bracket, or a key without signs. */
+const STEP = /"([^"]+)"|\[([^\]]*)\]|([^.[\]"{}\s]+)/y;
+const ITEM = /^([^=!\]]+?)(!?)=(.+)$/;
+const NOTHING: RecordPath = { text: '', steps: [] };
+
+/** Reads a path; null where the text is none. */
+export function parsePath(text: string): RecordPath | null {
+  const steps: PathStep[] = [];
+  let at = 0;
+  while (at < text.length) {
+    STEP.lastIndex = at;
+    const [whole, quoted, bracket, bare] = STEP.exec(text) ?? [];
+    const key = quoted ?? bare;
+    const step = key !== undefined ? keyStep(key) : bracket !== undefined && steps.length > 0 ? bracketStep(bracket) : null;
+    if (whole === undefined || step === null) {
+      return null;
+    }
+    steps.push(step);
+    at += whole.length;
+    // A point stands before each key but the first, and nowhere else.
+    if (text[at] === '.' && at + 1 < text.length && text[at + 1] !== '[' && text[at + 1] !== '.') at += 1;
+    else if (at < text.length && text[at] !== '[') return null;
+  }
+  return steps.length === 0 ? null : { text, steps };
+}
+
+function keyStep(key: string): PathStep {
+  return { kind: 'key', key, folded: key.toLowerCase() };
+}
+
+function bracketStep(text: string): PathStep | null {
+  if (text === '*') {
+    return { kind: 'each' };
+  }
+  if (/^\d{1,6}$/.test(text)) {
+    return { kind: 'index', index: Number(text) };
+  }
+  const [, name = '', not, values = ''] = ITEM.exec(text) ?? [];
+  const path = parsePath(name) ?? NOTHING;
+  const texts = new Set(values.split(',').map((value) => value.trim().toLowerCase()));
+  return path.steps.length === 0 ? null : { kind: 'item', path: path.steps, isNot: not === '!', texts };
+}
+
+/** Whether a value is an object of a record, which has members. */
+export function isRecordObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
+}
+
+/**
+ * Returns what a record has at a path; undefined where that is absent, as `isAbsent` says. Where the path goes through items of a list, the
+ * first one counts in which the rest of the path is not absent.
+ */
+export function foundAt(value: unknown, steps: readonly PathStep[], isAbsent: (value: unknown) => boolean, from = 0): unknown {
+  let found = value;
+  for (let index = from; index < steps.length; index++) {
+    const step = steps[index]!;
+    switch (step.kind) {
+      case 'key':
+        found = isRecordObject(found) ? memberOf(found, step) : undefined;
+        break;
+      case 'index':
+        found = Array.isArray(found) ? found[step.index] : undefined;
+        break;
+      case 'each':
+      case 'item':
+        return Array.isArray(found) ? firstItem(found, step, (item) => foundAt(item, steps, isAbsent, index + 1)) : undefined;
+    }
+    if (found === undefined) return undefined;
+  }
+  return isAbsent(found) ? undefined : found;
+}
+
+function firstItem(
+  items: readonly unknown[],
+  step: Extract<PathStep, { kind: 'each' | 'item' }>,
+  rest: (item: unknown) => unknown,
+): unknown {
+  for (const item of items) {
+    const found = step.kind === 'each' || isChosen(item, step) ? rest(item) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isChosen(item: unknown, { path, isNot, texts }: Extract<PathStep, { kind: 'item' }>): boolean {
+  const text = scalarText(foundAt(item, path, () => false));
+  return (text !== null && texts.has(text.toLowerCase())) !== isNot;
+}
+
+/** The member with the name, or else the first one that has it in another case. */
+function memberOf(object: Readonly<Record<string, unknown>>, { key, folded }: Extract<PathStep, { kind: 'key' }>): unknown {
+  if (Object.hasOwn(object, key)) {
+    return object[key];
+  }
+  for (const name in object) {
+    if (name.length === key.length && name.toLowerCase() === folded) return object[name];
+  }
+  return undefined;
+}
+
+/** The text of a text, a number or a boolean; null for any other value. */
+export function scalarText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (value instanceof JsonNumber) return value.source;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+/**
+ * The JSON texts of the items of the list that the path names, as they are written in a JSON text; null where there is none. `[*]` stands
+ * for every item here, so that the items of a path that has one are what stands behind it.
+ */
+export function itemTexts(text: string, steps: readonly PathStep[]): readonly string[] | null {
+  let found: readonly string[] = [text];
+  for (const step of steps) found = found.flatMap((value) => textsBehind(value, step));
+  if (steps.some(({ kind }) => kind === 'each')) {
+    return found.length === 0 ? null : found;
+  }
+  const [list] = found;
+  return list === undefined || kindOf(list) !== 'list' ? null : membersOf(list).map((item) => item.text);
+}
+
+function textsBehind(text: string, step: PathStep): readonly string[] {
+  const isObject = kindOf(text) === 'object';
+  if (isObject !== (step.kind === 'key')) {
+    return [];
+  }
+  const members = membersOf(text);
+  switch (step.kind) {
+    case 'key': {
+      const named = members.findLast(({ name }) => name === step.key) ?? members.find(({ name }) => name?.toLowerCase() === step.folded);
+      return named === undefined ? [] : [named.text];
+    }
+    case 'index':
+      return members.slice(step.index, step.index + 1).map((item) => item.text);
+    default:
+      return members.map((item) => item.text);
+  }
+}

@@ -1,0 +1,88 @@
+import { isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+
+/** A mapping file is wrong. Each fault names its line. */
+export class WrongMapping extends Error {
+  override readonly name = 'WrongMapping';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** What stands in a YAML file, with the lines, from 1. A scalar is its text as it is written, so that no digit is lost. */
+export type YamlTree =
+  | { readonly kind: 'text'; readonly line: number; readonly text: string; readonly isNull: boolean }
+  | { readonly kind: 'list'; readonly line: number; readonly items: readonly YamlTree[] }
+  | { readonly kind: 'map'; readonly line: number; readonly members: readonly YamlMember[] };
+
+export interface YamlMember {
+  readonly line: number;
+  readonly key: string;
+  readonly value: YamlTree;
+}
+
+/** The largest file of a mapping. A table of zones may be long. */
+export const LARGEST_MAPPING_BYTES = 1024 * 1024;
+const MOST_LEVELS = 20;
+const TOO_DEEP = `more than ${MOST_LEVELS} levels inside one another; allowed: at most so many`;
+/** Blanks and signs of lists and keys before the first letter, and brackets that open behind one another. */
+const DEEP_START = new RegExp(`^(?:[ \\t]*[-?:][ \\t]){${MOST_LEVELS}}|^[ \\t]{100}`);
+const DEEP_BRACKETS = new RegExp(`(?:[[{][^\\]}]*){${MOST_LEVELS}}`);
+
+/** Reads the one document of a YAML text without aliases, tags or doubled keys. Throws WrongMapping. */
+export function readYaml(text: string): YamlTree {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > LARGEST_MAPPING_BYTES) {
+    throw new WrongMapping([`line 1: the file has ${sizeBytes} bytes: at most ${LARGEST_MAPPING_BYTES} are allowed`]);
+  }
+  const lines = new LineCounter();
+  const lineAt = (offset: number): number => lines.linePos(offset).line;
+  const wrong = deepLine(text);
+  if (wrong !== null) throw new WrongMapping([wrong]);
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: false, logLevel: 'error' });
+  const faults = [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
+    const says = code === 'MULTIPLE_DOCS' ? 'a second YAML document begins here; allowed: one' : message;
+    return `line ${lineAt(pos[0])}: ${says}`;
+  });
+  if (faults.length > 0) throw new WrongMapping(faults);
+  return treeOf(document.contents, lineAt, 1);
+}
+
+/** The line that nests deeper than any mapping: the package reads what is inside one another by recursion. Null where there is none. */
+function deepLine(text: string): string | null {
+  let brackets = 0;
+  for (const [index, line] of text.split('\n').entries()) {
+    brackets += (line.match(/[[{]/g)?.length ?? 0) - (line.match(/[\]}]/g)?.length ?? 0);
+    if (brackets > MOST_LEVELS || DEEP_START.test(line) || DEEP_BRACKETS.test(line)) return `line ${index + 1}: ${TOO_DEEP}`;
+  }
+  return null;
+}
+
+function treeOf(node: Node | null, lineAt: (offset: number) => number, level: number): YamlTree {
+  const line = lineAt(node?.range?.[0] ?? 0);
+  const refuse = (what: string): never => {
+    throw new WrongMapping([`line ${line}: ${what}`]);
+  };
+  if (node === null) return { kind: 'text', line, text: '', isNull: true };
+  if (isAlias(node)) return refuse(`the alias *${node.source} is not allowed; allowed: what it stands for, written out`);
+  if (node.tag !== undefined) return refuse(`the tag ${node.tag} is not allowed; allowed: no tags`);
+  if (level > MOST_LEVELS) return refuse(TOO_DEEP);
+  if (isScalar(node)) {
+    const isText = typeof node.value === 'string';
+    return { kind: 'text', line, text: isText ? (node.value as string) : (node.source ?? ''), isNull: node.value === null };
+  }
+  if (!isMap(node)) {
+    return { kind: 'list', line, items: (node as unknown as { items: Node[] }).items.map((item) => treeOf(item, lineAt, level + 1)) };
+  }
+  const keys = new Set<string>();
+  const members = node.items.map((pair): YamlMember => {
+    const key = treeOf(pair.key as Node, lineAt, level + 1);
+    if (key.kind !== 'text') throw new WrongMapping([`line ${key.line}: a ${key.kind} is no key; allowed: a text`]);
+    if (keys.has(key.text)) throw new WrongMapping([`line ${key.line}: the key ${JSON.stringify(key.text)} is there twice; allowed: once`]);
+    keys.add(key.text);
+    return { line: key.line, key: key.text, value: treeOf((pair.value as Node | null) ?? null, lineAt, level + 1) };
+  });
+  return { kind: 'map', line, members };
+}

@@ -1,0 +1,236 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
+import type { Mapping } from '../../ingest/mapping/mapping.ts';
+import { loadMapping, loadMappings, type NamedMappings } from '../../ingest/mapping/named-mappings.ts';
+import { type MappedRecord, RecordMapper } from '../../ingest/mapping/record-mapper.ts';
+import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
+import { decompressed } from '../../ingest/upload/decompress.ts';
+import { UnreadableInput } from '../../ingest/upload/intake-report.ts';
+import { mapRecords } from '../../ingest/upload/mapped-records.ts';
+import { DAY_MS } from '../../query/durations.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
+import { loadConfig } from '../config/config.ts';
+import { configuredMappings } from '../config/configured-mappings.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+
+const HELP = `Usage: shieldlog mappings list [flags]
+       shieldlog mappings show NAME [flags]
+       shieldlog mappings check FILE [EXAMPLES…] [flags]
+       shieldlog mappings try --mapping NAME [flags] < RECORDS
+
+A mapping turns the records of another product into events. No program has to run for this.
+
+  list    the names of the mappings, each with its file
+  show    the file of one; that of a preset begins one of your own
+  check   whether a mapping file is right, and a line of JSON for each record of EXAMPLES: record, and event, reason or leftOut
+  try     the events that the records on standard input become, a line each; reasons go to standard error
+
+EXAMPLES and standard input are lines, arrays, or objects over several lines, plain, gzip or zstd. An event that is too old is shown, too.
+
+  --mapping NAME
+      Of try: the mapping.
+  --zone N
+      Of check and try: the zone of all records, whatever the mapping says.
+  --mappings DIR, MAPPINGS
+      The folder of your own mappings; unset: presets only.
+
+Exit status: 0 done, 1 the file is wrong, or a record has a reason, 2 wrong usage.
+`;
+
+const ACTIONS = ['list', 'show', 'check', 'try'] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** Examples are often older than any retention. */
+const RETENTION_MS = 3_650 * DAY_MS;
+
+interface Counts {
+  events: number;
+  rejected: number;
+  leftOut: number;
+  /** Of the events those whose id is made of the bytes of their record. */
+  withoutId: number;
+}
+
+const NO_RECORDS = (): Counts => ({ events: 0, rejected: 0, leftOut: 0, withoutId: 0 });
+
+function actionOf(given: string | undefined): Action {
+  const allowed = ACTIONS.join(', ');
+  const action = ACTIONS.find((name) => name === given);
+  if (action !== undefined) return action;
+  throw new UsageError(given === undefined ? `mappings needs one of ${allowed}` : `'${given}' is not one of ${allowed}`);
+}
+
+function zoneOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const zoneId = zoneIdIn(text);
+  if (zoneId === null) throw new UsageError(`--zone "${text}" is not allowed; allowed: a whole number ${ZONE_ID_RANGE}`);
+  return zoneId;
+}
+
+function named(mappings: NamedMappings, name: string): NonNullable<ReturnType<NamedMappings['get']>> {
+  const found = mappings.get(name);
+  if (found === undefined) throw new UsageError(`there is no mapping '${name}'; there are: ${[...mappings.keys()].join(', ')}`);
+  return found;
+}
+
+/** Reads the mapping of a file. Undefined, told on stderr, where it is wrong. */
+function checkedMapping(file: string, { stderr }: CommandIo): Mapping | undefined {
+  try {
+    return loadMapping(file, basename(file, '.yaml'), loadMappings(null)).mapping;
+  } catch (error) {
+    if (!(error instanceof WrongMapping)) throw error;
+    for (const fault of error.faults) stderr.write(`shieldlog: ${fault}\n`);
+    return undefined;
+  }
+}
+
+/** Judges events as the intake does. Returns the reason for which one is rejected; null where it is not. */
+function intake(): (event: Buffer) => string | null {
+  const builder = new BatchBuilder({ now: Date.now, retentionMs: RETENTION_MS });
+  return (event) => {
+    const verdict = builder.tryEvent(event);
+    builder.release(builder.take());
+    return verdict.kind === 'rejected' ? verdict.reason : null;
+  };
+}
+
+/** Maps all records of an input, and writes what `lineOf` makes of each. */
+async function mapInput(
+  input: AsyncIterable<Uint8Array>,
+  mapper: RecordMapper,
+  counts: Counts,
+  { stdout, stderr }: CommandIo,
+  tell: (mapped: MappedRecord, reason: string | null) => { readonly out?: string; readonly error?: string },
+): Promise<void> {
+  const rejects = intake();
+  let isFull = false;
+  const receive = (mapped: MappedRecord): void => {
+    const reason = mapped.kind === 'event' ? rejects(mapped.event) : mapped.kind === 'rejected' ? mapped.reason : null;
+    if (reason !== null) counts.rejected += 1;
+    else if (mapped.kind === 'leftOut') counts.leftOut += 1;
+    else counts.events += 1;
+    if (mapped.kind === 'event' && reason === null && !mapped.hasOwnId) counts.withoutId += 1;
+    const { out, error } = tell(mapped, reason);
+    if (out !== undefined) isFull = !stdout.write(`${out}\n`);
+    if (error !== undefined) stderr.write(`${error}\n`);
+  };
+  await mapRecords(decompressed(input, 'detected'), mapper, receive, async () => {
+    if (isFull) await once(stdout, 'drain');
+    isFull = false;
+  });
+}
+
+/** A record as JSON, which it is if it can be an event. */
+function jsonOf(record: Uint8Array): string {
+  const text = Buffer.from(record).toString();
+  try {
+    JSON.parse(text);
+    return text.replaceAll(/[\r\n]+/g, ' ');
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+function sideBySide(mapped: MappedRecord, reason: string | null): { readonly out: string } {
+  const record = `"record":${jsonOf(mapped.record)}`;
+  const event = mapped.kind === 'event' ? `,"event":${jsonOf(mapped.event)}` : '';
+  const rest = reason === null ? (mapped.kind === 'leftOut' ? ',"leftOut":true' : '') : `,"reason":${JSON.stringify(reason)}`;
+  return { out: `{${record}${event}${rest}}` };
+}
+
+function eventOrReason(mapped: MappedRecord, reason: string | null): { readonly out?: string; readonly error?: string } {
+  if (reason !== null) return { error: `${reason}: ${JSON.stringify(Buffer.from(mapped.record).toString().slice(0, 200))}` };
+  return mapped.kind === 'event' ? { out: jsonOf(mapped.event) } : {};
+}
+
+/** Runs what reads records. An input that cannot be read is told with its name. */
+async function reading(name: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const { errno } = error as NodeJS.ErrnoException;
+    if (error instanceof UnreadableInput) throw new CommandFailed(`${name}: ${error.message}`, { cause: error });
+    if (errno === undefined) throw error;
+    throw new CommandFailed(`${name} cannot be read: ${getSystemErrorMessage(errno)}`, { cause: error });
+  }
+}
+
+function summary({ events, rejected, leftOut, withoutId }: Counts): string {
+  const same = withoutId === 0 ? '' : `; ${withoutId} have no id by the mapping: of equal ones without an id only one is kept`;
+  return `${events + rejected + leftOut} records: ${events} events, ${rejected} rejected, ${leftOut} left out${same}\n`;
+}
+
+/** Other settings are not read, because they may be set only for the program. */
+function configured({ env }: CommandIo, folder: string | undefined): NamedMappings {
+  return configuredMappings(loadConfig({ MAPPINGS: env['MAPPINGS'] }, folder === undefined ? {} : { mappings: folder }).mappings);
+}
+
+/** Tells what became of all records. */
+function ended(counts: Counts, { stderr }: CommandIo): ExitStatus {
+  stderr.write(summary(counts));
+  return counts.rejected === 0 ? 0 : 1;
+}
+
+async function tryRecords(mapping: Mapping, zone: number | null, io: CommandIo): Promise<ExitStatus> {
+  const counts = NO_RECORDS();
+  const mapper = new RecordMapper(mapping, { given: zone, fallback: null, opens: () => true });
+  await reading('standard input', () => mapInput(io.stdin, mapper, counts, io, eventOrReason));
+  return ended(counts, io);
+}
+
+async function check(file: string, examples: readonly string[], zone: number | null, io: CommandIo): Promise<ExitStatus> {
+  const mapping = checkedMapping(file, io);
+  if (mapping === undefined) return 1;
+  const counts = NO_RECORDS();
+  const mapper = new RecordMapper(mapping, { given: zone, fallback: null, opens: () => true });
+  for (const example of examples) {
+    await reading(example, () => mapInput(createReadStream(example), mapper, counts, io, sideBySide));
+  }
+  if (examples.length > 0) return ended(counts, io);
+  io.stderr.write(`${file} is right\n`);
+  return 0;
+}
+
+/** Throws UsageError for a flag or an argument that the action does not take. */
+function refuseOthers(action: Action, { mapping, zone }: Readonly<Record<string, string>>, rest: readonly string[]): void {
+  if (mapping !== undefined && action !== 'try') throw new UsageError(`--mapping is not allowed with mappings ${action}`);
+  if (zone !== undefined && action !== 'try' && action !== 'check') throw new UsageError(`--zone is not allowed with mappings ${action}`);
+  const extra = action === 'check' ? undefined : rest[action === 'show' ? 1 : 0];
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'`);
+}
+
+function needed(value: string | undefined, what: string): string {
+  if (value === undefined) throw new UsageError(`mappings ${what}`);
+  return value;
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const { flags, positionals } = parseCommandLine(args, ['mapping', 'zone', 'mappings']);
+  const [given, ...rest] = positionals;
+  const action = actionOf(given);
+  refuseOthers(action, flags, rest);
+  const zone = zoneOf(flags['zone']);
+  const folder = flags['mappings'];
+  switch (action) {
+    case 'list':
+      for (const [name, { file, isPreset }] of configured(io, folder)) io.stdout.write(`${name}\t${isPreset ? 'preset' : file}\n`);
+      return 0;
+    case 'show':
+      io.stdout.write(named(configured(io, folder), needed(rest[0], 'show needs the NAME of a mapping')).text);
+      return 0;
+    case 'try':
+      return await tryRecords(named(configured(io, folder), needed(flags['mapping'], 'try needs --mapping NAME')).mapping, zone, io);
+    case 'check':
+      return await check(needed(rest[0], 'check needs the FILE of a mapping'), rest.slice(1), zone, io);
+  }
+}
+
+export const mappingsCommand: Command = {
+  name: 'mappings',
+  summary: 'show and try how records of other products become events',
+  help: () => HELP,
+  run,
+};

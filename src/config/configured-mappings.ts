@@ -1,0 +1,13 @@
+import { loadMappings, type NamedMappings } from '../../ingest/mapping/named-mappings.ts';
+import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
+import { ConfigError } from './config.ts';
+
+/** The mappings of the program: its presets, and those of the folder of MAPPINGS. Throws ConfigError with a line for each fault. */
+export function configuredMappings(folder: string | null): NamedMappings {
+  try {
+    return loadMappings(folder);
+  } catch (error) {
+    if (error instanceof WrongMapping) throw new ConfigError(error.faults.map((fault) => `MAPPINGS: ${fault}`));
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it, test } from 'vitest';
+import { LARGEST_MAPPING_BYTES, WrongMapping } from '../../../ingest/mapping/yaml-tree.ts';
+import { mapped, mappingOf, outcomeOf } from './mapped.ts';
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    mappingOf(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof WrongMapping)) throw error;
+    return error.faults;
+  }
+}
+
+const TIME = 'timestamp: {path: t, time: unix}\n';
+
+describe('a mapping file that is wrong names the line, the value and what is allowed', () => {
+  const cases: [string, string | RegExp][] = [
+    ['', 'line 1: the mapping is a text; allowed: preset, timezone'],
+    ['- a', 'line 1: the mapping is a list; allowed: preset'],
+    ['ua: a', 'line 1: timestamp is missing: a mapping without a time of its records makes no event'],
+    ['timestamp: t', 'line 1: timestamp has no time: the form of each time is required'],
+    ['timestamp: {first: [{path: a, time: iso}, b]}', 'line 1: timestamp has no time: the form of each time is required'],
+    ['ua: a\ntimestamp: {path: t, time: ctime}', 'line 2: timestamp has the form ctime, which has no zone; allowed: with timezone'],
+    ['timestamp: {path: t, time: [iso, yyyy-MM-dd HH:mm:ss]}', 'line 1: timestamp has the form yyyy-MM-dd HH:mm:ss, which has no zone'],
+    [
+      `${TIME}time: x`,
+      'line 2: "time" is not a member of a mapping; allowed: preset, timezone, absent, items, leaveOut, zone, id, timestamp',
+    ],
+    [`${TIME}timezone: Europe/Berlin`, 'line 2: timezone is "Europe/Berlin"; allowed: UTC, or an offset such as \'+02:00\''],
+    [`${TIME}timezone: [UTC]`, 'line 2: timezone is a list; allowed: UTC'],
+    [`preset: none\n${TIME}`, 'line 1: preset is "none"; allowed: aws-waf'],
+    [`${TIME}ua: a..b`, 'line 2: ua is "a..b"; allowed: a path: keys with points between them'],
+    [`${TIME}ua: [a]`, 'line 2: ua is a list; allowed: a path, or a value with its words'],
+    [`${TIME}ua: {path: a, const: b}`, 'line 2: ua has path and const; allowed: one of path, first, const, text'],
+    [`${TIME}ua: {upper: true}`, 'line 2: ua has no source; allowed: one of path, first, const, text'],
+    [`${TIME}ua: {path: a, regex: b}`, 'line 2: ua has "regex"; allowed: path, first, const, text, when'],
+    [`${TIME}ua: {path: a, upper: false}`, 'line 2: upper of ua is "false"; allowed: true'],
+    [`${TIME}ua: {path: a, upper: true, lower: true}`, 'line 2: upper of ua is "true"; allowed: lower or upper, not both'],
+    [`${TIME}ua: {path: a, time: rfc822}`, 'line 2: time of ua is "rfc822"; allowed: iso, unix, clf, ctime, yyyy-MM-dd HH:mm:ss'],
+    [`${TIME}ua: {path: a, decode: rot13}`, 'line 2: decode of ua is "rot13"; allowed: url, base64, gzip, json, or split:'],
+    [`${TIME}ua: {path: a, decode: [{split: ''}]}`, 'line 2: decode of ua is a map; allowed: url'],
+    [`${TIME}ua: {path: a, table: b}`, 'line 2: table of ua is "b"; allowed: texts, each with what it stands for, \'*\' for the rest'],
+    [`${TIME}ua: {path: a, table: {b: [c]}}`, 'line 2: "b" in the table of ua is a list; allowed: a text, or null for none'],
+    [`${TIME}ua: {path: a, when: b}`, 'line 2: when of ua is "b"; allowed: paths'],
+    [`${TIME}ua: {path: a, when: {'b[': c}}`, 'line 2: when of ua is "b["; allowed: a path'],
+    [`${TIME}ua: {path: a, when: {b: {c: d}}}`, 'line 2: when of ua is a map; allowed: a text, or a list of texts'],
+    [`${TIME}ua: {const: null}`, 'line 2: const of ua is "null"; allowed: a text'],
+    [`${TIME}ua: {text: 'a{b'}`, 'line 2: text of ua is "a{b"; allowed: in braces one of'],
+    [`${TIME}ua: {text: '{}'}`, 'line 2: text of ua is "{}"; allowed: in braces one of'],
+    [`${TIME}ua: {text: [a]}`, 'line 2: text of ua is a list; allowed: a text'],
+    [`${TIME}items: 'a[b=c]'`, 'line 2: items is "a[b=c]"; allowed: a path with keys, [0] and [*] alone'],
+    [`${TIME}items: {path: a, upper: true}`, 'line 2: items has "upper"; allowed: path, decode'],
+    [`${TIME}items: {decode: gzip}`, 'line 2: items is a map; allowed: a path'],
+    [`${TIME}zone: {const: eu}`, 'line 2: zone is "eu"; allowed: a number of -2147483648..2147483647'],
+    [`${TIME}zone: {path: a, table: {b: 1, '*.c': 2147483648}}`, 'line 2: zone is "2147483648"; allowed'],
+    [`${TIME}zone: 99999999999`, 'line 2: zone is "99999999999"; allowed'],
+    [`${TIME}absent: {a: b}`, 'line 2: absent is a map; allowed: a text, or a list of texts'],
+    [`${TIME}ua: a\nua: b`, 'line 3: the key "ua" is there twice; allowed: once'],
+    [`${TIME}ua: &x a\nip: *x`, 'line 3: the alias *x is not allowed; allowed: what it stands for, written out'],
+    [`${TIME}ua: !!str a`, 'line 2: the tag tag:yaml.org,2002:str is not allowed; allowed: no tags'],
+    [`${TIME}ua: !js a`, /^line 2: Unresolved tag: !js/],
+    [`${TIME}ua: [`, /^line 2: /],
+    [`${TIME}---\n${TIME}`, 'line 2: a second YAML document begins here; allowed: one'],
+    [`${TIME}? [a]\n: b`, 'line 2: a list is no key; allowed: a text'],
+    [`${TIME}ua: ${'['.repeat(5000)}`, /^line 2: more than 20 levels inside one another/],
+    [`${TIME}ua:\n  ${'- '.repeat(3000)}a`, /^line 3: more than 20 levels inside one another/],
+    [`${TIME}${'? '.repeat(3000)}`, /^line 2: more than 20 levels inside one another/],
+    [
+      `${TIME}${Array.from({ length: 60 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}`,
+      /^line 21: more than 20 levels inside one another/,
+    ],
+  ];
+  it.each(cases.map(([text, message]) => [text.slice(0, 80), text, message] as const))('%j', (_, text, message) => {
+    const [first = 'no fault'] = faultsOf(text);
+    if (typeof message === 'string') expect(first.slice(0, message.length)).toBe(message);
+    else expect(first).toMatch(message);
+  });
+
+  it('names all that is wrong, in the order of the lines', () => {
+    const faults = faultsOf('preset: x\nfoo: 1\nzone: {const: a}\nua: {path: a, upper: 1}\nip: [b]');
+    expect(faults.map((fault) => fault.split(':')[0])).toEqual(['line 1', 'line 1', 'line 2', 'line 3', 'line 4', 'line 5']);
+  });
+});
+
+describe('a mapping that begins with a preset', () => {
+  const record = '{"timestamp":1795838661558,"t":1795838661,"action":"BLOCK","httpRequest":{"clientIp":"192.0.2.1","requestId":"r"}}';
+
+  it('changes the members that it names, and has the others', () => {
+    const [one] = mapped(mappingOf('preset: aws-waf\nzone: 12\nfeature: {const: edge}\nid: t'), record);
+    expect(outcomeOf(one)).toEqual({
+      ...{ shieldZoneId: 12, timestamp: 1795838661558, logId: '1795838661', feature: 'edge', action: 'blocked', ip: '192.0.2.1' },
+    });
+  });
+
+  it('takes away what it says is null', () => {
+    const [one] = mapped(mappingOf('preset: aws-waf\nfeature: null\nip: ~\nid:\nitems: null\nleaveOut: null\nzone: null'), record);
+    expect(outcomeOf(one)).toEqual({
+      shieldZoneId: 7,
+      timestamp: 1795838661558,
+      logId: expect.stringMatching(/^[\da-f]{32}$/),
+      action: 'blocked',
+    });
+  });
+
+  it('may not lose its time', () => {
+    expect(faultsOf('preset: aws-waf\ntimestamp: null')).toEqual([
+      'line 2: timestamp is missing: a mapping without a time of its records makes no event',
+    ]);
+  });
+});
+
+it('takes texts as they are written, whatever YAML makes of them', () => {
+  const mapping = mappingOf(`${TIME}ua: {path: a, table: {007: 0x10, 1.0: yes, true: 1e3, null: off}}`);
+  const becomes = (a: string): unknown => outcomeOf(mapped(mapping, `{"t":1795838661,"a":${a}}`)[0]);
+  expect(becomes('"007"')).toMatchObject({ ua: '0x10' });
+  expect(becomes('"1.0"')).toMatchObject({ ua: 'yes' });
+  expect(becomes('true')).toMatchObject({ ua: '1e3' });
+  expect(becomes('"NULL"')).not.toHaveProperty('ua');
+});
+
+test('a mapping file that is too long is refused', () => {
+  const ofBytes = (bytes: number): string => `${TIME}#${'ä'.repeat((bytes - TIME.length - 1) >> 1)}`;
+  expect(faultsOf(ofBytes(LARGEST_MAPPING_BYTES))).toEqual([]);
+  expect(faultsOf(ofBytes(LARGEST_MAPPING_BYTES + 2))).toEqual(['line 1: the file has 1048578 bytes: at most 1048576 are allowed']);
+});
