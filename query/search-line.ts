@@ -94,6 +94,20 @@ export function wordsOf(line: string): readonly Word[] {
   return words;
 }
 
+/** The word with which a line ends that is being typed: its quote may be open. Null behind a blank, and behind a `\` that is last. */
+export function wordAtEnd(line: string): Word | null {
+  if (/(?<!\\)(?:\\\\)*\\$/.test(line)) return null;
+  for (const text of [line, `${line}"`]) {
+    try {
+      const word = wordsOf(text).at(-1);
+      return word?.end === text.length ? word : null;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+    }
+  }
+  return null;
+}
+
 function isBlank(character: string): boolean {
   return /\s/.test(character);
 }

@@ -17,7 +17,7 @@ const total = (page: Page): Promise<string | null> =>
   page.getByRole('status').filter({ hasText: 'events' }).locator('strong').textContent();
 
 async function search(page: Page, line: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Search line' }).fill(line);
+  await page.getByRole('combobox', { name: 'Search line' }).fill(line);
   await page.keyboard.press('Enter');
 }
 

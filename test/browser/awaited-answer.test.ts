@@ -38,7 +38,7 @@ const chooseGroup = (page: Page, field: string) => page.getByRole('combobox', { 
 const table = (page: Page): Promise<string | null> => page.getByRole('grid').getAttribute('aria-label');
 
 async function enterLine(page: Page, text: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Search line' }).fill(text);
+  await page.getByRole('combobox', { name: 'Search line' }).fill(text);
   await page.keyboard.press('Enter');
 }
 

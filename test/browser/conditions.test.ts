@@ -30,7 +30,7 @@ const chips = (page: Page) =>
 const chipTexts = async (page: Page): Promise<readonly string[]> =>
   (await chips(page).allTextContents()).map((text) => text.replaceAll(/\s*✕\s*/g, '').trim());
 const ids = async (page: Page): Promise<readonly (string | undefined)[]> => [...(await drawnLines(page)).values()].map(([id]) => id);
-const line = (page: Page) => page.getByRole('textbox', { name: 'Search line' });
+const line = (page: Page) => page.getByRole('combobox', { name: 'Search line' });
 
 async function enterLine(page: Page, text: string): Promise<void> {
   await line(page).fill(text);

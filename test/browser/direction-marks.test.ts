@@ -62,7 +62,7 @@ test('marks that turn text around, and what nobody sees, are escapes wherever a 
   expect(await obeyed(page)).toEqual([]);
 
   await page.getByRole('button', { name: 'Edit as text' }).click();
-  expect(shown(await page.getByRole('textbox', { name: 'Search line' }).inputValue())).toBe(true);
+  expect(shown(await page.getByRole('combobox', { name: 'Search line' }).inputValue())).toBe(true);
   await page.keyboard.press('Enter');
   await expect.poll(async () => shown(await chips.textContent())).toBe(true);
   await linesAround(page, 0);

@@ -87,7 +87,7 @@ describe('an event', () => {
     await row(page, 3).click();
     const older = drawer(page).getByRole('button', { name: 'Older event' });
     await older.waitFor();
-    await page.getByRole('textbox', { name: 'Search line' }).fill('-url:/4,/5');
+    await page.getByRole('combobox', { name: 'Search line' }).fill('-url:/4,/5');
     await page.keyboard.press('Enter');
     await expect.poll(() => row(page, 4).textContent()).toContain('/6');
     await older.click();

@@ -73,6 +73,17 @@ const STATES: readonly State[] = [
   },
   { name: 'the downloads', query: '', arrive: (page) => page.getByRole('button', { name: 'Download' }).click() },
   { name: 'the access key', query: '', arrive: (page) => page.getByRole('button', { name: 'Key' }).click() },
+  {
+    name: 'completions',
+    query: '',
+    arrive: async (page) => {
+      await fields(page).locator('.value').first().waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowDown');
+      await page.getByRole('listbox', { name: 'Completions' }).waitFor();
+    },
+  },
   { name: 'the help', query: '', arrive: (page) => page.getByRole('button', { name: 'Help' }).click() },
 ];
 

@@ -116,7 +116,7 @@ test('the keys are listed by ?, can be turned off, and are no keys while somebod
   await linesAround(page, 0);
   await press(page, '/');
   await page.keyboard.type('tzfru?');
-  expect(await page.getByRole('textbox', { name: 'Search line' }).inputValue()).toBe('tzfru?');
+  expect(await page.getByRole('combobox', { name: 'Search line' }).inputValue()).toBe('tzfru?');
   await press(page, 'Escape', 'Tab', '?');
   const help = page.getByRole('dialog', { name: 'Help' });
   await help.waitFor();

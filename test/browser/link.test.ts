@@ -38,7 +38,7 @@ test('the link holds all of the state: another browser and a reload show the sam
   await linesAround(page, 0);
   await visit(() => page.getByRole('combobox', { name: 'Coloured by' }).selectOption('country'));
   await visit(async () => {
-    await page.getByRole('textbox', { name: 'Search line' }).fill('login -country:DE');
+    await page.getByRole('combobox', { name: 'Search line' }).fill('login -country:DE');
     await page.keyboard.press('Enter');
   });
   await visit(() => page.getByRole('list', { name: 'Peaks' }).getByRole('button').first().click());

@@ -61,7 +61,7 @@ test('a search whose value has a line break is edited as one line with an escape
   const { page } = await open({ field: 'ua', op: 'eq', value: ['one\ntwo'] });
   await expect.poll(() => ids(page)).toEqual(['lines']);
   await page.getByRole('button', { name: 'Edit as text' }).click();
-  const line = page.getByRole('textbox', { name: 'Search line' });
+  const line = page.getByRole('combobox', { name: 'Search line' });
   expect(await line.inputValue()).toBe('ua:"one\\u000atwo"');
   await page.keyboard.press('Enter');
   await expect.poll(() => page.getByRole('button', { name: /^Edit ua/ }).count()).toBe(1);

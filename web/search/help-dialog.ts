@@ -21,8 +21,9 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
   ['↑ ↓ ← →', 'among the values of the fields, go from value to value'],
   ['↑ ↓', 'in a table, go from line to line; Page Up, Page Down, Home and End go further'],
   ['← →', 'in a table of groups, go from the line to its values, and back'],
+  ['↓', 'in the search line, choose a completion; Enter takes it'],
   ['Enter', 'open the menu of a value, an event, or the events of a group'],
-  ['Esc', 'close what is open'],
+  ['Esc', 'close what is open; leave an empty search line'],
 ];
 
 const SYNTAX: readonly (readonly [line: string, words: string])[] = [

@@ -5,9 +5,11 @@ import { type LineFault, type LineSearch, printable, searchLineOf } from '../../
 import { answered, eventTotal, faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
+import { NO_SEARCH } from '../state/explorer-state.ts';
 import { html } from '../widgets/html.ts';
 import { Chips } from './chips.ts';
 import { checkedLine } from './clause-fault.ts';
+import { useCompletion } from './completion-list.ts';
 
 /** What Enter does with the line: adds it to the conditions, or takes it for all of them. */
 type Mode = 'add' | 'whole';
@@ -37,6 +39,7 @@ export function SearchLineBox() {
   const mode = useSignal<Mode>('add');
   const fault = useSignal<LineFault | null>(null);
   const input = useRef<HTMLInputElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   const { search } = explorer.value;
   const whole = searchLineOf(search);
   const entered = useSignal<EnteredLine | null>(null);
@@ -45,8 +48,17 @@ export function SearchLineBox() {
   const isOfSearch = last?.question.body.filters === search.filters && last.question.body.query === search.query;
   const notes = notesOf(search, entered.value, isOfSearch ? eventTotal(last.answer) : undefined);
 
+  const completion = useCompletion({
+    input,
+    before: () => (mode.peek() === 'whole' ? NO_SEARCH : explorer.peek().search),
+    onTake: (taken) => {
+      [line.value, fault.value] = [taken, null];
+    },
+  });
+
   const submit = (event: Event): void => {
     event.preventDefault();
+    completion.close();
     const read = checkedLine(line.value);
     if ('fault' in read) {
       fault.value = read;
@@ -61,6 +73,7 @@ export function SearchLineBox() {
   };
   const leave = (): void => {
     [line.value, mode.value, fault.value] = ['', 'add', null];
+    completion.close();
   };
   const edit = (): void => {
     // A line reads escapes as what they stand for, and a field would obey marks of direction.
@@ -68,10 +81,15 @@ export function SearchLineBox() {
     input.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape' && (line.value !== '' || mode.value === 'whole')) {
+    if (completion.pressed(event)) {
       event.stopPropagation();
       event.preventDefault();
-      leave();
+    } else if (event.key === 'Escape') {
+      event.stopPropagation();
+      event.preventDefault();
+      // Out of an empty line, to where single keys mean something.
+      if (line.value === '' && mode.value === 'add') button.current?.focus();
+      else leave();
     }
     if (event.key === 'Backspace' && line.value === '' && mode.value === 'add' && whole !== null && whole !== '') {
       event.preventDefault();
@@ -81,11 +99,13 @@ export function SearchLineBox() {
   const typed = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
     line.value = currentTarget.value;
     fault.value = null;
+    completion.look();
   };
   return html`<form class="search" role="search" onSubmit=${submit}>
     <div class="search-box">
       ${mode.value === 'whole' ? null : html`<${Chips} />`}
       <input
+        ...${completion.attributes}
         name="line"
         class="line code"
         ref=${input}
@@ -113,7 +133,8 @@ export function SearchLineBox() {
               Edit as text
             </button>`
       }
-      <button type="submit">Search</button>
+      <button type="submit" ref=${button}>Search</button>
+      ${completion.list}
     </div>
     <${LineFaultText} line=${line.value} fault=${fault.value} />
     <div class="dim" role="status">${notes.map((note) => html`<p>${note}</p>`)}</div>

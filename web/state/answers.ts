@@ -76,10 +76,10 @@ async function askNow(): Promise<void> {
   const key = askedKey.peek();
   state.value = { kind: 'asking', since };
   try {
-    const found = await askUpToNow(
-      () => questionOf(explorer.peek(), sameNow()),
-      async (question) => ({ question, answer: await askExplorer(question.zones, question.body, mine.signal) }),
-    );
+    const found = await askUpToNow(questionOfState, async (question) => ({
+      question,
+      answer: await askExplorer(question.zones, question.body, mine.signal),
+    }));
     if (mine.signal.aborted) return;
     last.value = { ...found, ms: performance.now() - since };
     if (found.question.comparison === null) lastPlain.value = { question: found.question, answer: { facets: found.answer.facets } };
@@ -94,6 +94,11 @@ async function askNow(): Promise<void> {
 function sameNow(): number {
   if (Math.abs(Date.now() - askedAt) > SAME_NOW_MS) askedAt = Date.now();
   return askedAt + programAhead();
+}
+
+/** What the state asks, up to the time that questions have in common: counts of the same window are those of the page. */
+export function questionOfState(): Question {
+  return questionOf(explorer.peek(), sameNow());
 }
 
 /** An error of the page itself is shown like one of the program, and the browser's console has it. */
