@@ -60,7 +60,7 @@ function wordsOf(comparison: Comparison, clock: 'local' | 'utc'): string {
 function whyNothing({ all, selected }: { readonly all: number; readonly selected: number }): string {
   if (selected === 0) return 'No event is in the part that was chosen.';
   if (selected === all) return 'All events are in the part that was chosen, so nothing is left to hold it against.';
-  return 'Nothing: every value has the same share in it as in the rest.';
+  return 'Nothing: no value has a larger share in it than in the rest by more than chance.';
 }
 
 interface FirstAndLastProps {
