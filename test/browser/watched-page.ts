@@ -23,7 +23,7 @@ export interface WatchedPage {
   readonly page: Page;
   /** The requests to the program's interface so far, without those for the page's own files. */
   readonly requests: readonly Request[];
-  /** The bodies of the questions so far, without the requests for further pages, for an event, for completions and for the number of new events. */
+  /** The bodies of the questions so far, without the requests for what follows one, such as further pages or an event. */
   questions(): readonly AskedQuestion[];
   /** The last of them; throws where there is none. */
   lastQuestion(): AskedQuestion;
@@ -113,7 +113,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
   await page.goto(url);
   const questions = (): readonly AskedQuestion[] => {
     const bodies = requests.filter((request) => request.url().endsWith('/explore')).map((request) => request.postDataJSON());
-    return bodies.filter((body) => body.histogram !== undefined);
+    return bodies.filter((body) => body.facets !== undefined && body.histogram !== undefined);
   };
   return {
     page,

@@ -1,10 +1,10 @@
 import { accessKey } from '../api/access-key.ts';
 import { explorePath } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
-import { type Answered, answered, isUpToDate } from '../state/answers.ts';
+import { type Answered, answered, answeredFacets, isUpToDate } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
-import type { Question } from '../state/question.ts';
+import { knownFacets, type Question } from '../state/question.ts';
 import { TAIL_TYPE, tailPath } from '../state/tail-request.ts';
 import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
@@ -69,8 +69,9 @@ function groupItems(now: Answered): readonly MenuItem[] {
   }));
 }
 
-function facetItems({ question, answer: { facets } }: Answered): readonly MenuItem[] {
-  if (facets === null) return [];
+function facetItems({ question }: Answered): readonly MenuItem[] {
+  if (answeredFacets.value === null) return [];
+  const facets = knownFacets(answeredFacets.value);
   return FORMATS.map((format) => ({
     label: `The facets as ${FORMAT_NAMES[format]}`,
     run: () => downloadText(facetsFile(facets, format), fileName('facets', question, format)),

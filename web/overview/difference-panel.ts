@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { Window } from '../api/explore.ts';
-import { type Answered, answered, eventTotal } from '../state/answers.ts';
+import { type Answered, answered, answeredFacets, eventTotal, isComplete, lateFailure } from '../state/answers.ts';
 import type { FieldValue } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { Comparison } from '../state/explorer-state.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
+import { knownFacets } from '../state/question.ts';
 import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
@@ -24,7 +25,8 @@ export function DifferencePanel() {
   if (comparison === null) return null;
   const totals = { all: eventTotal(shown.answer), selected: shown.answer.selectedTotal };
   const field = comparison.kind === 'value' ? comparison.field : null;
-  const facets = (shown.answer.facets ?? []).filter((facet) => facet.field !== field);
+  const all = answeredFacets.value;
+  const facets = all === null ? [] : knownFacets(all).filter((facet) => facet.field !== field);
   const differences = differencesOf(facets, totals);
   const isOneSided = totals.selected === 0 || totals.selected === totals.all;
   const listed = isOneSided ? [] : differences.slice(0, showsAll.value ? differences.length : SHOWN);
@@ -37,11 +39,13 @@ export function DifferencePanel() {
       <button type="button" title="Stop comparing (x)" data-shortcut="x" onClick=${() => apply({ comparison: null })}>Close</button>
     </header>
     ${
-      comparison.kind !== 'time' || listed[0] === undefined
+      comparison.kind !== 'time' || listed[0] === undefined || !isComplete.value
         ? null
         : html`<${FirstAndLast} shown=${shown} stretch=${comparison} line=${[listed[0]]} />`
     }
     ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} />`}
+    ${isComplete.value ? null : html`<p class="dim">The urls are still counted…</p>`}
+    ${lateFailure.value === null ? null : html`<p class="failed" role="alert">The urls are not counted: ${lateFailure.value.message}</p>`}
     ${
       listed.length > 0 && listed.length < differences.length
         ? html`<button type="button" class="quiet" onClick=${() => {

@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import { answered, answeredPlain, eventTotal } from '../state/answers.ts';
+import { answered, answeredFacets, answeredPlain, askLateAgain, eventTotal, lateFailure } from '../state/answers.ts';
 import { isDimension } from '../state/conditions.ts';
 import { explorer } from '../state/explorer.ts';
 import { countText, shareText, shortCount, valueOrNone } from '../widgets/format.ts';
@@ -12,10 +12,11 @@ import { type FrequentValues, frequentValues } from './frequent-values.ts';
 export function Facets() {
   const shown = answered.value;
   const total = shown === null ? 0 : eventTotal(shown.answer);
-  if (shown === null || total === 0) return null;
+  const facets = answeredFacets.value;
+  if (shown === null || facets === null || total === 0) return null;
   if (shown.question.comparison !== null && explorer.value.comparison !== null) return null;
   return html`<section class="facets" aria-label="Fields" onKeyDown=${moveAmongValues}>
-    ${frequentValues(shown, answeredPlain.value).map((facet) => html`<${FacetCard} key=${facet.field} facet=${facet} total=${total} />`)}
+    ${frequentValues(facets, answeredPlain.value).map((facet) => html`<${FacetCard} key=${facet.field} facet=${facet} total=${total} />`)}
   </section>`;
 }
 
@@ -31,7 +32,7 @@ function FacetCard({ facet: { field, distinct, values }, total }: FacetCardProps
       <${GroupButton} field=${field} distinct=${distinct} />
     </h2>
     <ul>
-      ${values === null ? html`<li class="dim">…</li>` : null}
+      ${values === null ? html`<${Awaited} isLate=${distinct === null} />` : null}
       ${values?.map(
         ({ value, count }, index) => html`<li key=${value} class="facet-line">
           <span class="share" style=${{ width: `${(100 * count) / total}%` }} />
@@ -44,9 +45,17 @@ function FacetCard({ facet: { field, distinct, values }, total }: FacetCardProps
   </div>`;
 }
 
+/** What stands in place of values that are not there yet. */
+function Awaited({ isLate }: { readonly isLate: boolean }) {
+  const failure = isLate ? lateFailure.value : null;
+  if (failure === null) return html`<li class="dim">…</li>`;
+  return html`<li class="failed" role="alert">${failure.message} <button type="button" onClick=${askLateAgain}>Try again</button></li>`;
+}
+
 interface GroupButtonProps {
   readonly field: GroupDimension;
-  readonly distinct: number;
+  /** Null: not known yet. */
+  readonly distinct: number | null;
 }
 
 function GroupButton({ field, distinct }: GroupButtonProps) {
@@ -55,11 +64,11 @@ function GroupButton({ field, distinct }: GroupButtonProps) {
     type="button"
     class="quiet small"
     aria-pressed=${isGrouped}
-    aria-label=${`${shortCount(distinct)} values: group by ${field}`}
-    title=${`Group by ${field}: ${countText(distinct)} values`}
+    aria-label=${distinct === null ? `Group by ${field}` : `${shortCount(distinct)} values: group by ${field}`}
+    title=${distinct === null ? `Group by ${field}` : `Group by ${field}: ${countText(distinct)} values`}
     onClick=${() => toggleGroup(field)}
   >
-    ${shortCount(distinct)}
+    ${distinct === null ? '…' : shortCount(distinct)}
   </button>`;
 }
 

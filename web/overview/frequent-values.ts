@@ -1,8 +1,8 @@
 import type { Facet } from '../../query/plan/search-result.ts';
-import { type AnsweredFacets, FACET_VALUES, isOfSameEvents } from '../state/question.ts';
+import { type AnsweredFacets, FACET_VALUES, isOfSameEvents, type ShownFacet } from '../state/question.ts';
 
-/** A field with its most frequent values; null where they are not known before the next answer. */
-export interface FrequentValues extends Pick<Facet, 'field' | 'distinct'> {
+/** A field with its most frequent values, and how many there are; null where that is not known before the next answer. */
+export interface FrequentValues extends Pick<ShownFacet, 'field' | 'distinct'> {
   readonly values: Facet['values'] | null;
 }
 
@@ -17,6 +17,6 @@ export function frequentValues(shown: AnsweredFacets, plain: AnsweredFacets | nu
   return (shown.answer.facets ?? []).map(({ field, distinct, values }) => ({
     field,
     distinct,
-    values: values.length < distinct ? null : values.toSorted((a, b) => b.count - a.count).slice(0, FACET_VALUES),
+    values: values === null || values.length < distinct ? null : values.toSorted((a, b) => b.count - a.count).slice(0, FACET_VALUES),
   }));
 }

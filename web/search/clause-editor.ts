@@ -3,7 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 import { DIMENSIONS, type Dimension } from '../../query/event-fields.ts';
 import { FILTER_OP_NAMES, FILTER_OPS, type FilterOp } from '../../query/filter-ops.ts';
 import type { LineClause } from '../../query/search-line.ts';
-import { answered } from '../state/answers.ts';
+import { answeredFacets } from '../state/answers.ts';
 import type { Side } from '../state/conditions.ts';
 import { html } from '../widgets/html.ts';
 import { clauseFault } from './clause-fault.ts';
@@ -120,7 +120,7 @@ function ValueInput({ field, op, text, isInvalid, faultId }: ValueInputProps) {
   const hadLines = useRef(false);
   // It stays as it is while somebody takes the line breaks away.
   hadLines.current ||= op === 'eq' && text.value.includes('\n');
-  const known = answered.value?.answer.facets?.find((facet) => facet.field === field)?.values ?? [];
+  const known = answeredFacets.value?.answer.facets?.find((facet) => facet.field === field)?.values ?? [];
   const onInput = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }): void => {
     text.value = currentTarget.value;
   };

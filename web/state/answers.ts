@@ -1,11 +1,12 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
+import type { Facet } from '../../query/plan/search-result.ts';
 import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
 import { askExplorer, type ExploreAnswer } from '../api/explore.ts';
 import { programAhead } from '../api/program-clock.ts';
 import { explorer } from './explorer.ts';
-import { type AnsweredFacets, type Question, questionKey, questionOf } from './question.ts';
+import { type AnsweredFacets, type Question, questionKey, questionOf, withLateFacet } from './question.ts';
 
 /** An answer with its question, whose window further pages have to ask for. */
 export interface Answered {
@@ -25,6 +26,8 @@ interface Failed {
 export type Progress = { readonly kind: 'idle' } | { readonly kind: 'asking'; readonly since: number } | { readonly kind: 'cancelled' };
 
 const last = signal<Answered | null>(null);
+/** What has come of the facet that is asked for after the last answer. */
+const late = signal<{ readonly of: Answered; readonly outcome: Facet | Failure } | null>(null);
 const lastPlain = signal<AnsweredFacets | null>(null);
 const failed = signal<Failed | null>(null);
 const state = signal<Progress>({ kind: 'idle' });
@@ -38,6 +41,21 @@ const askedKey = computed(() => questionKey(explorer.value));
 export const answered: ReadonlySignal<Answered | null> = last;
 /** The facets of the last answer without a selection, which have the most frequent values; that may be some answers ago. */
 export const answeredPlain: ReadonlySignal<AnsweredFacets | null> = lastPlain;
+/** The facets of the last answer, the late one in its place as soon as it is there. */
+export const answeredFacets: ReadonlySignal<AnsweredFacets | null> = computed(() => {
+  const now = last.value;
+  if (now === null || now.answer.facets === null) return null;
+  const outcome = late.value?.of === now ? late.value.outcome : null;
+  const facet = outcome === null || 'status' in outcome ? null : outcome;
+  return { question: now.question, answer: { facets: withLateFacet(now.answer.facets, facet) } };
+});
+/** Why the late facet of the last answer has not come; null where it has, or is awaited. */
+export const lateFailure: ReadonlySignal<Failure | null> = computed(() => {
+  const outcome = late.value?.of === last.value ? late.value?.outcome : undefined;
+  return outcome !== undefined && 'status' in outcome ? outcome : null;
+});
+/** Whether nothing of the last answer is awaited any more. */
+export const isComplete = computed(() => last.value !== null && late.value?.of === last.value);
 /** Why the question failed that the state asks; null after an answer, and where the one that failed was another. */
 export const failure: ReadonlySignal<Failure | null> = computed(() => (failed.value?.key === askedKey.value ? failed.value.failure : null));
 export const progress: ReadonlySignal<Progress> = state;
@@ -59,7 +77,9 @@ export function askAgain(): void {
 /** Gives the question under way up. The program stops its query then. */
 export function cancel(): void {
   underWay.abort();
-  if (state.peek().kind === 'asking') state.value = { kind: 'cancelled' };
+  if (state.peek().kind !== 'asking') return;
+  state.value = { kind: 'cancelled' };
+  if (!isComplete.peek()) askLateAgain();
 }
 
 /** The events of an answer, also where its total counts groups. */
@@ -81,14 +101,41 @@ async function askNow(): Promise<void> {
       answer: await askExplorer(question.zones, question.body, mine.signal),
     }));
     if (mine.signal.aborted) return;
-    last.value = { ...found, ms: performance.now() - since };
-    if (found.question.comparison === null) lastPlain.value = { question: found.question, answer: { facets: found.answer.facets } };
+    const now = { ...found, ms: performance.now() - since };
+    last.value = now;
     failed.value = null;
+    void askLate(now, mine.signal);
   } catch (error) {
     if (mine.signal.aborted) return;
     failed.value = { failure: failureOf(error), key };
+    if (!isComplete.peek()) askLateAgain();
   }
   state.value = { kind: 'idle' };
+}
+
+/** Asks for what the last answer lacks, once more. */
+export function askLateAgain(): void {
+  const now = last.peek();
+  if (underWay.signal.aborted) underWay = new AbortController();
+  if (now !== null) void askLate(now, underWay.signal);
+}
+
+const NO_URLS: Facet = { field: 'url', distinct: 0, values: [] };
+
+/** Asks for what an answer lacks. What is shown of it stays as it is where that fails. */
+async function askLate(now: Answered, signal: AbortSignal): Promise<void> {
+  const set = (outcome: Facet | Failure | null): void => {
+    if (signal.aborted) return;
+    late.value = outcome === null ? null : { of: now, outcome };
+    if (now.question.comparison === null) lastPlain.value = answeredFacets.peek();
+  };
+  set(null);
+  if (eventTotal(now.answer) === 0) return set(NO_URLS);
+  try {
+    set((await askExplorer(now.question.zones, now.question.lateBody, signal)).facets?.[0] ?? NO_URLS);
+  } catch (error) {
+    if (!signal.aborted) set(failureOf(error));
+  }
 }
 
 function sameNow(): number {

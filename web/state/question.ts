@@ -5,20 +5,39 @@ import { barWidth } from './bucket-widths.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
 import { type TimeRange, windowOfRange } from './time-range.ts';
 
-/** One question, which answers everything that the page shows. */
+/** One question, which answers everything that the page shows but for one facet. */
 export interface Question {
   readonly zones: string;
   readonly body: QuestionBody;
+  /** The question for the facet that takes as long as all else together. It is asked when the rest is there. */
+  readonly lateBody: QuestionBody;
   /** What the window of the body is to a person. */
   readonly range: TimeRange;
   /** What the selection of the body is to a person; null where there is none. */
   readonly comparison: Comparison | null;
 }
 
+/** A facet, or the place of one that is not there yet. */
+export type ShownFacet = Facet | { readonly field: GroupDimension; readonly distinct: null; readonly values: null };
+
 /** The facets of an answer, with its question. */
 export interface AnsweredFacets {
   readonly question: Question;
-  readonly answer: { readonly facets: readonly Facet[] | null };
+  readonly answer: { readonly facets: readonly ShownFacet[] | null };
+}
+
+/** Those that are there. */
+export function knownFacets({ answer: { facets } }: AnsweredFacets): readonly Facet[] {
+  return (facets ?? []).filter((facet) => facet.values !== null);
+}
+
+/** A facet with very many long values. */
+const LATE_FACET = 'url';
+
+/** The facets of a question's answer in the order in which they stand, with the late one or its place. */
+export function withLateFacet(facets: readonly Facet[], late: Facet | null): readonly ShownFacet[] {
+  const at = FACET_FIELDS.indexOf(LATE_FACET);
+  return [...facets.slice(0, at), late ?? { field: LATE_FACET, distinct: null, values: null }, ...facets.slice(at)];
 }
 
 /** What tells most about an attack. */
@@ -41,19 +60,20 @@ export function questionOf(state: ExplorerState, now: number): Question {
   const fields: readonly GroupDimension[] = zones === 'all' || zones.length > 1 ? [...FACET_FIELDS, 'shieldZoneId'] : FACET_FIELDS;
   const order = comparison === null ? 'count' : 'difference';
   const limit = comparison === null ? FACET_VALUES : COMPARED_VALUES;
+  const facets = fields.map((field) => ({ field, limit, order }) as const);
+  const events = { ...window, ...state.search, ...(comparison === null ? {} : { selection: selectionOf(comparison) }) };
   return {
     range: state.range,
     comparison,
     zones: zonesText(zones),
+    lateBody: { ...events, pageSize: 0, facets: facets.filter(({ field }) => field === LATE_FACET) },
     body: {
-      ...window,
-      ...state.search,
+      ...events,
       ...(groupBy.length === 0 ? {} : { groupBy, buckets: SPARKLINE_BUCKETS }),
       page: 0,
       pageSize: PAGE_SIZE,
       histogram: { width: barWidth(window), by },
-      facets: fields.map((field) => ({ field, limit, order })),
-      ...(comparison === null ? {} : { selection: selectionOf(comparison) }),
+      facets: facets.filter(({ field }) => field !== LATE_FACET),
     },
   };
 }

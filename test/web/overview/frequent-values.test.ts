@@ -29,6 +29,14 @@ describe('the most frequent values', () => {
     expect(frequentValues(compared, PLAIN)).toEqual(PLAIN.answer.facets);
   });
 
+  test('are not known of a facet that is awaited', () => {
+    const awaited = { field: 'url', distinct: null, values: null } as const;
+    for (const change of [{}, COMPARED]) {
+      const asked = { question: answerOf(change, []).question, answer: { facets: [awaited] } };
+      expect(frequentValues(asked, null)).toEqual([awaited]);
+    }
+  });
+
   test.each([
     ['a later time', {}, NOW + 1],
     ['other zones', { zones: [7] }, NOW],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { compileExplore } from '../../../query/request/compile-explore.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
-import { questionKey, questionOf } from '../../../web/state/question.ts';
+import { questionKey, questionOf, withLateFacet } from '../../../web/state/question.ts';
 
 const NOW = 1_795_514_400_000;
 const MINUTE = 60_000;
@@ -17,9 +17,11 @@ describe('the question of a state', () => {
     ['that compares a value', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
     ['of a millisecond', { range: { kind: 'between', from: NOW - 1, to: NOW } }],
   ])('%s is one that the program takes', (_what, change) => {
-    const { body } = questionOf({ ...DEFAULT_STATE, ...change }, NOW);
-    const bytes = new TextEncoder().encode(JSON.stringify(body));
-    expect(() => compileExplore(bytes, { zones: [7, 8], nowMs: NOW })).not.toThrow();
+    const { body, lateBody } = questionOf({ ...DEFAULT_STATE, ...change }, NOW);
+    for (const one of [body, lateBody]) {
+      const bytes = new TextEncoder().encode(JSON.stringify(one));
+      expect(() => compileExplore(bytes, { zones: [7, 8], nowMs: NOW })).not.toThrow();
+    }
   });
 
   test.each<[string, ExplorerState['zones'], readonly string[]]>([
@@ -27,8 +29,10 @@ describe('the question of a state', () => {
     ['of several zones', [7, 8], GROUP_DIMENSIONS],
     ['of all zones', 'all', GROUP_DIMENSIONS],
   ])('%s asks for a facet of each field that events are grouped by, once', (_, zones, fields) => {
-    const asked = questionOf({ ...DEFAULT_STATE, zones }, NOW).body.facets?.map(({ field }) => field) ?? [];
-    expect(asked.toSorted()).toEqual(fields.toSorted());
+    const { body, lateBody } = questionOf({ ...DEFAULT_STATE, zones }, NOW);
+    const [first, late] = [body, lateBody].map(({ facets = [] }) => facets.map(({ field }) => field));
+    expect(late).toEqual(['url']);
+    expect([...(first ?? []), 'url'].toSorted()).toEqual(fields.toSorted());
   });
 
   test('changes by what is searched, and not by what is only shown', () => {
@@ -53,4 +57,14 @@ describe('the question of a state', () => {
       expect([name, questionKey({ ...DEFAULT_STATE, [name]: value })]).not.toContain(key);
     expect(Object.keys({ ...shown, ...searched }).toSorted()).toEqual(Object.keys(DEFAULT_STATE).toSorted());
   });
+});
+
+test('the late facet stands in its place among the others, and so does what stands for it', () => {
+  const first = (questionOf(DEFAULT_STATE, NOW).body.facets ?? []).map(({ field }) => ({ field, distinct: 0, values: [] }));
+  const fields = ['asn', 'country', 'ip', 'ua', 'url', 'ruleId', 'feature', 'action', 'ja4', 'shieldZoneId'];
+  for (const late of [null, { field: 'url', distinct: 1, values: [] } as const]) {
+    const all = withLateFacet(first, late);
+    expect(all.map(({ field }) => field)).toEqual(fields);
+    expect(all[4]).toEqual(late ?? { field: 'url', distinct: null, values: null });
+  }
 });
