@@ -58,6 +58,19 @@ export async function askExplorer(zones: string, body: QuestionBody, signal: Abo
   return { ...answer, unreadable: Number(headers.get('shield-incomplete') ?? 0), rows: answer.rows === null ? null : readRows(text) };
 }
 
+export interface RuleCount {
+  readonly ruleId: string;
+  /** The most frequent one, empty where its events have none. */
+  readonly ruleName: string;
+  readonly count: number;
+}
+
+/** The rules with events in the window, the busiest first. */
+export async function rulesIn(zones: string, { from, to }: Window, signal: AbortSignal): Promise<readonly RuleCount[]> {
+  const path = `shield/event-logs/${zones}/rules?from=${from}&to=${to}`;
+  return (await ask<{ readonly rules: readonly RuleCount[] }>(path, { signal })).rules;
+}
+
 export interface ZoneCount {
   readonly shieldZoneId: number;
   readonly count: number;

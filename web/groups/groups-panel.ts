@@ -7,6 +7,7 @@ import { FailedPage, NothingFound } from '../events/events-panel.ts';
 import { answered, eventTotal } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
+import { ruleNameOf } from '../state/rule-names.ts';
 import { itemAt, lineCount } from '../table/loaded-pages.ts';
 import { mostLines } from '../table/virtual-scroll.ts';
 import { linePx, type TableColumn, VirtualTable } from '../table/virtual-table.ts';
@@ -85,7 +86,7 @@ function showEvents({ key }: EventGroup): void {
 const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
   shieldZoneId: 8,
   feature: 9.5,
-  ruleId: 8,
+  ruleId: 14,
   ip: 11,
   ja4: 18,
   ua: 20,
@@ -129,10 +130,16 @@ function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<Eve
     textColumn('country', 'Country', 5.5, ({ context }) => context.country),
     textColumn('asn', 'AS', 6, ({ context }) => context.asn),
     textColumn('feature', 'Features', 9, ({ context }) => context.features),
-    textColumn('ruleId', 'Rules', 9, ({ context }) => context.ruleIds),
+    textColumn('ruleId', 'Rules', 14, ({ context }) => rulesText(context.ruleIds)),
     textColumn('firstSeen', 'First', 13 + offsetRem(clock), ({ firstSeen }) => timeText(firstSeen, clock)),
     textColumn('lastSeen', 'Last', 13 + offsetRem(clock), ({ lastSeen }) => timeText(lastSeen, clock)),
   ];
+}
+
+/** Ids of rules with their names: `r-1 Login, r-2`. An id may have a comma; then its pieces stand there as they are. */
+function rulesText(ids: string): string {
+  const named = (id: string): string => `${id} ${ruleNameOf(id)}`.trim();
+  return ids.split(',').map(named).join(', ');
 }
 
 /** Without a window, before the first answer, its head has no axis. */

@@ -5,9 +5,10 @@ import type { Facet } from '../../query/plan/search-result.ts';
 import type { LineSearch } from '../../query/search-line.ts';
 import { RequestFailed } from '../api/client.ts';
 import { askExplorer } from '../api/explore.ts';
-import { answered, isUpToDate, questionOfState } from '../state/answers.ts';
+import { answeredFacets, isUpToDate, questionOfState } from '../state/answers.ts';
 import { withClause } from '../state/conditions.ts';
-import type { Question } from '../state/question.ts';
+import { knownFacets, type Question } from '../state/question.ts';
+import { ruleNames } from '../state/rule-names.ts';
 import { countText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import {
@@ -192,14 +193,11 @@ function completionsOf(now: Typed, counted: Counted | null): readonly Completion
 
 /** What the last answer has. Its counts are those of the search with one condition more, unless the line has others. */
 function knownValues({ others }: Typed): KnownValues {
-  const last = answered.value;
+  const last = answeredFacets.value;
   const asked = last?.question.body;
   const isOfOthers =
     JSON.stringify([asked?.query, asked?.filters, asked?.exclude]) ===
     JSON.stringify(others && [others.query, others.filters, others.exclude]);
-  const ruleNames = new Map<string, string>();
-  for (const { fields } of last?.answer.rows ?? []) {
-    if (fields['ruleId'] !== undefined && fields['ruleName'] !== undefined) ruleNames.set(fields['ruleId'], fields['ruleName']);
-  }
-  return { facets: last?.answer.facets ?? [], ruleNames, areCounted: isUpToDate.value && isOfOthers };
+  const facets = last === null ? [] : knownFacets(last);
+  return { facets, ruleNames: ruleNames.value, areCounted: isUpToDate.value && isOfOthers };
 }

@@ -23,7 +23,7 @@ export const OFFERED_COLUMNS: readonly OfferedColumn[] = [...new Set([...FIRST_C
 
 /** The columns before a choice. The zone is one of them where the events are of several zones. */
 export function usualColumns(severalZones: boolean): readonly OfferedColumn[] {
-  return ['time', ...(severalZones ? (['shieldZoneId'] as const) : []), 'action', 'feature', 'ip', 'country', 'url'];
+  return ['time', ...(severalZones ? (['shieldZoneId'] as const) : []), 'action', 'feature', 'ruleName', 'ip', 'country', 'url'];
 }
 
 /** Reads columns from a link, `time,ip,url`; null where one is unknown, repeated, or none is named. */

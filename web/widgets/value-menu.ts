@@ -1,6 +1,7 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import { filterChange, isDimension, mayBeEmpty, type Side } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
+import { ruleNameOf } from '../state/rule-names.ts';
 import { writeClipboard } from './clipboard.ts';
 import { valueOrNone } from './format.ts';
 import { type Children, html } from './html.ts';
@@ -49,7 +50,8 @@ function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string
     { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
   ];
   const note = noteOn(field, value);
-  openMenu({ anchor, content: () => ({ title: `${field}: ${valueOrNone(value)}`, items, ...(note === undefined ? {} : { note }) }) });
+  const title = (): string => [`${field}: ${valueOrNone(value)}`, nameOf(field, value)].join(' ').trim();
+  openMenu({ anchor, content: () => ({ title: title(), items, ...(note === undefined ? {} : { note }) }) });
 }
 
 function noteOn(field: GroupDimension, value: string): string | undefined {
@@ -62,6 +64,11 @@ function noneNote(field: GroupDimension): string {
   return `Counted are events without a ${field} and those where it is empty. The filters are about those without it alone.`;
 }
 
+/** What a value is called: the name of a rule; empty where there is none. */
+function nameOf(field: GroupDimension, value: string): string {
+  return field === 'ruleId' ? ruleNameOf(value) : '';
+}
+
 interface ValueProps {
   readonly field: GroupDimension;
   readonly value: string;
@@ -71,17 +78,18 @@ interface ValueProps {
   readonly children?: Children;
 }
 
-/** A value that opens its menu. */
+/** A value that opens its menu; the name of a rule stands behind its id. */
 export function Value({ field, value, isStop = true, children }: ValueProps) {
+  const name = children === undefined ? nameOf(field, value) : '';
   return html`<button
     type="button"
     class="value"
     tabindex=${isStop ? undefined : -1}
     aria-haspopup="menu"
     aria-description=${field}
-    title=${value}
+    title=${name === '' ? value : `${value} ${name}`}
     onClick=${(event: MouseEvent) => openValueMenu(event.currentTarget as HTMLElement, field, value)}
   >
-    ${children ?? valueOrNone(value)}
+    ${children ?? valueOrNone(value)}${name === '' ? null : html` <span class="rule-name">${name}</span>`}
   </button>`;
 }

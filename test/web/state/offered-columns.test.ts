@@ -21,7 +21,7 @@ describe('a choice of columns', () => {
 
   test.each([
     ['ip,time', ['ip', 'time']],
-    [usualColumns(true).join(','), ['time', 'shieldZoneId', 'action', 'feature', 'ip', 'country', 'url']],
+    [usualColumns(true).join(','), ['time', 'shieldZoneId', 'action', 'feature', 'ruleName', 'ip', 'country', 'url']],
     ['', null],
     ['ip,ip', null],
     ['ip,nothing', null],
