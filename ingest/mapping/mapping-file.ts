@@ -107,15 +107,16 @@ function timezoneIn(value: YamlTree, reader: ValueReader): number | null {
 
 function itemsIn(value: YamlTree, reader: ValueReader): Items[] {
   const members = value.kind === 'map' ? new Map(value.members.map((member) => [member.key, member.value])) : new Map([['path', value]]);
-  reader.onlyMembers(value, 'items', ['path', 'decode']);
+  reader.onlyMembers(value, 'items', ['path', 'when', 'decode']);
   const path = reader.path(members.get('path') ?? value, 'items');
-  const decode = members.get('decode');
+  const [when, decode] = [members.get('when'), members.get('decode')];
+  const conditions = when === undefined ? [] : reader.conditions(when, 'items');
   const steps = decode === undefined ? [] : reader.decodeSteps(decode, 'items');
   if (path?.steps.some(({ kind }) => kind === 'item')) {
     reader.refuse(members.get('path') ?? value, 'items', 'a path with keys, [0] and [*] alone');
   }
   // An item is JSON in any case, and the record keeps its bytes.
-  return path === null ? [] : [{ path, decode: steps.filter(({ kind }) => kind !== 'json') }];
+  return path === null ? [] : [{ path, when: conditions, decode: steps.filter(({ kind }) => kind !== 'json') }];
 }
 
 /** Each text that may become the time needs a form, and one that has no zone of its own needs one of the mapping. */

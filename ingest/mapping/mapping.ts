@@ -50,6 +50,8 @@ export interface MappedValue {
 /** Where an envelope has its items, and how those that are texts are decoded. */
 export interface Items {
   readonly path: RecordPath;
+  /** Without all of them, the record is no such envelope. */
+  readonly when: readonly Condition[];
   readonly decode: readonly DecodeStep[];
 }
 

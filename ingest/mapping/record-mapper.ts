@@ -73,15 +73,11 @@ export class RecordMapper {
       receive({ kind: 'rejected', reason: this.#faultOf(bytes), zoneId: this.#zones.given, record: bytes, ...notJson });
       return;
     }
-    const inside = layer < MOST_LAYERS;
-    const items = inside
-      ? this.#mapping.items.find(({ path }) => isList(foundAt(record, path.steps, NOTHING_IS_ABSENT), path.steps))
-      : undefined;
     const values = new RecordReader(text, record, this.#isAbsent, this.#mapping.timezoneMinutes);
+    const inside = layer < MOST_LAYERS;
+    const items = inside ? this.#mapping.items.find(({ path, when }) => hasItems(record, path.steps) && values.holds(when)) : undefined;
     if (items !== undefined) {
-      const before = this.#leftOut(bytes, values);
-      if (before === null) this.#mapItems(bytes, text, items, budget, layer, receive);
-      else receive(before);
+      this.#mapItems(bytes, text, items, budget, layer, receive);
       return;
     }
     const time = this.#timeOf(values);
@@ -129,12 +125,11 @@ export class RecordMapper {
   }
 
   #mapped(record: Buffer, values: RecordReader, time: Time): MappedRecord {
-    const before = this.#leftOut(record, values);
-    if (before !== null) {
-      return before;
-    }
     let zoneId: number | null = null;
     try {
+      if (this.#isLeftOut(values)) {
+        return { kind: 'leftOut', record };
+      }
       const zone = this.#zoneOf(values);
       zoneId = typeof zone === 'number' ? zone : null;
       if (time.kind === 'fault') throw new MappingFault(time.reason);
@@ -152,15 +147,9 @@ export class RecordMapper {
     }
   }
 
-  /** Null where the record, or the envelope, is not left out. */
-  #leftOut(record: Buffer, values: RecordReader): MappedRecord | null {
+  #isLeftOut(values: RecordReader): boolean {
     const { leaveOut } = this.#mapping;
-    try {
-      return leaveOut !== null && values.textOf(leaveOut, 'leaveOut')?.toLowerCase() === 'true' ? { kind: 'leftOut', record } : null;
-    } catch (error) {
-      if (!(error instanceof MappingFault)) throw error;
-      return { kind: 'rejected', reason: error.message, zoneId: this.#zones.given, record };
-    }
+    return leaveOut !== null && values.textOf(leaveOut, 'leaveOut')?.toLowerCase() === 'true';
   }
 
   #timeOf(values: RecordReader): Time {
@@ -236,9 +225,10 @@ function parsedObject(text: string): Readonly<Record<string, unknown>> | undefin
   }
 }
 
-/** Whether a path of items leads to a list; one with `[*]` does where it leads to anything. */
-function isList(found: unknown, steps: readonly PathStep[]): boolean {
-  return Array.isArray(found) || (found !== undefined && steps.some(({ kind }) => kind === 'each'));
+/** Whether a path of items leads to a list or a text; one with `[*]` does where it leads to anything. */
+function hasItems(record: unknown, steps: readonly PathStep[]): boolean {
+  const found = foundAt(record, steps, NOTHING_IS_ABSENT);
+  return Array.isArray(found) || typeof found === 'string' || (found !== undefined && steps.some(({ kind }) => kind === 'each'));
 }
 
 /** The JSON text of the object that a shipper wrapped as it is or as a text; null where there is none. */

@@ -130,8 +130,8 @@ export function scalarText(value: unknown): string | null {
 }
 
 /**
- * The JSON texts of the items of the list that the path names, as they are written in a JSON text; null where there is none. `[*]` stands
- * for every item here, so that the items of a path that has one are what stands behind it.
+ * The JSON texts of the items of the list that the path names, as they are written in a JSON text, or the one text that it names; null
+ * where there is neither. `[*]` stands for every item here, so that the items of a path that has one are what stands behind it.
  */
 export function itemTexts(text: string, steps: readonly PathStep[]): readonly string[] | null {
   let found: readonly string[] = [text];
@@ -139,8 +139,12 @@ export function itemTexts(text: string, steps: readonly PathStep[]): readonly st
   if (steps.some(({ kind }) => kind === 'each')) {
     return found.length === 0 ? null : found;
   }
-  const [list] = found;
-  return list === undefined || kindOf(list) !== 'list' ? null : membersOf(list).map((item) => item.text);
+  const [one] = found;
+  if (one === undefined) {
+    return null;
+  }
+  const kind = kindOf(one);
+  return kind === 'list' ? membersOf(one).map((item) => item.text) : kind === 'string' ? [one] : null;
 }
 
 function textsBehind(text: string, step: PathStep): readonly string[] {

@@ -43,7 +43,7 @@ export class RecordReader {
 
   /** The same before its table. */
   #untranslated(value: MappedValue, member: string): string | undefined {
-    if (!value.when.every((condition) => this.#holds(condition))) {
+    if (!this.holds(value.when)) {
       return undefined;
     }
     const isAbsent = value.absent === undefined ? this.#isAbsent : absentBy(value.absent);
@@ -75,13 +75,13 @@ export class RecordReader {
     return foundAt(this.#record, path.steps, isAbsent);
   }
 
-  #holds({ path, texts }: Condition): boolean {
-    const found = this.at(path);
-    if (texts === null) {
-      return found !== undefined;
-    }
-    const text = scalarText(found);
-    return text !== null && texts.has(text.toLowerCase());
+  /** Whether all conditions hold. */
+  holds(when: readonly Condition[]): boolean {
+    return when.every(({ path, texts }) => {
+      const found = this.at(path);
+      const text = texts === null ? null : scalarText(found);
+      return texts === null ? found !== undefined : text !== null && texts.has(text.toLowerCase());
+    });
   }
 
   #sourced(source: Source, member: string, isAbsent: (value: unknown) => boolean): unknown {

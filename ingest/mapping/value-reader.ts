@@ -123,7 +123,7 @@ export class ValueReader {
     if (lower !== undefined && upper !== undefined) this.refuse(upper, `upper of ${member}`, 'lower or upper, not both');
     return {
       source,
-      when: when === undefined ? [] : this.#conditions(when, member),
+      when: when === undefined ? [] : this.conditions(when, member),
       decode: decode === undefined ? [] : this.decodeSteps(decode, member),
       ...(absent !== undefined && { absent: new Set(this.texts(absent, `absent of ${member}`).map((text) => text.toLowerCase())) }),
       address: this.#isTrue(address, `address of ${member}`),
@@ -147,7 +147,7 @@ export class ValueReader {
   }
 
   /** `path: text`, `path: [text, …]`, or `path: '*'` for one that is present. */
-  #conditions(value: YamlTree, member: string): readonly Condition[] {
+  conditions(value: YamlTree, member: string): readonly Condition[] {
     if (value.kind !== 'map') {
       this.refuse(value, `when of ${member}`, "paths, each with a text, a list of texts, or '*' for any");
       return [];

@@ -37,7 +37,7 @@ describe.each(CASES)('$name', ({ name, cases }) => {
       if (typeof outcome === 'string') return outcome;
       const { shieldZoneId, timestamp, logId, ...rest } = outcome;
       const isOfRecord = logId === digestId(one.record);
-      const zone = members.includes('zone:') ? { zone: String(shieldZoneId) } : {};
+      const zone = /^zone:/m.test(members) ? { zone: String(shieldZoneId) } : {};
       return { ...zone, timestamp: new Date(Number(timestamp)).toISOString(), ...(isOfRecord ? {} : { logId }), ...rest };
     });
     expect(outcomes).toEqual(wanted);

@@ -234,10 +234,15 @@ describe('an envelope', () => {
     expect(found.map((one) => (one.kind === 'event' ? logOf(one) : outcomeOf(one)))).toEqual(wanted);
   });
 
-  it('that is left out is not taken apart', () => {
-    expect(mapped(mappingOf(`${TIME}items: records\nleaveOut: total`), `{"total":true,"records":[${RECORD}]}`)).toMatchObject([
-      { kind: 'leftOut' },
-    ]);
+  it('is one only where its conditions hold', () => {
+    const mapping = mappingOf(`${TIME}items: {path: records, when: {kind: data}}\nleaveOut: {path: kind, table: {control: 'true'}}`);
+    expect(mapped(mapping, `{"kind":"Data","records":[${RECORD}]}`).map(logOf)).toEqual([RECORD]);
+    expect(mapped(mapping, `{"kind":"control","records":["hello"]}`)).toMatchObject([{ kind: 'leftOut' }]);
+  });
+
+  it('may have one text', () => {
+    const mapping = mappingOf(`${TIME}items: {path: message.data, decode: base64}\nleaveOut: {first: [n, {const: 'true'}]}`);
+    expect(mapped(mapping, `{"message":{"data":${base64(RECORD)}}}`).map(logOf)).toEqual([RECORD]);
   });
 
   test('unpacks so much of all items at most', () => {
