@@ -7,6 +7,8 @@ import { programNow } from '../api/program-clock.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { EventKey } from '../state/explorer-state.ts';
 import { OFFERED_COLUMNS, type OfferedColumn } from '../state/offered-columns.ts';
+import { ruleNameOf } from '../state/rule-names.ts';
+import { fixedLink } from '../state/shared-link.ts';
 import { rangeAround } from '../state/time-range.ts';
 import { millisecondTime, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
@@ -17,6 +19,7 @@ import { LogTree } from './log-tree.ts';
 import { closeEvent, focusWish, openEvent, opened, reloadEvent } from './opened-event.ts';
 import { useSpaceForEvent } from './space-for-event.ts';
 import { SurroundingEvents } from './surrounding-events.ts';
+import { ticketText } from './ticket-text.ts';
 
 /** The open event beside the table, which can still be used. Escape closes it, and the focus goes back to where it was. */
 export function EventDrawer(props: DrawerProps) {
@@ -93,6 +96,11 @@ function rowText({ logId, timestamp, logText, fields, shieldZoneId }: ParsedRow)
   return `${text.slice(0, -1)},"log":${logText}}`;
 }
 
+function ticketOf(row: ParsedRow): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return ticketText(row, { clock: explorer.peek().clock, timeZone, ruleName: ruleNameOf(row.fields['ruleId'] ?? ''), link: fixedLink() });
+}
+
 interface ShownProps extends DrawerProps {
   readonly row: ParsedRow;
 }
@@ -120,6 +128,9 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
   const key = rowKey(row);
   return html`<${DrawerHead}>
       <${Steps} row=${row} neighboursOf=${neighboursOf} />
+      <button type="button" title="As text: what, when, rule, address, link (c)" data-shortcut="c" onClick=${() => void copy(ticketOf(row))}>
+        Copy for a ticket
+      </button>
       <button type="button" onClick=${() => void copy(rowText(row))}>Copy event</button>
     </${DrawerHead}>
     <dl class="fields">

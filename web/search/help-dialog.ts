@@ -15,6 +15,8 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
   ['l', 'live: events as they come in'],
   ['s', 'saved searches'],
   ['x', 'stop comparing'],
+  ['e', 'go to the table'],
+  ['c', 'copy the open event as text, for a ticket'],
   ['u', 'take the last change back'],
   ['?', 'this list'],
   ['← →', 'in the histogram, go from bar to bar; with Shift, choose a stretch; Enter opens what can be done with it'],

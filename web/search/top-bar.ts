@@ -7,6 +7,7 @@ import { Help } from './help-dialog.ts';
 import { KeyButton } from './key-dialog.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { SearchLineBox } from './search-line-box.ts';
+import { ShareButton } from './share-button.ts';
 import { TimePicker, TimeSteps } from './time-picker.ts';
 import { ZonePicker } from './zone-picker.ts';
 
@@ -67,6 +68,7 @@ export function TopBar({ children }: TopBarProps) {
       <button type="button" title="Search again, up to now (r)" data-shortcut="r" onClick=${askAgain}>Refresh</button>
       <${AutoRefresh} />
       ${children}
+      <${ShareButton} />
       <span class="spacer" />
       <button
         type="button"

@@ -51,16 +51,21 @@ interface ApplyOptions {
   readonly words?: string;
 }
 
+/** The address of a state, below the origin of the page. */
+export function linkTo(state: ExplorerState): string {
+  const query = linkOf(state).toString();
+  const mark = query.length > LONGEST_QUERY ? '#' : '?';
+  return `${location.pathname}${query === '' ? '' : `${mark}${query}`}`;
+}
+
 /**
  * Changes the state and the link; Back takes the change back. Everything on the page follows from it: nothing else asks the program. A
  * change of nothing does nothing.
  */
 export function apply(change: Partial<ExplorerState>, { replace = false, words }: ApplyOptions = {}): void {
   const next = { ...current.peek(), ...change };
-  const [before, after] = [linkOf(current.peek()).toString(), linkOf(next).toString()];
-  if (before === after) return;
-  const mark = after.length > LONGEST_QUERY ? '#' : '?';
-  const link = `${location.pathname}${after === '' ? '' : `${mark}${after}`}`;
+  const link = linkTo(next);
+  if (link === linkTo(current.peek())) return;
   if (!replace) depth.value += 1;
   const entry = { depth: depth.peek() };
   if (replace) history.replaceState(entry, '', link);

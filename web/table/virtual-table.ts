@@ -56,6 +56,9 @@ function leastOf({ leastRem, leastVw }: TableColumn<never>): string {
   return leastVw === undefined ? `${leastRem}rem` : `min(${leastRem}rem, ${leastVw}vw)`;
 }
 
+/** A click waits so long for a second one, which marks a word: what opens would move the words from under the mouse. */
+const SECOND_CLICK_MS = 250;
+
 /** What a person clicks in a line instead of the line. */
 const CONTROLS = 'button, a, input, select';
 
@@ -69,6 +72,7 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
   const head = useRef<HTMLDivElement>(null);
   /** A value that gets the focus when its line is drawn. */
   const wanted = useRef<ValuePlace | null>(null);
+  const opening = useRef<ReturnType<typeof setTimeout>>(undefined);
   const id = useId();
   const [scrollTopPx, setScrollTop] = useState(0);
   const [viewportPx, setViewport] = useState(0);
@@ -88,6 +92,7 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     isFocusOrphaned = false;
     return () => {
       isFocusOrphaned = document.activeElement === element;
+      clearTimeout(opening.current);
       observer.disconnect();
     };
   }, []);
@@ -144,11 +149,13 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     event.preventDefault();
   };
   const clicked = (event: MouseEvent, line: number): void => {
+    clearTimeout(opening.current);
     // A user who selects text to copy it does not want to open the line.
     if ((event.target as Element).closest(CONTROLS) !== null || getSelection()?.isCollapsed === false) return;
     setActive(line);
     wanted.current = null;
-    openLine(line);
+    const item = itemAt(line);
+    if (item !== undefined) opening.current = setTimeout(() => onOpen(item), SECOND_CLICK_MS);
   };
 
   const lines = Array.from({ length: range.end - range.first }, (_, index) => range.first + index);
@@ -157,6 +164,7 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     class="grid"
     role="grid"
     tabindex="0"
+    data-shortcut="e"
     aria-label=${label}
     data-held=${scrollTopPx > 0 ? '' : undefined}
     aria-rowcount=${count + 1}

@@ -14,7 +14,7 @@ export function turnShortcuts(isOn: boolean): void {
 }
 
 /**
- * A single key goes to the element that names it in `data-shortcut`: fields get the focus, buttons are clicked. Keys that are typed into
+ * A single key goes to the element that names it in `data-shortcut`: fields and tables get the focus, buttons are clicked. Keys that are typed into
  * a field, or pressed together with others, or while a dialog is open, mean what they always do.
  */
 export function startShortcuts(): void {
@@ -25,7 +25,7 @@ export function startShortcuts(): void {
     const element = document.querySelector<HTMLElement>(`[data-shortcut="${CSS.escape(key)}"]`);
     if (element === null) return;
     event.preventDefault();
-    if (element.matches('input, textarea, select')) element.focus();
+    if (element.matches('input, textarea, select, [role=grid]')) element.focus();
     else element.click();
   });
 }

@@ -20,8 +20,13 @@ export function offsetText(ms: number, clock: Clock): string {
     const other = ms + ahead - aheadOfUtc(beside, clock);
     return other !== ms && other + aheadOfUtc(other, clock) === ms + ahead;
   });
-  if (!isTwice) return '';
+  return isTwice ? ` ${zoneOffset(ms, clock)}` : '';
+}
+
+/** `+02:00`: how far the clock is ahead of UTC. */
+export function zoneOffset(ms: number, clock: Clock): string {
+  const ahead = aheadOfUtc(ms, clock);
   const minutes = Math.abs(ahead) / MINUTE_MS;
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
-  return ` ${ahead < 0 ? '-' : '+'}${hours}:${rest}`;
+  return `${ahead < 0 ? '-' : '+'}${hours}:${rest}`;
 }
