@@ -3,11 +3,12 @@ import { shownColumns } from '../events/column-choice.ts';
 import { eventTableColumns } from '../events/column-layout.ts';
 import { enterEvent, isOpen, openEvent } from '../events/opened-event.ts';
 import { apply, explorer } from '../state/explorer.ts';
+import { DEFAULT_STATE } from '../state/explorer-state.ts';
 import { VirtualTable } from '../table/virtual-table.ts';
 import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { listWords, unwatchedWords } from './live-list.ts';
-import { liveList, pause, tailState, watchAgain } from './live-tail.ts';
+import { clear, liveList, liveNews, liveRate, pause, tailState, watchAgain } from './live-tail.ts';
 import type { TailState } from './watch-tail.ts';
 
 /** Events as they come in. */
@@ -16,6 +17,7 @@ export function LivePanel() {
   const { clock } = explorer.value;
   return html`<div class="table-bar">
       <button type="button" aria-pressed=${list.isPaused} onClick=${() => pause(!list.isPaused)}>Pause</button>
+      <button type="button" onClick=${clear}>Clear</button>
       <${LiveStatus} />
     </div>
     <${VirtualTable}
@@ -24,6 +26,7 @@ export function LivePanel() {
       count=${list.shown.length}
       itemAt=${(line: number) => list.shown[line]}
       contents="live"
+      moved=${list.moved}
       isCurrent=${isOpen}
       onView=${() => {}}
       onOpen=${(row: ParsedRow) => [pause(true), enterEvent(row)]}
@@ -35,7 +38,9 @@ export function LivePanel() {
 export function LiveSwitch() {
   const { isLive } = explorer.value;
   const change = ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
-    apply({ isLive: !isLive });
+    // Nothing comes into a time that has ended.
+    const { range } = explorer.peek();
+    apply({ isLive: !isLive, range: isLive || range.kind === 'last' ? range : DEFAULT_STATE.range });
     // The key works from everywhere on the page, and the table may be below the window.
     const { top, bottom } = currentTarget.getBoundingClientRect();
     if (top < 0 || bottom > innerHeight) currentTarget.scrollIntoView();
@@ -61,15 +66,21 @@ const WORDS: Readonly<Record<TailState['kind'], string>> = {
   refused: 'The program has refused the live tail',
 };
 
+/** With a digit behind the point where there are few. */
+function rateText(rate: number): string {
+  return rate.toLocaleString('en', { maximumFractionDigits: rate < 10 ? 1 : 0 });
+}
+
 function LiveStatus() {
   const { kind, detail } = tailState.value;
   const { clock } = explorer.value;
   const isBad = kind !== 'watching' && kind !== 'connecting';
   const unwatched = unwatchedWords(liveList.value, (ms) => timeText(ms, clock));
   const words = detail === '' ? WORDS[kind] : `${WORDS[kind]}: ${detail}`;
-  // How many events there are changes all the time: read aloud, it would leave no room for anything else.
+  // How many events there are changes all the time: read aloud each time, it would leave no room for anything else.
   return html`<span>
-    <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatched}</span>; ${listWords(liveList.value)}
+    <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatched}</span>; ${listWords(liveList.value)}; ${rateText(liveRate.value)} a second
+    <span class="spoken" aria-live="polite">${liveNews.value}</span>
     ${kind === 'refused' ? html` <button type="button" onClick=${watchAgain}>Try again</button>` : null}
   </span>`;
 }

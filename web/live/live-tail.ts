@@ -6,7 +6,19 @@ import { programNow } from '../api/program-clock.ts';
 import type { Neighbours } from '../events/event-pages.ts';
 import { explorer } from '../state/explorer.ts';
 import { tailPath } from '../state/tail-request.ts';
-import { emptyList, type LiveList, withDropped, withPause, withRows, withUnwatched } from './live-list.ts';
+import { countText, eventsText } from '../widgets/format.ts';
+import {
+  type Arrivals,
+  cleared,
+  emptyList,
+  type LiveList,
+  rateOf,
+  withArrivals,
+  withDropped,
+  withPause,
+  withRows,
+  withUnwatched,
+} from './live-list.ts';
 import { takeTurn } from './stream-turn.ts';
 import { type TailState, watchTail } from './watch-tail.ts';
 
@@ -19,9 +31,20 @@ const DRAW_MS = 200;
 const list = signal<LiveList>(emptyList(MOST));
 const state = signal<TailState>({ kind: 'connecting', detail: '' });
 const turn = signal(0);
+const rate = signal(0);
+const told = signal('');
+
+/** The pause between two sentences of a screen reader on how many events came. */
+const TOLD_MS = 10_000;
 
 export const liveList: ReadonlySignal<LiveList> = list;
 export const tailState: ReadonlySignal<TailState> = state;
+
+/** Events a second. */
+export const liveRate: ReadonlySignal<number> = rate;
+
+/** How many events have come, as a screen reader hears it; empty while none do. */
+export const liveNews: ReadonlySignal<string> = told;
 
 /** The events beside one of the table. */
 export function liveNeighboursOf(key: string): Neighbours {
@@ -33,6 +56,11 @@ export function liveNeighboursOf(key: string): Neighbours {
 /** Pauses the table, or goes on with what came in meanwhile. The tail is read on. */
 export function pause(isPaused: boolean): void {
   list.value = withPause(list.peek(), isPaused);
+}
+
+/** Empties the table. What comes in is shown on. */
+export function clear(): void {
+  list.value = cleared(list.peek());
 }
 
 /** Opens a tail anew that the program has refused. */
@@ -50,9 +78,29 @@ function streamLocks(): LockManager | null {
   return (navigator.locks as LockManager | undefined) ?? null;
 }
 
+/** Keeps the rate, and what a screen reader is told, as long as a tail is watched; `came()` says how many events it has had. */
+function keepCounting(came: () => number, signal: AbortSignal): void {
+  let arrivals: readonly Arrivals[] = [];
+  let toldAt = { at: performance.now(), count: 0 };
+  const count = (): void => {
+    const now = { at: performance.now(), count: came() };
+    arrivals = withArrivals(arrivals, now);
+    rate.value = rateOf(arrivals);
+    if (now.at - toldAt.at < TOLD_MS) return;
+    told.value = now.count === toldAt.count ? '' : `${eventsText(now.count - toldAt.count)} came, ${countText(now.count)} in all`;
+    toldAt = now;
+  };
+  [rate.value, told.value] = [0, ''];
+  count();
+  const timer = setInterval(count, 1_000);
+  signal.addEventListener('abort', () => clearInterval(timer));
+}
+
 function watch(path: string, signal: AbortSignal): void {
   let gathered: ParsedRow[] = [];
   let isDue = false;
+  let came = 0;
+  keepCounting(() => came, signal);
   const draw = (): void => {
     isDue = false;
     if (signal.aborted) return;
@@ -64,6 +112,7 @@ function watch(path: string, signal: AbortSignal): void {
     fetchStream: (headers, whileOpen) => fetchWithKey(path, { headers, signal: whileOpen }),
     onRow(text) {
       gathered.push(readRow(text));
+      came += 1;
       // A hidden page is drawn rarely; it keeps no more than it would show.
       if (gathered.length > 2 * MOST.rows) draw();
       if (!isDue) setTimeout(draw, DRAW_MS);

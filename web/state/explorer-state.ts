@@ -60,3 +60,8 @@ export const DEFAULT_STATE: ExplorerState = {
 export function zonesText(zones: Zones): string {
   return zones === 'all' ? 'all' : zones.join(',');
 }
+
+/** The state without what its range rules out: nothing comes into a time that has ended, so it is not watched. */
+export function consistent(state: ExplorerState): ExplorerState {
+  return state.isLive && state.range.kind === 'between' ? { ...state, isLive: false } : state;
+}

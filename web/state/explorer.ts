@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { ExplorerState } from './explorer-state.ts';
+import { consistent, type ExplorerState } from './explorer-state.ts';
 import { linkOf, readLink } from './link.ts';
 
 /** How many changes Back can take back, kept with each entry of the browser's history. */
@@ -27,7 +27,7 @@ function queryNow(): string {
 
 const initial = readLink(queryNow());
 
-const current = signal(initial.state);
+const current = signal(consistent(initial.state));
 
 /** What a person has chosen. Change it by {@link apply} alone. */
 export const explorer: ReadonlySignal<ExplorerState> = current;
@@ -63,7 +63,7 @@ export function linkTo(state: ExplorerState): string {
  * change of nothing does nothing.
  */
 export function apply(change: Partial<ExplorerState>, { replace = false, words }: ApplyOptions = {}): void {
-  const next = { ...current.peek(), ...change };
+  const next = consistent({ ...current.peek(), ...change });
   const link = linkTo(next);
   if (link === linkTo(current.peek())) return;
   if (!replace) depth.value += 1;
@@ -84,5 +84,5 @@ addEventListener('popstate', () => {
   depth.value = depthNow();
   lastChange.value = null;
   ignoredOfLink.value = ignored;
-  current.value = state;
+  current.value = consistent(state);
 });

@@ -23,6 +23,8 @@ export interface VirtualTableProps<Item> {
   readonly itemAt: (line: number) => Item | undefined;
   /** When it changes, the table is another one: it begins at its top. */
   readonly contents: string;
+  /** By how many lines all items have moved down since the table began, because others came before them; absent: by none. */
+  readonly moved?: number;
   /** The line that is marked, because its item is shown elsewhere. */
   readonly isCurrent: (item: Item) => boolean;
   readonly onView: (range: LineRange) => void;
@@ -67,7 +69,7 @@ const CONTROLS = 'button, a, input, select';
  * and down, Home and End go from line to line, Enter opens one. Arrows to the side go to the values of a line that open menus, and back.
  */
 export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
-  const { label, columns, count, itemAt, contents, isCurrent, onView, onOpen, onMove } = props;
+  const { label, columns, count, itemAt, contents, moved = 0, isCurrent, onView, onOpen, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
   /** A value that gets the focus when its line is drawn. */
@@ -102,6 +104,17 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     setActive(0);
     wanted.current = null;
   }, [contents]);
+  const movedBefore = useRef(moved);
+  useLayoutEffect(() => {
+    const by = moved - movedBefore.current;
+    movedBefore.current = moved;
+    const element = scroller.current;
+    // At the top there are always the first lines.
+    if (element === null || by === 0 || (active === 0 && element.scrollTop === 0)) return;
+    setActive(by < 0 ? 0 : Math.min(count - 1, active + by));
+    element.scrollTop = by < 0 ? 0 : element.scrollTop + by * rowPx;
+    setScrollTop(element.scrollTop);
+  }, [moved]);
   useLayoutEffect(() => {
     if (document.activeElement === scroller.current) focusWanted();
   });

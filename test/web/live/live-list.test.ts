@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import {
+  type Arrivals,
+  cleared,
   emptyList,
   type LiveList,
   listWords,
+  rateOf,
   unwatchedWords,
+  withArrivals,
   withDropped,
   withPause,
   withRows,
@@ -59,4 +63,53 @@ test('says when nothing was watched, and nothing of it where that is not so', ()
     '; nothing was watched from 2 ms to 30 ms, from 40 ms to 50 ms',
   ]);
   expect(ids(once.shown)).toEqual([1]);
+});
+
+test('tells by how many lines its rows have moved down, those of a pause when they are shown', () => {
+  const shown = withRows(withRows(start(3), rowsOf(1, 2)), rowsOf(3, 4));
+  expect(shown.moved).toBe(4);
+  const paused = withRows(withPause(shown, true), rowsOf(5, 6, 7, 8));
+  expect(paused.moved).toBe(4);
+  // Of four that came in the pause three are kept.
+  expect(withPause(paused, false).moved).toBe(7);
+});
+
+test('is emptied, and goes on as it was: paused or not', () => {
+  const list = withUnwatched(withDropped(withRows(start(9), rowsOf(1, 2)), 3, 'costly'), { from: 1, to: 2 });
+  expect(cleared(list)).toEqual(start(9));
+  expect(cleared(withRows(withPause(list, true), rowsOf(3)))).toEqual(withPause(start(9), true));
+});
+
+test.each<[what: string, arrivals: readonly Arrivals[], rate: number]>([
+  ['before anything is known', [], 0],
+  ['at the first moment', [{ at: 5, count: 7 }], 0],
+  [
+    'over less than ten seconds',
+    [
+      { at: 0, count: 0 },
+      { at: 2_000, count: 5 },
+    ],
+    2.5,
+  ],
+  [
+    'when no more come',
+    [
+      { at: 0, count: 9 },
+      { at: 9_000, count: 9 },
+    ],
+    0,
+  ],
+])('events a second %s', (_what, arrivals, rate) => {
+  expect(rateOf(arrivals)).toBe(rate);
+});
+
+test('events a second are those of the last ten, however seldom they are counted', () => {
+  const count = (times: readonly number[]): readonly Arrivals[] =>
+    times.reduce<readonly Arrivals[]>((earlier, at) => withArrivals(earlier, { at, count: at < 10_000 ? at / 10 : 1_000 }), []);
+  const everySecond = Array.from({ length: 31 }, (_, second) => second * 1_000);
+  expect(rateOf(count(everySecond.slice(0, 11)))).toBe(100);
+  expect(rateOf(count(everySecond.slice(0, 16)))).toBe(50);
+  expect(rateOf(count(everySecond))).toBe(0);
+  // A tab that was hidden is counted a minute later.
+  expect(count([0, 1_000, 61_000])).toEqual([{ at: 61_000, count: 1_000 }]);
 });
