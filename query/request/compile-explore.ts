@@ -52,11 +52,11 @@ function plannedHistogram(
  * the selection's own faults are found.
  */
 function plannedSelection(request: SelectionRequest, window: TimeWindow | undefined, errors: ErrorList): Selection | null {
-  const { path, from, to, filters, exclude } = request;
+  const { path, from, to, query, filters, exclude } = request;
   if (from !== undefined && to !== undefined && to <= from) {
     errors.add(propertyPath(path, 'to'), `must be greater than from (${from}), not ${to}`);
   }
-  const where = requestPredicate({ terms: [], filters, exclude }, errors);
+  const where = requestPredicate({ terms: query.terms, filters, exclude }, errors);
   if (window === undefined) return null;
   const fromMs = from === undefined ? window.fromMs : within(from, window);
   const toMs = to === undefined ? window.toMs : within(to, window);

@@ -7,7 +7,7 @@ import { type ClauseList, readClauses } from './filter-clauses.ts';
 import { type RequestConditions, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
-import { refuseCostly } from './search-costs.ts';
+import { type QueryTerms, refuseCostly } from './search-costs.ts';
 import { type RequestOutput, readOutput } from './search-request.ts';
 import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
@@ -27,6 +27,7 @@ export interface HistogramInRequest extends Pick<HistogramRequest, 'by'> {
 /** EventLogsSelection. A time that it does not give is undefined, too. */
 export interface SelectionRequest extends RequestWindow {
   readonly path: string;
+  readonly query: QueryTerms;
   readonly filters: ClauseList;
   readonly exclude: ClauseList;
 }
@@ -53,7 +54,7 @@ const FACET_VALUES: IntegerRange = { min: 1n, max: BigInt(MAX_FACET_VALUES) };
 /** The orders of the values of a facet. */
 export const FACET_ORDERS: readonly FacetOrder[] = ['count', 'difference'];
 
-const SELECTION_PROPERTIES = ['from', 'to', 'filters', 'exclude'];
+const SELECTION_PROPERTIES = ['from', 'to', 'query', 'filters', 'exclude'];
 
 /** Reads the body field by field and adds everything that is wrong to the errors. A null optional field counts as absent. */
 export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreRequest | undefined {
@@ -62,7 +63,7 @@ export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreR
     return undefined;
   }
   const window = readWindow(fields, errors);
-  const terms = readTerms(fields, errors);
+  const query = readTerms(fields, BODY, errors);
   const filters = readClauses(fields, BODY, 'filters', errors);
   const exclude = readClauses(fields, BODY, 'exclude', errors);
   const output = readOutput(fields, GROUP_DIMENSIONS, errors);
@@ -70,8 +71,8 @@ export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreR
   const hasSelection = (fields.get('selection') ?? null) !== null;
   const facets = readFacets(fields.get('facets') ?? null, 'facets', hasSelection, errors);
   const selection = readSelection(fields.get('selection') ?? null, 'selection', errors);
-  refuseCostly(terms, [filters, exclude, ...(selection === null ? [] : [selection.filters, selection.exclude])], errors);
-  return { ...window, terms, filters, exclude, ...output, histogram, facets, selection };
+  refuseCostly([query, filters, exclude, ...(selection === null ? [] : [selection.query, selection.filters, selection.exclude])], errors);
+  return { ...window, terms: query.terms, filters, exclude, ...output, histogram, facets, selection };
 }
 
 function readHistogram(value: JsonValue, path: string, errors: ErrorList): HistogramInRequest | null {
@@ -139,6 +140,7 @@ function readSelection(value: JsonValue, path: string, errors: ErrorList): Selec
     path,
     from: readOptionalTime(fields, path, 'from', errors),
     to: readOptionalTime(fields, path, 'to', errors),
+    query: readTerms(fields, path, errors),
     filters: readClauses(fields, path, 'filters', errors),
     exclude: readClauses(fields, path, 'exclude', errors),
   };

@@ -4,7 +4,13 @@ import { utf8Length } from '../text-bytes.ts';
 import type { Alternative, ClauseList, FilterClause } from './filter-clauses.ts';
 import { type ErrorList, shownValue } from './request-errors.ts';
 
-/** The query of a request, or one of its lists of clauses. */
+/** The terms of a free text, and where it is. */
+export interface QueryTerms {
+  readonly path: string;
+  readonly terms: readonly string[];
+}
+
+/** A free text of a request, or one of its lists of clauses. */
 interface CountedPart {
   readonly path: string;
   readonly clauses: readonly FilterClause[];
@@ -38,23 +44,29 @@ const SHARED_LIMITS: readonly SharedLimit[] = [
 
 /**
  * Adds an error for each searched text that is too long, at its place, and one for each limit of all parts together that is passed, at the
- * part that passes it. `terms` are those of `query`.
+ * part that passes it.
  */
-export function refuseCostly(terms: readonly string[], lists: readonly ClauseList[], errors: ErrorList): void {
-  const query = { path: 'query', clauses: [], searched: terms.map((text) => ({ text, path: 'query' })) };
-  const parts: readonly CountedPart[] = [query, ...lists.map((list) => ({ ...list, searched: searchedIn(list) }))];
-  for (const { text, path } of parts.flatMap(({ searched }) => searched)) refuseLong(text, path, errors);
+export function refuseCostly(given: readonly (QueryTerms | ClauseList)[], errors: ErrorList): void {
+  const parts = given.map(countedPart);
+  for (const part of parts) {
+    for (const searched of part.searched) refuseLong(searched, part, errors);
+  }
   for (const limit of SHARED_LIMITS) refuseMany(parts, limit, errors);
 }
 
-function searchedIn({ clauses }: ClauseList): readonly Alternative[] {
-  return clauses.flatMap(({ op, alternatives }) => (FILTER_OPS[op].searchesTexts === true ? alternatives : []));
+function countedPart(part: QueryTerms | ClauseList): CountedPart {
+  const { path } = part;
+  if ('terms' in part) {
+    return { path, clauses: [], searched: part.terms.map((text) => ({ text, path })) };
+  }
+  const searched = part.clauses.flatMap(({ op, alternatives }) => (FILTER_OPS[op].searchesTexts === true ? alternatives : []));
+  return { path, clauses: part.clauses, searched };
 }
 
-function refuseLong(text: string, path: string, errors: ErrorList): void {
+function refuseLong({ text, path }: Alternative, part: CountedPart, errors: ErrorList): void {
   const length = utf8Length(text);
   if (length > SEARCH_LIMITS.searchedTextBytes) {
-    const each = path === 'query' ? ' in each word and phrase' : '';
+    const each = path === part.path ? ' in each word and phrase' : '';
     errors.add(path, `must have at most ${SEARCH_LIMITS.searchedTextBytes} bytes${each}, not ${length}: ${shownValue(text)}`);
   }
 }

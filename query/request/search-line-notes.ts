@@ -304,7 +304,7 @@ function phraseNotes(line: string): readonly LineNote[] {
 /** Of filters that no event fulfils together. A search that is refused has none: to try all that it may have would take minutes. */
 function contradictions({ filters, exclude }: LineSearch): readonly LineNote[] {
   const costly = new ErrorList();
-  refuseCostly([], [{ path: '', clauses: [...filters, ...exclude].map(asClause) }], costly);
+  refuseCostly([{ path: '', clauses: [...filters, ...exclude].map(asClause) }], costly);
   if (!costly.isEmpty) return [];
   return DIMENSIONS.flatMap((field): LineNote[] => {
     const clauses = filters.filter((clause) => clause.field === field);

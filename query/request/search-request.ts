@@ -33,10 +33,10 @@ export function readSearchRequest(body: JsonValue, errors: ErrorList): SearchReq
     return undefined;
   }
   const window = readWindow(fields, errors);
-  const terms = readTerms(fields, errors);
+  const query = readTerms(fields, BODY, errors);
   const filters = readClauses(fields, BODY, 'filters', errors);
-  refuseCostly(terms, [filters], errors);
-  return { ...window, terms, filters, exclude: { path: 'exclude', clauses: [] }, ...readOutput(fields, DIMENSIONS, errors) };
+  refuseCostly([query, filters], errors);
+  return { ...window, terms: query.terms, filters, exclude: { path: 'exclude', clauses: [] }, ...readOutput(fields, DIMENSIONS, errors) };
 }
 
 /** Reads what is wanted of the events, which may be grouped by the given dimensions. */

@@ -28,7 +28,7 @@ import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 import { EXCLUDE, SEARCH_GROUP, SEARCH_PROBLEMS, SUCCEEDED, WINDOW } from './openapi-search.ts';
 
 const { EventLogsSearchRequest, EventLogsSearchResponse } = SEARCH_GROUP.schemas;
-const { filters } = EventLogsSearchRequest.properties;
+const { query, filters } = EventLogsSearchRequest.properties;
 
 const nullableTime = (description: string) => ({ ...time(description), type: ['integer', 'null'] });
 
@@ -100,11 +100,11 @@ const REQUEST_SCHEMAS = {
   EventLogsSelection: {
     type: 'object',
     additionalProperties: false,
-    properties: { ...SELECTION_TIMES, filters, exclude: EXCLUDE },
-    anyOf: ['from', 'to', 'filters', 'exclude'].map(isGiven),
+    properties: { ...SELECTION_TIMES, query, filters, exclude: EXCLUDE },
+    anyOf: ['from', 'to', 'query', 'filters', 'exclude'].map(isGiven),
     description:
-      'A part of the result to hold against the rest of it. What lies outside the window is empty. Its clauses count towards the limits ' +
-      'of all filters',
+      'A part of the result to hold against the rest of it. What lies outside the window is empty. Its words and clauses count towards ' +
+      'the limits of all of them',
   },
 } as const;
 

@@ -40,11 +40,11 @@ function partsOf(all: number, most: number): number[] {
 /** Asks with a quarter of the clauses in each list. */
 async function askedInAll(
   clauses: readonly { readonly op: string; readonly value: readonly string[] }[],
-  query: string | null = null,
+  { query, selected: word }: { readonly query: string | null; readonly selected: string | null } = { query: null, selected: null },
 ): Promise<string> {
   const named = clauses.map((clause) => ({ field: 'url', ...clause }));
   const [filters = [], exclude = [], selected = [], others = []] = [0, 1, 2, 3].map((list) => named.filter((_, at) => at % 4 === list));
-  return asked({ query, filters, exclude, selection: { filters: selected, exclude: others } });
+  return asked({ query, filters, exclude, selection: { query: word, filters: selected, exclude: others } });
 }
 
 /** What the answer has where `most` are wanted, of more that there are. */
@@ -60,12 +60,12 @@ describeLimits('Explorer', import.meta.filename, {
     is: count(SEARCH_LIMITS.allAlternatives),
     ask: (size) => askedInAll(partsOf(size, 500).map((part) => ({ op: 'in', value: times(part, 'x') }))),
   },
-  'words and phrases of `query` and values of all of them for `contains` and `wildcard`': {
+  'words and phrases of both `query` and values of all of them for `contains` and `wildcard`': {
     is: count(SEARCH_LIMITS.searchedTexts),
     ask: (size) =>
       askedInAll(
         partsOf(size - 2, 20).map((part, at) => ({ op: at % 2 === 0 ? 'contains' : 'wildcard', value: times(part, 'x') })),
-        'two words',
+        { query: 'two', selected: 'words' },
       ),
   },
   'bytes of all of these': {
@@ -73,7 +73,7 @@ describeLimits('Explorer', import.meta.filename, {
     ask: (size) =>
       askedInAll(
         partsOf(size - 3, SEARCH_LIMITS.searchedTextBytes).map((part) => ({ op: 'wildcard', value: ['x'.repeat(part)] })),
-        'é b',
+        { query: 'b', selected: 'é' },
       ),
   },
   '`pageSize`': {

@@ -173,6 +173,7 @@ describe('a selection', () => {
     ['of more than the window', { from: T - 100, to: T + 100 }, 8],
     ['beside the window', { to: T - 100 }, 0],
     ['with a filter', { filters: [{ field: 'country', op: 'eq', value: ['DE'] }], to: T + 1 }, 1],
+    ['without words', { query: ' ' }, 8],
     ['without a filter', { exclude: [{ field: 'country', op: 'eq', value: ['DE'] }] }, 6],
   ])('%s', (_sentence, selection, expected) => {
     expect(explore({ selection }).selectedTotal).toBe(expected);
@@ -182,6 +183,14 @@ describe('a selection', () => {
     const filters = [{ field: 'country', op: 'eq', value: ['FR'] }];
     expect(explore({ filters, selection: { to: T + 5 } }).selectedTotal).toBe(1);
     expect(explore({ selection: { to: T + 5 } }, 10).selectedTotal).toBe(1);
+  });
+
+  test('has words, all of which an event has', () => {
+    const agents = eventsOf(['curl a', 'CURL b', 'wget a'].map((ua) => ({ ua })));
+    const exclude = [{ field: 'ua', op: 'contains', value: ['b'] }];
+    const selected = (selection: OracleExploreRequest['selection']) =>
+      explore({ selection: selection ?? null }, 'all', agents).selectedTotal;
+    expect([selected({ query: 'curl' }), selected({ query: 'a URL' }), selected({ query: 'curl', exclude })]).toEqual([2, 1, 1]);
   });
 
   test('is counted beside all of a value', () => {

@@ -35,7 +35,7 @@ export interface OracleFacetRequest {
   readonly order?: 'count' | 'difference' | null;
 }
 
-export interface OracleSelection extends Omit<OracleMatch, 'query'> {
+export interface OracleSelection extends OracleMatch {
   readonly from?: number | null;
   readonly to?: number | null;
 }

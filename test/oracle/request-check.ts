@@ -75,7 +75,13 @@ const EXPLORE_REQUEST = {
       type: 'object',
       nullable: true,
       additionalProperties: false,
-      properties: { from: { ...INT64, nullable: true }, to: { ...INT64, nullable: true }, filters: CLAUSES, exclude: CLAUSES },
+      properties: {
+        from: { ...INT64, nullable: true },
+        to: { ...INT64, nullable: true },
+        query: { type: 'string', nullable: true },
+        filters: CLAUSES,
+        exclude: CLAUSES,
+      },
     },
   },
 };
@@ -132,8 +138,8 @@ function isBounded(...matches: readonly OracleMatch[]): boolean {
 }
 
 /** It says something, and does not end before it begins. */
-function isPart({ from, to, filters, exclude }: OracleSelection): boolean {
-  const isGiven = [from, to, filters, exclude].some((part) => (part ?? null) !== null);
+function isPart({ from, to, query, filters, exclude }: OracleSelection): boolean {
+  const isGiven = [from, to, query, filters, exclude].some((part) => (part ?? null) !== null);
   return isGiven && (typeof from !== 'number' || typeof to !== 'number' || to > from);
 }
 

@@ -73,15 +73,14 @@ function selections(events: readonly OracleEvent[]): fc.Arbitrary<OracleSelectio
     .tuple(fc.constantFrom(...events.map(({ timestamp }) => timestamp)), fc.constantFrom(0, 0, 1, -1, 1_000, HOUR_MS))
     .map(([time, shift]) => time + shift);
   const time = fc.oneof({ arbitrary: near, weight: 6 }, { arbitrary: fc.constantFrom(-FAR_MS, 0, FAR_MS), weight: 1 });
-  const clauses = arbitraryMatch(events).map(({ filters, exclude }) => ({ filters, exclude }));
   return fc
-    .tuple(fc.option(time, { freq: 2 }), fc.option(time, { freq: 2 }), fc.option(clauses, { freq: 2 }))
+    .tuple(fc.option(time, { freq: 2 }), fc.option(time, { freq: 2 }), fc.option(arbitraryMatch(events), { freq: 2 }))
     .map(([from, to, match]): OracleSelection => {
       const isReversed = from !== null && to !== null && from > to;
       return { ...match, from: isReversed ? to : from, to: isReversed ? from : to };
     })
     .filter(
-      ({ from, to, filters, exclude }) =>
-        [from, to, filters, exclude].some((part) => (part ?? null) !== null) && (from === null || from !== to),
+      ({ from, to, query, filters, exclude }) =>
+        [from, to, query, filters, exclude].some((part) => (part ?? null) !== null) && (from === null || from !== to),
     );
 }

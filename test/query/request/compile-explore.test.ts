@@ -122,10 +122,11 @@ describe('a selection', () => {
   });
 
   test('has conditions of its own', () => {
-    const selection = { filters: [clause('action', 'eq', 'blocked')], exclude: [clause('ip', 'cidr', '10.0.0.0/8')] };
+    const selection = { query: 'shop', filters: [clause('action', 'eq', 'blocked')], exclude: [clause('ip', 'cidr', '10.0.0.0/8')] };
     expect(explored({ filters: [clause('url', 'eq', '/')], selection }).selection?.where).toEqual({
       kind: 'all',
       of: [
+        compileWith({ query: 'shop' }).where,
         { kind: 'equals', column: 'action', values: ['blocked'], folded: true },
         { kind: 'not', of: { kind: 'addressIn', ranges: [expect.anything()] } },
       ],
@@ -181,10 +182,19 @@ describe('a question of the explorer', () => {
       'facets[1].order',
       'must be count, not "difference": there is no selection to hold against the rest',
     ],
-    [{ selection: [] }, 'selection', 'must be an object with the properties from, to, filters, exclude, not an array'],
-    [{ selection: {} }, 'selection', 'must have at least one of from, to, filters, exclude'],
-    [{ selection: { from: null, exclude: null } }, 'selection', 'must have at least one of from, to, filters, exclude'],
-    [{ selection: { from: FROM, query: 'x' } }, 'selection.query', /^is not a property of this object; allowed are from, to, filters, /],
+    [{ selection: [] }, 'selection', 'must be an object with the properties from, to, query, filters, exclude, not an array'],
+    [{ selection: {} }, 'selection', 'must have at least one of from, to, query, filters, exclude'],
+    [{ selection: { from: null, exclude: null } }, 'selection', 'must have at least one of from, to, query, filters, exclude'],
+    [{ selection: { query: 7 } }, 'selection.query', 'must be a string, not 7'],
+    [{ selection: { query: '\ud800' } }, 'selection.query', /^must be Unicode text, without half a surrogate pair/],
+    [{ selection: { query: 'x'.repeat(65_537) } }, 'selection.query', /^must have at most 65536 characters, not 65537/],
+    [
+      { selection: { query: Array.from({ length: 65 }, (_, word) => `w${word}`).join(' ') } },
+      'selection.query',
+      /^must have at most 64 terms, not 65/,
+    ],
+    [{ selection: { query: 'x'.repeat(1_025) } }, 'selection.query', /^must have at most 1024 bytes in each word and phrase, not 1025/],
+    [{ selection: { from: FROM, words: 'x' } }, 'selection.words', /^is not a property of this object; allowed are from, to, query, /],
     [{ selection: { to: '5' } }, 'selection.to', /^must be an integer from -9223372036854775808 to 9223372036854775807, not "5"$/],
     [{ selection: { from: FROM + 5, to: FROM + 5 } }, 'selection.to', `must be greater than from (${FROM + 5}), not ${FROM + 5}`],
     [{ selection: { filters: [clause('ip', 'eq')] } }, 'selection.filters[0].value', 'must have at least one string'],
@@ -210,6 +220,12 @@ describe('a question of the explorer', () => {
       {
         field: 'selection.filters',
         message: 'must have at most 128 words of query and values of contains and wildcard together with those of query, filters, not 129',
+      },
+    ]);
+    expect(faults({ query: 'two words', filters: [texts], selection: { query: 'more', filters: [texts] } })).toEqual([
+      {
+        field: 'selection.filters',
+        message: expect.stringMatching(/together with those of query, filters, selection\.query, not 129$/),
       },
     ]);
     const long = [clause('ua', 'wildcard', ...times(4, 'x'.repeat(1_024)))];

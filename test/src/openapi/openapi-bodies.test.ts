@@ -172,9 +172,10 @@ describe('the document and the program agree on whether a question of the explor
     ['a selection by time', { selection: { from: 0, to: 1 } }, true],
     ['a selection by clauses', { selection: { filters: [filter()], exclude: [filter()] } }, true],
     ['a selection without a clause', { selection: { filters: [] } }, true],
+    ['a selection by words', { selection: { query: 'x' } }, true],
     ['a selection of nothing', { selection: {} }, false],
     ['a selection of nulls', { selection: { from: null, to: null, filters: null, exclude: null } }, false],
-    ['a selection by text', { selection: { from: 0, query: 'x' } }, false],
+    ['a selection by text', { selection: { from: 0, text: 'x' } }, false],
     ['a selection from half a millisecond', { selection: { from: 0.5 } }, false],
   ])('%s', async (_what, rest, isAllowed) => {
     const body = lastHour(rest);
