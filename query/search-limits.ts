@@ -48,6 +48,9 @@ export const DEFAULT_FACET_VALUES = 10;
 /** Series of a histogram beside the one of all other values. */
 export const MAX_HISTOGRAM_SERIES = 12;
 
+/** Conditions whose combinations are counted: at most so many, since there are two to the power of them. */
+export const MAX_COMBINED = 8;
+
 /** Rules of an answer that lists those with events. */
 export const MAX_ACTIVE_RULES = 1_000;
 

@@ -1,11 +1,13 @@
 import { type GroupDimension, isFolded } from '../query/event-fields.ts';
 import type { FacetRequest, HistogramRequest, Selection } from '../query/plan/explore-plan.ts';
-import type { SearchPlan } from '../query/plan/search-plan.ts';
+import type { Predicate, SearchPlan } from '../query/plan/search-plan.ts';
+import type { Combination } from '../query/plan/search-result.ts';
+import { MAX_COMBINED } from '../query/search-limits.ts';
 import { bucketOf } from './bucket-sql.ts';
 import { column, dimensionColumn } from './columns.ts';
 import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
-import { isSelected, matchSql } from './predicate-sql.ts';
+import { isSelected, matchSql, predicateSql } from './predicate-sql.ts';
 import {
   int32,
   int64,
@@ -229,4 +231,39 @@ export function activeRulesStatement(plan: SearchPlan, limit: number, events: Sq
 /** A row of {@link activeRulesStatement}. */
 export function activeRule([rule, name, events]: readonly unknown[]) {
   return { ruleId: unmarkText(rule as string), ruleName: unmarkText(name as string), events: Number(events) };
+}
+
+/**
+ * Counts the events of a search by which of the conditions they meet, in one pass. A row for each set that some event meets, in no order.
+ * Columns: a number with a bit for each condition of the set, the lowest for the first; events; events of the selection.
+ */
+export function combinationsStatement(
+  plan: SearchPlan,
+  conditions: readonly Predicate[],
+  selection: Selection | null,
+  events: SqlFragment,
+  dialect: Dialect,
+): SqlStatement {
+  const bits = conditions.map((one, index) => sql`CASE WHEN ${predicateSql(one, dialect)} THEN ${int32(2 ** index)} ELSE 0 END`);
+  return renderSql(
+    sql`SELECT ${joinSql(bits, ' + ')} AS met, count(*), count(*) FILTER (WHERE ${isSelected(plan, selection, dialect)})
+      FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)} GROUP BY met`,
+    dialect,
+  );
+}
+
+const PLACES = [...new Array(MAX_COMBINED).keys()];
+
+/** The rows of {@link combinationsStatement} in the order of the answer: count descending, then by the conditions. */
+export function combinationsIn(rows: readonly (readonly unknown[])[]): readonly Combination[] {
+  const found = rows.map((row) => {
+    const [bits, count, selected] = row.map(Number) as [number, number, number];
+    return { met: PLACES.filter((place) => ((bits >> place) & 1) === 1), count, selected };
+  });
+  return found.toSorted((a, b) => b.count - a.count || compareIndexes(a.met, b.met));
+}
+
+function compareIndexes(one: readonly number[], other: readonly number[]): number {
+  const differing = one.findIndex((index, place) => index !== other[place]);
+  return differing === -1 ? one.length - other.length : (one[differing] as number) - (other[differing] ?? -1);
 }

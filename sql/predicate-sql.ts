@@ -31,7 +31,7 @@ export function inZones(zones: Exclude<FeedZones, 'all'>, dialect: Dialect): Sql
 }
 
 /** The predicate as a boolean expression. It may be NULL, which is no match, if the event lacks a column. */
-function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragment {
+export function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragment {
   switch (predicate.kind) {
     case 'everything':
       return trusted('true');

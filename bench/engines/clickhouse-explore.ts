@@ -50,6 +50,7 @@ export async function exploreClickhouse(plan: ExplorePlan, { ask, findRows }: Cl
     histogram: histogramOf(plan, counted),
     facets: facets.length === 0 ? null : facets.map(({ field }) => facetOf(field, found.get(field), selection)),
     selectedTotal: selection === null ? null : totals.selected,
+    combinations: null,
   };
 }
 

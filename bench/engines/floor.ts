@@ -175,5 +175,6 @@ async function explore({ search, histogram, facets, selection }: ExplorePlan, { 
       return { field, distinct: Number(distinct), values };
     }),
     selectedTotal: selection === null ? null : selected,
+    combinations: null,
   };
 }

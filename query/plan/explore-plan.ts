@@ -9,6 +9,8 @@ export interface ExplorePlan {
   /** Each field once, at most all. */
   readonly facets: readonly FacetRequest[];
   readonly selection: Selection | null;
+  /** Conditions of which all sets are counted that events of R meet; at least two, at most `MAX_COMBINED`. Only with a selection. */
+  readonly combinations?: readonly Predicate[];
 }
 
 export interface HistogramRequest {

@@ -26,9 +26,9 @@ export function searchCost({ where, output }: SearchPlan): ReadCost {
 export const RULES_COST: ReadCost = { eventNs: NS.event + 2 * NS.dimension, bytes: 0 };
 
 /** The cost of a question of the explorer. */
-export function exploreCost({ search, histogram, facets, selection }: ExplorePlan): ReadCost {
+export function exploreCost({ search, histogram, facets, selection, combinations = [] }: ExplorePlan): ReadCost {
   const page = searchCost(search);
-  const selected = selection === null ? { eventNs: 0, bytes: 0 } : predicateCost(selection.where);
+  const selected = predicateCost({ kind: 'all', of: [...(selection === null ? [] : [selection.where]), ...combinations] });
   const counts = (histogram === null ? 0 : NS.buckets + (histogram.by === null ? 0 : NS.dimension)) + facets.length * NS.dimension;
   return { eventNs: page.eventNs + counts + selected.eventNs, bytes: page.bytes + selected.bytes };
 }

@@ -59,6 +59,17 @@ export interface ExploreResult {
   readonly facets: readonly Facet[] | null;
   /** Number of the events of the selection. */
   readonly selectedTotal: number | null;
+  /** By count descending, then by their conditions. */
+  readonly combinations: readonly Combination[] | null;
+}
+
+/** A set of conditions, and how many events meet exactly these. */
+export interface Combination {
+  /** The indexes of the conditions in the plan, ascending. */
+  readonly met: readonly number[];
+  readonly count: number;
+  /** How many of these events are in the selection. */
+  readonly selected: number;
 }
 
 export interface Histogram {

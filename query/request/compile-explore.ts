@@ -4,7 +4,7 @@ import { MAX_PER_ANSWER } from '../search-limits.ts';
 import { BODY_LIMITS, plannedOutput, type ZonesContext } from './compile-search.ts';
 import { type ExploreRequest, type HistogramInRequest, readExploreRequest, type SelectionRequest } from './explore-request.ts';
 import { ErrorList, InvalidSearchError, propertyPath } from './request-errors.ts';
-import { requestPredicate } from './request-predicate.ts';
+import { filterPredicate, requestPredicate } from './request-predicate.ts';
 import { checkWindow } from './request-window.ts';
 import { readJson } from './wire-readers.ts';
 
@@ -20,10 +20,11 @@ export function compileExplore(body: Uint8Array, { zones, nowMs }: ZonesContext)
   const window = checkWindow(request, nowMs, errors);
   const where = requestPredicate(request, errors);
   const selection = request.selection === null ? null : plannedSelection(request.selection, window, errors);
+  const combinations = request.combinations?.map((clause) => filterPredicate(clause, errors));
   const histogram = request.histogram === null ? null : plannedHistogram(request.histogram, window, errors);
   if (window === undefined || !errors.isEmpty) throw new InvalidSearchError(errors.toArray());
   const search = { zones, window, where, ...plannedPage(request) };
-  return { search, histogram, facets: request.facets, selection };
+  return { search, histogram, facets: request.facets, selection, ...(combinations && { combinations }) };
 }
 
 /** As in a search, but that a page of the size 0 stays empty. */

@@ -1,21 +1,23 @@
-import { GROUP_DIMENSIONS, type GroupDimension } from '../event-fields.ts';
+import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../event-fields.ts';
 import { INT64, type IntegerRange } from '../integer-ranges.ts';
 import type { JsonObject, JsonValue } from '../json-value.ts';
 import type { FacetOrder, FacetRequest, HistogramRequest } from '../plan/explore-plan.ts';
-import { DEFAULT_FACET_VALUES, MAX_BUCKET_WIDTH_MS, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
-import { type ClauseList, readClauses } from './filter-clauses.ts';
+import { DEFAULT_FACET_VALUES, MAX_BUCKET_WIDTH_MS, MAX_COMBINED, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
+import { type ClauseList, type FilterClause, readClauses } from './filter-clauses.ts';
 import { type RequestConditions, readTerms } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
 import { type QueryTerms, refuseCostly } from './search-costs.ts';
 import { type RequestOutput, readOutput } from './search-request.ts';
-import { readInteger, readList, readName, readObject } from './wire-readers.ts';
+import { readInteger, readList, readName, readObject, readText } from './wire-readers.ts';
 
 /** EventLogsExploreRequest with each field valid by itself; undefined where it was not. */
 export interface ExploreRequest extends RequestWindow, RequestConditions, RequestOutput {
   readonly histogram: HistogramInRequest | null;
   readonly facets: readonly FacetRequest[];
   readonly selection: SelectionRequest | null;
+  /** Clauses of `eq` with one value; null where none are asked for. */
+  readonly combinations: readonly FilterClause[] | null;
 }
 
 /** EventLogsHistogramRequest, which gives either the number of the buckets or how many milliseconds each is wide. */
@@ -45,6 +47,7 @@ const PROPERTIES = [
   'histogram',
   'facets',
   'selection',
+  'combinations',
 ];
 
 const BUCKETS: IntegerRange = { min: 1n, max: BigInt(MAX_PER_ANSWER) };
@@ -71,8 +74,9 @@ export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreR
   const hasSelection = (fields.get('selection') ?? null) !== null;
   const facets = readFacets(fields.get('facets') ?? null, 'facets', hasSelection, errors);
   const selection = readSelection(fields.get('selection') ?? null, 'selection', errors);
+  const combinations = readCombinations(fields.get('combinations') ?? null, hasSelection, errors);
   refuseCostly([query, filters, exclude, ...(selection === null ? [] : [selection.query, selection.filters, selection.exclude])], errors);
-  return { ...window, terms: query.terms, filters, exclude, ...output, histogram, facets, selection };
+  return { ...window, terms: query.terms, filters, exclude, ...output, histogram, facets, selection, combinations };
 }
 
 function readHistogram(value: JsonValue, path: string, errors: ErrorList): HistogramInRequest | null {
@@ -144,6 +148,42 @@ function readSelection(value: JsonValue, path: string, errors: ErrorList): Selec
     filters: readClauses(fields, path, 'filters', errors),
     exclude: readClauses(fields, path, 'exclude', errors),
   };
+}
+
+function readCombinations(value: JsonValue, hasSelection: boolean, errors: ErrorList): readonly FilterClause[] | null {
+  const path = 'combinations';
+  if (value === null) {
+    return null;
+  }
+  if (!hasSelection) {
+    errors.add(path, 'must not be there without a selection to hold against the rest');
+  }
+  const elements = readList(value, path, { of: 'conditions', max: MAX_COMBINED }, errors);
+  if (elements !== undefined && elements.length < 2) {
+    errors.add(path, `must have at least 2 elements, not ${elements.length}`);
+  }
+  const conditions = new Map<string, FilterClause>();
+  for (const [index, element] of (elements ?? []).entries()) {
+    const conditionPath = elementPath(path, index);
+    const condition = readCondition(element, conditionPath, errors);
+    const name = condition && JSON.stringify([condition.field, ...condition.alternatives.map(({ text }) => text)]);
+    if (condition === undefined || name === undefined) continue;
+    if (conditions.has(name)) {
+      errors.add(conditionPath, `must not repeat a condition, as that for ${condition.field} does`);
+    }
+    conditions.set(name, condition);
+  }
+  return [...conditions.values()];
+}
+
+function readCondition(element: JsonValue, path: string, errors: ErrorList): FilterClause | undefined {
+  const fields = readObject(element, path, ['field', 'value'], errors);
+  if (fields === undefined) {
+    return undefined;
+  }
+  const field = readName(fields.get('field'), propertyPath(path, 'field'), DIMENSIONS, errors);
+  const text = readText(fields.get('value') ?? null, propertyPath(path, 'value'), errors);
+  return field === undefined || text === undefined ? undefined : { path, field, op: 'eq', alternatives: [{ text, path }] };
 }
 
 function readOptionalTime(fields: JsonObject, path: string, name: string, errors: ErrorList): bigint | undefined {

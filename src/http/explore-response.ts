@@ -12,10 +12,10 @@ export function exploreResponse(result: ExploreResult, plan: ExplorePlan, hold: 
   return pageResponse(page, plan.search.page, { hold, writeRow: zoneRowJson, more, moreBytes: bytesOfFacets(facets ?? []) });
 }
 
-function* explored({ histogram, facets, selectedTotal }: ExploreResult, plan: ExplorePlan): Iterable<AnswerPart> {
+function* explored({ histogram, facets, selectedTotal, combinations }: ExploreResult, plan: ExplorePlan): Iterable<AnswerPart> {
   yield `,"histogram":${histogramJson(histogram, plan)},"facets":`;
   yield* facets === null ? ['null'] : jsonList(facets, facetJson);
-  yield `,"selectedTotal":${selectedTotal}`;
+  yield `,"selectedTotal":${selectedTotal},"combinations":${JSON.stringify(combinations)}`;
 }
 
 function* facetJson({ field, distinct, values }: Facet): Iterable<AnswerPart> {

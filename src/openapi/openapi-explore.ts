@@ -6,6 +6,7 @@ import {
   DEFAULT_PAGE_SIZE,
   MAX_ACTIVE_RULES,
   MAX_BUCKET_WIDTH_MS,
+  MAX_COMBINED,
   MAX_FACET_VALUES,
   MAX_HISTOGRAM_SERIES,
   MAX_PER_ANSWER,
@@ -60,8 +61,15 @@ const REQUEST_SCHEMAS = {
         description: 'Each field once; none are asked for by null or an empty list',
       },
       selection: nullable(ref('EventLogsSelection')),
+      combinations: {
+        ...nullable({ ...listOf(ref('EventLogsCondition')), minItems: 2, maxItems: MAX_COMBINED }),
+        description: 'Only with a selection, each once: all sets of them that events of the result meet are counted',
+      },
     },
-    anyOf: [isGiven('selection'), { properties: { facets: { items: { properties: { order: { not: { const: 'difference' } } } } } } }],
+    anyOf: [
+      isGiven('selection'),
+      { properties: { combinations: { type: 'null' }, facets: { items: { properties: { order: { not: { const: 'difference' } } } } } } },
+    ],
   },
   EventLogsHistogramRequest: {
     type: 'object',
@@ -106,6 +114,12 @@ const REQUEST_SCHEMAS = {
       'A part of the result to hold against the rest of it. What lies outside the window is empty. Its words and clauses count towards ' +
       'the limits of all of them',
   },
+  EventLogsCondition: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['field', 'value'],
+    properties: { field: { enum: DIMENSIONS }, value: { ...textSchema, description: 'Compared as by eq' } },
+  },
 } as const;
 
 const counts = {
@@ -123,6 +137,10 @@ const ANSWER_SCHEMAS = {
       histogram: { ...nullable(ref('EventLogsHistogram')), description: 'Null where not asked for' },
       facets: { ...nullable(listOf(ref('EventLogsFacet'))), description: 'In the order asked; null where not asked for' },
       selectedTotal: { type: ['integer', 'null'], format: 'int64', description: 'Events of the selection; null without one' },
+      combinations: {
+        ...nullable(listOf(ref('EventLogsCombination'))),
+        description: 'By count descending, then by met; null where not asked for',
+      },
       errorResponse,
     }),
     description: 'One of rows and groups is there, the other is null; both are where pageSize was 0, and totalPages is 0',
@@ -157,6 +175,14 @@ const ANSWER_SCHEMAS = {
       ),
       maxItems: MAX_FACET_VALUES,
     },
+  }),
+  EventLogsCombination: exactly({
+    met: {
+      ...listOf(int32Schema),
+      description: 'The conditions that its events meet, exactly and no others, as indexes in the request, ascending',
+    },
+    count: int64Schema,
+    selected: { ...int64Schema, description: 'Events of it in the selection' },
   }),
   EventLogsZonesResponse: exactly({
     zones: {
@@ -197,6 +223,10 @@ const REQUESTS = {
       pageSize: 1,
       facets: [{ field: 'asn', limit: 2, order: 'difference' }],
       selection: { from: 1_767_227_400_000 },
+      combinations: [
+        { field: 'asn', value: '64500' },
+        { field: 'country', value: 'NL' },
+      ],
     },
   },
 };
@@ -231,6 +261,7 @@ const ANSWERS = {
         },
       ],
       selectedTotal: null,
+      combinations: null,
       errorResponse: SUCCEEDED,
     },
   },
@@ -262,6 +293,11 @@ const ANSWERS = {
         },
       ],
       selectedTotal: 2,
+      combinations: [
+        { met: [0, 1], count: 2, selected: 2 },
+        { met: [1], count: 2, selected: 0 },
+        { met: [0], count: 1, selected: 0 },
+      ],
       errorResponse: SUCCEEDED,
     },
   },

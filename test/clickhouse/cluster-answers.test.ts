@@ -66,6 +66,7 @@ describe('a question of the explorer', () => {
           { field: 'shieldZoneId', limit: 9, order: 'count' },
         ],
         selection: { window: half, where: german },
+        combinations: [german, { kind: 'wildcard', column: 'ip', parts: ['1', ''] }],
       },
     ],
   ])('%s is answered on a cluster as on one server', async (_, question) => {

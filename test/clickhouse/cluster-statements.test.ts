@@ -7,7 +7,7 @@ import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndState
 import { groupKeysStatement } from '../../sql/clickhouse/group-statements.ts';
 import { rowSliceStatement, rowsByKeyStatement } from '../../sql/clickhouse/row-statements.ts';
 import { clickhouseDialect } from '../../sql/dialect.ts';
-import { activeRulesStatement, activeZonesStatement } from '../../sql/explore-statements.ts';
+import { activeRulesStatement, activeZonesStatement, combinationsStatement } from '../../sql/explore-statements.ts';
 import { slotCountStatement } from '../../sql/row-statements.ts';
 import type { SqlStatement } from '../../sql/statement.ts';
 import { Feed } from '../../store/clickhouse/feed/feed.ts';
@@ -70,6 +70,11 @@ const STATEMENTS: Readonly<Record<string, (zones: ZoneSelection) => SqlStatement
     slotCountStatement(plan(zones), eventsOf(EVENTS, MOMENT), { window: plan(zones).window, slotMs: 1e9 }, clickhouseDialect),
   zones: (zones) => activeZonesStatement(plan(zones), eventsOf(EVENTS), clickhouseDialect),
   rules: (zones) => activeRulesStatement(plan(zones), 3, eventsOf(EVENTS), clickhouseDialect),
+  combinations: (zones) => {
+    const conditions = [{ kind: 'equals', column: 'country', values: ['DE'], folded: true }, { kind: 'everything' }] as const;
+    const selection = { window: plan(zones).window, where: { kind: 'everything' } } as const;
+    return combinationsStatement(plan(zones), conditions, selection, eventsOf(EVENTS, MOMENT), clickhouseDialect);
+  },
   ...FEED_STATEMENTS,
 };
 
@@ -112,7 +117,7 @@ test('a shard works its own part out: it sends groups, values of fields and the 
     const ofShard = lines.findIndex((line) => line.includes('BlocksMarshalling'));
     return lines.slice(ofShard + 1).map((line) => line.replace(/^[\s│├└─]*/, ''));
   };
-  for (const name of ['totals', 'groups', 'facets', 'slots', 'zones', 'rules']) {
+  for (const name of ['totals', 'groups', 'facets', 'slots', 'zones', 'rules', 'combinations']) {
     expect([name, (await before(name))[0]]).toEqual([name, expect.stringMatching(/^Aggregating/)]);
   }
   for (const name of ['rows', 'end of a page of the feed']) {

@@ -90,6 +90,7 @@ describe('an answer of several statements is of one moment', () => {
       histogram: { buckets: 2, by: 'country' },
       facets: [{ field: 'country', limit: 5, order: 'difference' }],
       selection: { window: search.window, where: { kind: 'everything' } },
+      combinations: [{ kind: 'equals', column: 'country', values: ['DE'], folded: true }, { kind: 'everything' }],
     };
     const answer = await exploreEvents(plan, sourceThatGrows(), undefined);
     expect(answer).toEqual({
@@ -97,6 +98,7 @@ describe('an answer of several statements is of one moment', () => {
       histogram: { series: [{ value: 'DE', total: before, counts: [0, before] }], other: null },
       facets: [{ field: 'country', distinct: 1, values: [{ value: 'DE', count: before, selected: before, spellings: 1 }] }],
       selectedTotal: before,
+      combinations: [{ met: [0, 1], count: before, selected: before }],
     });
   });
 });

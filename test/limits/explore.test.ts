@@ -4,6 +4,7 @@ import {
   DEFAULT_FACET_VALUES,
   MAX_ACTIVE_RULES,
   MAX_BUCKET_WIDTH_MS,
+  MAX_COMBINED,
   MAX_FACET_VALUES,
   MAX_HISTOGRAM_SERIES,
   MAX_PER_ANSWER,
@@ -112,6 +113,13 @@ describeLimits('Explorer', import.meta.filename, {
     ask: async (values) => {
       const filters = [{ field: 'asn', op: 'in', value: Array.from({ length: values }, (_, asn) => String(asn)) }];
       return outOf((await explored(lastHour({ filters, facets: [{ field: 'asn' }] }))).body.facets[0].values.length, values);
+    },
+  },
+  'pairs of `combinations`': {
+    is: count(MAX_COMBINED),
+    ask: (size) => {
+      const combinations = Array.from({ length: size }, (_, value) => ({ field: 'asn', value: `${value}` }));
+      return asked({ selection: { query: '' }, combinations });
     },
   },
   'rules of a list': {

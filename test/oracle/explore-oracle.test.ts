@@ -198,6 +198,43 @@ describe('a selection', () => {
   });
 });
 
+describe('combinations', () => {
+  const [german, french, blocked] = [
+    { field: 'country', value: 'de' },
+    { field: 'country', value: 'FR' },
+    { field: 'action', value: 'blocked' },
+  ];
+
+  test('are the sets of conditions that events meet exactly, by their number and then by the conditions', () => {
+    const { combinations } = explore({
+      selection: { to: T + 5 },
+      combinations: [blocked, german, french].filter((one) => one !== undefined),
+    });
+    expect(combinations).toEqual([
+      { met: [], count: 4, selected: 2 },
+      { met: [0, 2], count: 2, selected: 1 },
+      { met: [0, 1], count: 1, selected: 1 },
+      { met: [1], count: 1, selected: 1 },
+    ]);
+  });
+
+  test('are none where there are no events, and null where they are not asked for', () => {
+    const conditions = [german, french].filter((one) => one !== undefined);
+    expect(explore({ selection: { to: T + 5 }, combinations: conditions }, 99).combinations).toEqual([]);
+    expect(explore({ selection: { to: T + 5 } }).combinations).toBeNull();
+  });
+
+  test('compare a value as eq does, where an empty one is none that is missing', () => {
+    const conditions = ['::0:1', '0::1', ''].map((value) => ({ field: 'ip', value }));
+    const addresses = eventsOf([{ ip: '::1' }, { ip: '' }, {}]);
+    expect(explore({ selection: { from: T }, combinations: conditions }, 'all', addresses).combinations).toEqual([
+      { met: [], count: 1, selected: 1 },
+      { met: [0, 1], count: 1, selected: 1 },
+      { met: [2], count: 1, selected: 1 },
+    ]);
+  });
+});
+
 describe('by difference', () => {
   const byDifference = (selection: OracleExploreRequest['selection'], letters: string) =>
     facetOf(

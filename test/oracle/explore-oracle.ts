@@ -1,5 +1,6 @@
 import { compareCodePoints, foldCase } from './fold-case.ts';
 import { dimensionOf, sparkline } from './group-events.ts';
+import { matchesFilter } from './match-event.ts';
 import type { OracleEvent } from './raw-event.ts';
 import {
   clamp,
@@ -20,6 +21,12 @@ export interface OracleExploreRequest extends OracleRequest, Pick<OracleMatch, '
   readonly histogram?: OracleHistogramRequest | null;
   readonly facets?: readonly OracleFacetRequest[] | null;
   readonly selection?: OracleSelection | null;
+  readonly combinations?: readonly OracleCondition[] | null;
+}
+
+export interface OracleCondition {
+  readonly field: string;
+  readonly value: string;
 }
 
 /** Either `buckets` or `width` is a number. */
@@ -74,6 +81,13 @@ export interface OracleExploreResponse extends OraclePage<OracleExploreRow> {
   readonly histogram: OracleHistogram | null;
   readonly facets: readonly OracleFacet[] | null;
   readonly selectedTotal: number | null;
+  readonly combinations: readonly OracleCombination[] | null;
+}
+
+export interface OracleCombination {
+  readonly met: readonly number[];
+  readonly count: number;
+  readonly selected: number;
 }
 
 const MOST_SERIES = 12;
@@ -81,14 +95,40 @@ const MOST_SERIES = 12;
 /** The answer of the explorer, computed the plainest way, and from the description alone. */
 export function exploreOracle(events: readonly OracleEvent[], request: OracleExploreRequest, zones: OracleZones): OracleExploreResponse {
   const found = matchingEvents(events, request, zones);
-  const { histogram, facets, selection } = request;
+  const { histogram, facets, selection, combinations } = request;
   const selected = selection ? new Set(found.filter((event) => isSelected(event, selection))) : null;
   return {
     ...explorePage(found, request),
     histogram: histogram ? histogramOf(found, histogram, request) : null,
     facets: facets && facets.length > 0 ? facets.map((facet) => facetOf(found, facet, selected)) : null,
     selectedTotal: selected?.size ?? null,
+    combinations: combinations ? combinationsOf(found, combinations, selected ?? new Set()) : null,
   };
+}
+
+/** The events of the result by the conditions that each meets. */
+function combinationsOf(
+  found: readonly OracleEvent[],
+  conditions: readonly OracleCondition[],
+  selected: ReadonlySet<OracleEvent>,
+): OracleCombination[] {
+  const metBy = (event: OracleEvent): number[] =>
+    conditions.flatMap(({ field, value }, index) => (matchesFilter(event, { field, op: 'eq', value: [value] }) ? [index] : []));
+  const bySet = Map.groupBy(found, (event) => JSON.stringify(metBy(event)));
+  const combinations = Array.from(bySet, ([met, events]) => ({
+    met: JSON.parse(met) as number[],
+    count: events.length,
+    selected: events.filter((event) => selected.has(event)).length,
+  }));
+  return combinations.sort((a, b) => b.count - a.count || compareLists(a.met, b.met));
+}
+
+/** A list comes before the longer ones that begin with it. */
+function compareLists([first, ...rest]: readonly number[], [other, ...others]: readonly number[]): number {
+  if (first === undefined || other === undefined) {
+    return Number(first !== undefined) - Number(other !== undefined);
+  }
+  return first - other || compareLists(rest, others);
 }
 
 /** As in a search; a page of the size 0 has neither rows nor groups, and there are no pages. */

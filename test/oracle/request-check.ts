@@ -71,6 +71,19 @@ const EXPLORE_REQUEST = {
         },
       },
     },
+    combinations: {
+      type: 'array',
+      nullable: true,
+      minItems: 2,
+      maxItems: 8,
+      uniqueItems: true,
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['field', 'value'],
+        properties: { field: { enum: DIMENSIONS }, value: { type: 'string' } },
+      },
+    },
     selection: {
       type: 'object',
       nullable: true,
@@ -103,7 +116,7 @@ export function isValidExplore(body: unknown, nowMs: number): boolean {
   const { filters, exclude, histogram, facets, selection } = body;
   const clauses = [filters, exclude, selection?.filters, selection?.exclude].flatMap((list) => list ?? []);
   const fields = (facets ?? []).map(({ field }) => field);
-  const comparesWithNothing = !selection && (facets ?? []).some(({ order }) => order === 'difference');
+  const comparesWithNothing = !selection && (body.combinations || (facets ?? []).some(({ order }) => order === 'difference'));
   return (
     clauses.every(isSensible) &&
     new Set(fields).size === fields.length &&

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
-import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
-import type { OracleExploreRequest, OracleFacetRequest, OracleHistogramRequest, OracleSelection } from '../oracle/explore-oracle.ts';
+import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
+import type {
+  OracleCondition,
+  OracleExploreRequest,
+  OracleFacetRequest,
+  OracleHistogramRequest,
+  OracleSelection,
+} from '../oracle/explore-oracle.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
 import { arbitraryMatch, arbitraryRequest } from './arbitrary-request.ts';
 
@@ -31,9 +37,22 @@ export function arbitraryExplore(
     .chain(([paging, match, by, chart, selection]) =>
       fc
         .option(facets(fields, selection !== null), { freq: 4 })
-        .map((wanted) => withFewBuckets({ ...paging, ...match, groupBy: by, histogram: chart, selection, facets: wanted })),
+        .map((wanted) => withFewBuckets({ ...paging, ...match, groupBy: by, histogram: chart, selection, facets: wanted }))
+        .chain((rest) => (selection === null ? fc.constant(rest) : combinations(events).map((some) => ({ ...rest, combinations: some })))),
     );
   return fc.record({ zones, body });
+}
+
+/** Conditions of which events of any kind meet some, or none at all. */
+function combinations(events: readonly OracleEvent[]): fc.Arbitrary<OracleCondition[] | null> {
+  const ofEvents = fc
+    .tuple(fc.constantFrom(...DIMENSIONS), fc.constantFrom(...events), fc.constantFrom('as it is', 'in capitals', 'not at all'))
+    .map(([field, event, how]): OracleCondition => {
+      const value = event.fields[field] ?? '';
+      return { field, value: how === 'as it is' ? value : how === 'in capitals' ? value.toUpperCase() : `${value}x` };
+    });
+  const lists = fc.uniqueArray(ofEvents, { minLength: 2, maxLength: 8, selector: ({ field, value }) => `${field}:${value}` });
+  return fc.option(lists, { freq: 2 });
 }
 
 /** The body with buckets that are wide enough for the most that there may be, wherever the window begins in the first of them. */

@@ -22,6 +22,12 @@ export function expectLaws(answer: OracleExploreResponse, request: OracleExplore
   const size = resultSize(answer, request);
   const isGrouped = (groupBy ?? []).length > 0;
   if (!isGrouped) expect(answer.total, 'the total, and the sum of the histogram').toBe(size);
+  if (answer.combinations !== null) {
+    expect(answer.selectedTotal, 'the selection, and those of it in combinations').toBe(
+      sum(answer.combinations.map(({ selected }) => selected)),
+    );
+    if (size !== undefined) expect(sum(answer.combinations.map(({ count }) => count)), 'the events of combinations').toBe(size);
+  }
   expect([answer.histogram !== null, answer.facets !== null, answer.selectedTotal !== null]).toEqual([
     (histogram ?? null) !== null,
     (facets ?? []).length > 0,

@@ -163,11 +163,11 @@ function nameIn({ field }: OracleFacet): (value: string) => string {
 async function expectSamePage(app: RunningApp, { zoneId, body }: ZoneRequest): Promise<void> {
   // Here the size 0 means something else.
   const asked = { ...body, pageSize: body.pageSize === 0 ? 1 : (body.pageSize ?? null) };
-  const [searched, { histogram, facets, selectedTotal, rows, ...rest }] = await Promise.all([
+  const [searched, { histogram, facets, selectedTotal, combinations, rows, ...rest }] = await Promise.all([
     searchZone(app, zoneId, asked),
     explore(app, [zoneId], asked),
   ]);
-  expect({ histogram, facets, selectedTotal }).toEqual({ histogram: null, facets: null, selectedTotal: null });
+  expect([histogram, facets, selectedTotal, combinations]).toEqual([null, null, null, null]);
   const bare = rows?.map(({ shieldZoneId, ...row }) => ({ ...row, ...(shieldZoneId === zoneId ? {} : { shieldZoneId }) })) ?? null;
   expect({ ...rest, rows: bare }).toEqual(searched);
 }

@@ -1,8 +1,11 @@
 import { type GroupDimension, isFolded } from '../../../query/event-fields.ts';
 import type { ExplorePlan, FacetOrder, HistogramRequest } from '../../../query/plan/explore-plan.ts';
-import type { ExploreResult, Facet, FacetValue, Histogram, HistogramCounts } from '../../../query/plan/search-result.ts';
+import type { Predicate } from '../../../query/plan/search-plan.ts';
+import type { Combination, ExploreResult, Facet, FacetValue, Histogram, HistogramCounts } from '../../../query/plan/search-result.ts';
 import { MAX_HISTOGRAM_SERIES } from '../../../query/search-limits.ts';
 import { facetValuesStatement, fieldMask, seriesStatement, totalsStatement } from '../../../sql/clickhouse/explore-statements.ts';
+import { clickhouseDialect } from '../../../sql/dialect.ts';
+import { combinationsIn, combinationsStatement } from '../../../sql/explore-statements.ts';
 import { EventReader, type EventSource } from './event-reader.ts';
 import { findPage } from './search.ts';
 
@@ -28,7 +31,17 @@ async function explore(plan: ExplorePlan, reader: EventReader): Promise<Omit<Exp
     histogram: histogram === null ? null : await findHistogram(plan, histogram, totals, found, reader),
     facets: facets.length === 0 ? null : facets,
     selectedTotal: selection === null ? null : totals.selected,
+    combinations: plan.combinations === undefined ? null : await findCombinations(plan, plan.combinations, reader),
   };
+}
+
+async function findCombinations(
+  { search, selection }: ExplorePlan,
+  conditions: readonly Predicate[],
+  reader: EventReader,
+): Promise<readonly Combination[]> {
+  const { rows } = await reader.rows(combinationsStatement(search, conditions, selection, reader.events, clickhouseDialect));
+  return combinationsIn(rows);
 }
 
 interface Totals {

@@ -1,7 +1,10 @@
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
-import type { ExploreResult } from '../../../query/plan/search-result.ts';
+import type { Predicate } from '../../../query/plan/search-plan.ts';
+import type { Combination, ExploreResult } from '../../../query/plan/search-result.ts';
 import { MAX_HISTOGRAM_SERIES } from '../../../query/search-limits.ts';
+import { duckdbDialect } from '../../../sql/dialect.ts';
+import { combinationsIn, combinationsStatement } from '../../../sql/explore-statements.ts';
 import type { ExplorationCache } from './exploration-cache.ts';
 import { exploreAtOnce } from './explore-at-once.ts';
 import { findFacets } from './facets.ts';
@@ -42,6 +45,7 @@ export async function explore(
       histogram: chart === undefined ? null : histogramOf(chart),
       facets: plan.facets.length === 0 ? null : facets,
       selectedTotal,
+      combinations: plan.combinations === undefined ? null : await findCombinations(scope, plan, plan.combinations),
     };
   } catch (error) {
     if (!(error instanceof LongValues)) {
@@ -49,6 +53,14 @@ export async function explore(
     }
     return await explore(scope, plan, events, { cache: undefined, limits: onlyAnswered(plan, limits), isRetry: true });
   }
+}
+
+async function findCombinations(
+  scope: SearchScope,
+  { selection }: ExplorePlan,
+  conditions: readonly Predicate[],
+): Promise<readonly Combination[]> {
+  return combinationsIn(await scope.runner.run(combinationsStatement(scope.plan, conditions, selection, scope.events(), duckdbDialect)));
 }
 
 const NO_LIMIT = 2 ** 40;

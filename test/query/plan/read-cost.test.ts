@@ -40,6 +40,7 @@ test('a question of the explorer costs its page, its histogram, its facets and i
       facets: [{ field: 'asn' as const, limit: 10, order: 'count' as const }],
     },
     { ...nothing, facets: [], selection: { window: search.window, where: many(9, needle('b')) } },
+    { ...nothing, selection: { window: search.window, where: many(9, needle('b')) }, combinations: [needle('c'), needle('d')] },
   ].map((one) => exploreCost(one).eventNs);
   expect(costs[0]).toBe(searchCost(search).eventNs);
   expect(costs).toEqual([...costs].sort((a, b) => a - b));

@@ -139,6 +139,51 @@ describe('a selection', () => {
   });
 });
 
+describe('combinations', () => {
+  const selection = { from: FROM };
+
+  test('are conditions as those of eq, in their order', () => {
+    const combinations = [
+      { field: 'asn', value: 'AS64500' },
+      { field: 'asn', value: '64500' },
+      { field: 'ip', value: '::0:1' },
+      { field: 'country', value: '' },
+    ];
+    expect(explored({ selection, combinations }).combinations).toEqual(
+      combinations.map(({ field, value }) => compileWith({ filters: [clause(field, 'eq', value)] }).where),
+    );
+  });
+
+  test('are asked for by neither null nor nothing', () => {
+    expect(explored({ selection, combinations: null })).toEqual(explored({ selection }));
+    expect(explored({ selection })).not.toHaveProperty('combinations');
+  });
+
+  const one = { field: 'ip', value: '::1' };
+  const eight = Array.from({ length: 8 }, (_, value) => ({ field: 'ua', value: `${value}` }));
+
+  test.each([
+    [{ combinations: [] }, 'combinations', 'must have at least 2 elements, not 0'],
+    [{ combinations: [one] }, 'combinations', 'must have at least 2 elements, not 1'],
+    [{ combinations: [one, ...eight] }, 'combinations', 'must have at most 8 elements, not 9'],
+    [{ combinations: {} }, 'combinations', 'must be an array of conditions, not an object'],
+    [{ combinations: [one, 'x'] }, 'combinations[1]', 'must be an object with the properties field, value, not "x"'],
+    [{ combinations: [one, { field: 'ua' }] }, 'combinations[1].value', 'must be a string, not null'],
+    [{ combinations: [one, { field: 'ua', value: ['x'] }] }, 'combinations[1].value', 'must be a string, not an array'],
+    [{ combinations: [one, { field: 'shieldZoneId', value: '7' }] }, 'combinations[1].field', /^must be one of .*, not "shieldZoneId"$/],
+    [{ combinations: [one, { ...one, op: 'in' }] }, 'combinations[1].op', /^is not a property of this object; allowed are field, value$/],
+    [{ combinations: [one, ...eight.slice(2), one] }, 'combinations[7]', 'must not repeat a condition, as that for ip does'],
+    [{ combinations: eight, selection: null }, 'combinations', 'must not be there without a selection to hold against the rest'],
+  ])('are refused for %j', (fields, field, message) => {
+    const expected = { field, message: typeof message === 'string' ? message : expect.stringMatching(message) };
+    expect(faults({ selection, ...fields })[0]).toEqual(expected);
+  });
+
+  test('may be eight', () => {
+    expect(explored({ selection, combinations: eight }).combinations).toHaveLength(8);
+  });
+});
+
 describe('a question of the explorer', () => {
   test('is refused as a search is where it is one', () => {
     const wrong = { from: null, query: 7, filters: [clause('ip', 'cidr', '10.0.0.0/33')], buckets: 0.5, page: -1, pageSize: 2 ** 31 };
@@ -147,7 +192,7 @@ describe('a question of the explorer', () => {
   });
 
   test('names the properties that there are', () => {
-    const own = 'from, to, query, filters, exclude, groupBy, buckets, page, pageSize, histogram, facets, selection';
+    const own = 'from, to, query, filters, exclude, groupBy, buckets, page, pageSize, histogram, facets, selection, combinations';
     expect(faults({ facet: 1 })).toEqual([{ field: 'facet', message: `is not a property of this object; allowed are ${own}` }]);
   });
 

@@ -139,6 +139,7 @@ describe('the document and the program agree on whether a search may hold', () =
 
 describe('the document and the program agree on whether a question of the explorer may hold', () => {
   const selection = { from: 0 };
+  const conditions = (count: number) => Array.from({ length: count }, (_, value) => ({ field: 'ip', value: `${value}` }));
   test.each([
     ['nothing more', {}, true],
     ['null for everything optional', { exclude: null, pageSize: null, histogram: null, facets: null, selection: null }, true],
@@ -173,6 +174,14 @@ describe('the document and the program agree on whether a question of the explor
     ['a selection by clauses', { selection: { filters: [filter()], exclude: [filter()] } }, true],
     ['a selection without a clause', { selection: { filters: [] } }, true],
     ['a selection by words', { selection: { query: 'x' } }, true],
+    ['two conditions', { selection, combinations: conditions(2) }, true],
+    ['eight conditions', { selection, combinations: conditions(8) }, true],
+    ['null for conditions', { combinations: null }, true],
+    ['one condition', { selection, combinations: conditions(1) }, false],
+    ['nine conditions', { selection, combinations: conditions(9) }, false],
+    ['conditions without a selection', { combinations: conditions(2) }, false],
+    ['a condition for a zone', { selection, combinations: [...conditions(1), { field: 'shieldZoneId', value: '7' }] }, false],
+    ['a condition without a value', { selection, combinations: [...conditions(1), { field: 'ip' }] }, false],
     ['a selection of nothing', { selection: {} }, false],
     ['a selection of nulls', { selection: { from: null, to: null, filters: null, exclude: null } }, false],
     ['a selection by text', { selection: { from: 0, text: 'x' } }, false],

@@ -104,7 +104,13 @@ describe.each(STATES)('%s', (_state, stateOf) => {
   const store = async () => await stateOf(temporaryFolder());
 
   test('only the total is asked for', async () => {
-    const expected = { page: { kind: 'rows', rows: [], total: 10 }, histogram: null, facets: null, selectedTotal: null };
+    const expected = {
+      page: { kind: 'rows', rows: [], total: 10 },
+      histogram: null,
+      facets: null,
+      selectedTotal: null,
+      combinations: null,
+    };
     expect(await explored(await (await store()).explore(inWindow({})))).toEqual(expected);
   });
 
@@ -241,6 +247,7 @@ describe.each(STATES)('%s', (_state, stateOf) => {
       },
       facets: [{ field: 'url', distinct: 3, values: [{ value: 'https://a.example/', count: 2, selected: 1, spellings: 1 }] }],
       selectedTotal: 2,
+      combinations: null,
     });
   });
 
@@ -268,6 +275,7 @@ describe.each(STATES)('%s', (_state, stateOf) => {
       histogram: { series: [], other: null },
       facets: [{ field: 'url', distinct: 0, values: [] }],
       selectedTotal: 0,
+      combinations: null,
     });
     expect((await opened.explore({ ...plan, histogram: { buckets: 2, by: null } })).histogram).toEqual({
       series: [{ value: null, total: 0, counts: [0, 0] }],
