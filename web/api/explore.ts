@@ -1,7 +1,7 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { FacetRequest } from '../../query/plan/explore-plan.ts';
 import type { EventGroup, Facet, Histogram } from '../../query/plan/search-result.ts';
-import type { LineClause } from '../../query/search-line.ts';
+import type { LineClause, LineSearch } from '../../query/search-line.ts';
 import { ask, askWithHeaders } from './client.ts';
 import { type ParsedRow, readRows } from './parsed-row.ts';
 
@@ -24,7 +24,7 @@ export interface QuestionBody extends Window {
   readonly pageSize: number;
   readonly histogram?: { readonly width: number; readonly by: GroupDimension | null };
   readonly facets?: readonly FacetRequest[];
-  readonly selection?: Partial<Window> & { readonly filters?: readonly LineClause[]; readonly exclude?: readonly LineClause[] };
+  readonly selection?: Partial<Window & LineSearch>;
 }
 
 /** As in the plan's answer, with the time from the begin of its first bucket to the end of the last one, and their number. */

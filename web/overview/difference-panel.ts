@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { Window } from '../api/explore.ts';
 import { type Answered, answered, answeredFacets, eventTotal, isComplete, lateFailure } from '../state/answers.ts';
-import type { FieldValue } from '../state/conditions.ts';
+import { bothSearches, type FieldValue, searchOfComparison } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import type { Comparison } from '../state/explorer-state.ts';
+import { type Comparison, NO_SEARCH } from '../state/explorer-state.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
 import { knownFacets } from '../state/question.ts';
 import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
@@ -24,9 +24,10 @@ export function DifferencePanel() {
   const { comparison } = shown.question;
   if (comparison === null) return null;
   const totals = { all: eventTotal(shown.answer), selected: shown.answer.selectedTotal };
-  const field = comparison.kind === 'value' ? comparison.field : null;
+  // A value that all events of the part have by what it is would stand first.
+  const given = searchOfComparison(comparison)?.filters.filter(({ op }) => op === 'eq' || op === 'in') ?? [];
   const all = answeredFacets.value;
-  const facets = all === null ? [] : knownFacets(all).filter((facet) => facet.field !== field);
+  const facets = all === null ? [] : knownFacets(all).filter((facet) => !given.some(({ field }) => field === facet.field));
   const differences = differencesOf(facets, totals);
   const isOneSided = totals.selected === 0 || totals.selected === totals.all;
   const listed = isOneSided ? [] : differences.slice(0, showsAll.value ? differences.length : SHOWN);
@@ -58,6 +59,7 @@ export function DifferencePanel() {
 
 function wordsOf(comparison: Comparison, clock: 'local' | 'utc'): string {
   if (comparison.kind === 'value') return `about ${comparison.field} ${valueOrNone(comparison.value)}`;
+  if (comparison.kind === 'line') return `about ${comparison.line}`;
   return `from ${timeText(comparison.from, clock)} to ${timeText(comparison.to, clock)}`;
 }
 
@@ -87,6 +89,7 @@ function FirstAndLast({ shown: { question, answer }, stretch, line }: FirstAndLa
     values,
     bars.from,
     bars.to,
+    answer.selectedTotal,
   ]);
   const further = useFurtherAnswer(about, (signal) => firstAndLast(question, values, bars, signal));
   if (further.kind === 'failed') {
@@ -112,6 +115,13 @@ function Narrow({ comparison }: NarrowProps) {
     const narrow = (): void => {
       apply({ comparison: null }, { replace: true });
       filterBy('filters', field, value);
+    };
+    return html`<button type="button" onClick=${narrow}>Filter in</button>`;
+  }
+  if (comparison.kind === 'line') {
+    const narrow = (): void => {
+      const search = bothSearches(explorer.peek().search, searchOfComparison(comparison) ?? NO_SEARCH);
+      apply({ search, comparison: null }, { words: `Filtered in: ${comparison.line}` });
     };
     return html`<button type="button" onClick=${narrow}>Filter in</button>`;
   }

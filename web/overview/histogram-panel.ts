@@ -2,14 +2,19 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import type { HistogramInWindow, Window } from '../api/explore.ts';
-import { answered, eventTotal, progress } from '../state/answers.ts';
+import { answered, eventTotal, isComplete, progress } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { countText, durationText, eventsText, timeOfDay, timeText, valueOrNone } from '../widgets/format.ts';
+import type { Comparison } from '../state/explorer-state.ts';
+import { useFurtherAnswer } from '../state/further-answer.ts';
+import type { Question } from '../state/question.ts';
+import { countText, durationText, eventsText, shareText, timeOfDay, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
+import { CompareButton } from './compare-button.ts';
 import { PeakList } from './peak-list.ts';
 import { colorOf } from './series-colors.ts';
+import { type ShareOverTime, shareOverTime } from './share-over-time.ts';
 import { type Layer, layersOf, stretchOf, totalsOf, wholeBuckets } from './stacked-bars.ts';
 import { drawTimePlot, type TimePlot } from './time-plot.ts';
 
@@ -22,8 +27,7 @@ export function HistogramPanel() {
     const awaited = shown === null && progress.value.kind === 'asking' ? html`<p class="awaited" aria-hidden="true">Searching…</p>` : null;
     return html`<section class="panel histogram" aria-label="Events over time"><div class="plot">${awaited}</div></section>`;
   }
-  const { from, to, histogram: asked } = shown.question.body;
-  return html`<${Plot} histogram=${histogram} from=${from} to=${to} by=${asked?.by ?? null} />`;
+  return html`<${Plot} histogram=${histogram} question=${shown.question} />`;
 }
 
 /** What can be done with a stretch of time. */
@@ -37,14 +41,15 @@ function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, c
   openMenu({ anchor, content: () => ({ title, items }), place, closed });
 }
 
-/** With the window that is searched. */
-interface PlotProps extends Window {
+interface PlotProps {
   readonly histogram: HistogramInWindow;
-  /** The field of its series, which is not the chosen one while another answer is awaited. */
-  readonly by: GroupDimension | null;
+  /** Its own one, which is not that of the state while another answer is awaited. */
+  readonly question: Question;
 }
 
-function Plot({ histogram, from, to, by }: PlotProps) {
+function Plot({ histogram, question }: PlotProps) {
+  const { from, to } = question.body;
+  const by = question.body.histogram?.by ?? null;
   const { clock, comparison } = explorer.value;
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<TimePlot | null>(null);
@@ -53,6 +58,12 @@ function Plot({ histogram, from, to, by }: PlotProps) {
   const layers = useMemo(() => layersOf(histogram), [histogram]);
   const colors = layers.map((layer, index) => colorOf(layer, index, by));
   const window = useMemo(() => ({ from, to }), [from, to]);
+  const name = comparisonName(question.comparison);
+  // The same question may be answered with more events.
+  const counted = layers.map(({ total }) => total);
+  const about = name === null || !isComplete.value ? null : JSON.stringify([question.zones, question.body, name, counted]);
+  const further = useFurtherAnswer(about, (signal) => shareOverTime(question, histogram, signal));
+  const share = name !== null && further.kind === 'found' ? further.found : null;
   const marked = comparison?.kind === 'time' ? comparison : null;
 
   const choose = (anchor: HTMLElement, place: DOMRect, stretch: Window): void =>
@@ -74,6 +85,7 @@ function Plot({ histogram, from, to, by }: PlotProps) {
       layers,
       colors,
       clock,
+      shares: share?.shares ?? null,
       marked,
       onHover: (bucket) => {
         hovered.value = bucket;
@@ -82,7 +94,7 @@ function Plot({ histogram, from, to, by }: PlotProps) {
     });
     plot.current = drawn;
     return drawn.destroy;
-  }, [histogram, clock, marked]);
+  }, [histogram, clock, marked, share]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = afterKey(chosen.value, event, histogram.buckets);
@@ -108,6 +120,7 @@ function Plot({ histogram, from, to, by }: PlotProps) {
     <header>
       <${Count} />
       <${BySelect} />
+      <${CompareButton} />
       <${PeakList} histogram=${histogram} window=${window} />
     </header>
     <div
@@ -119,14 +132,21 @@ function Plot({ histogram, from, to, by }: PlotProps) {
       aria-valuemin="0"
       aria-valuemax=${histogram.buckets - 1}
       aria-valuenow=${at ?? 0}
-      aria-valuetext=${bucketWords(histogram, window, at ?? 0, clock)}
+      aria-valuetext=${`${bucketWords(histogram, window, at ?? 0, clock)}${shareWords(share, name, at ?? 0)}`}
       aria-describedby="plot-keys"
       onKeyDown=${onKeyDown}
     />
     <p id="plot-keys" class="spoken">
       Arrow keys go from bar to bar, with Shift they choose a stretch, Enter opens what can be done with it.
     </p>
-    <${Legend} layers=${layers} colors=${colors} by=${by} bucket=${at} words=${at === null ? null : bucketWords(histogram, window, at, clock)} />
+    ${
+      further.kind !== 'failed' || name === null
+        ? null
+        : html`<p class="failed" role="alert">
+            The share over time is not known: ${further.failure.message} <button type="button" onClick=${further.askAgain}>Try again</button>
+          </p>`
+    }
+    <${Legend} layers=${layers} colors=${colors} by=${by} bucket=${at} words=${at === null ? null : bucketWords(histogram, window, at, clock)} share=${share} name=${name} />
   </section>`;
 }
 
@@ -159,6 +179,18 @@ function bucketWords(histogram: HistogramInWindow, window: Window, bucket: numbe
   return `${timeText(from, clock)} to ${timeOfDay(to, clock, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events${cut}`;
 }
 
+/** What a line of shares is about; null where the comparison has none. */
+function comparisonName(comparison: Comparison | null): string | null {
+  if (comparison?.kind === 'line') return comparison.line;
+  return comparison?.kind === 'value' ? `${comparison.field}:${comparison.value}` : null;
+}
+
+/** `, 12.5% of them country:NL`; empty where there is no share. */
+function shareWords(share: ShareOverTime | null, name: string | null, bucket: number): string {
+  const of = share?.shares[bucket] ?? null;
+  return of === null ? '' : `, ${shareText(of, 1)} of them ${name}`;
+}
+
 /** How many events there are, read aloud when an answer comes. */
 function Count() {
   const shown = answered.value;
@@ -187,9 +219,13 @@ interface LegendProps {
   /** The one whose counts are shown; null: those of all. */
   readonly bucket: number | null;
   readonly words: string | null;
+  readonly share: ShareOverTime | null;
+  /** What the share is of. */
+  readonly name: string | null;
 }
 
-function Legend({ layers, colors, by, bucket, words }: LegendProps) {
+function Legend({ layers, colors, by, bucket, words, share, name }: LegendProps) {
+  const of = bucket === null ? share?.whole : share?.shares[bucket];
   return html`<div class="legend">
     <ul>
       ${layers.map(
@@ -199,6 +235,15 @@ function Legend({ layers, colors, by, bucket, words }: LegendProps) {
           <span class="number">${countText(bucket === null ? total : (counts[bucket] ?? 0))}</span>
         </li>`,
       )}
+      ${
+        share === null
+          ? null
+          : html`<li class="share-line">
+              <span class="swatch" />
+              share of <span class="code">${name}</span>
+              <span class="number">${of === null || of === undefined ? '–' : shareText(of, 1)}</span>
+            </li>`
+      }
     </ul>
     <p class="dim">${words ?? (by === null ? '' : `by ${valueOrNone(by)}; draw a stretch to look into it`)}</p>
   </div>`;

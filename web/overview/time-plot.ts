@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import { bucketStart } from '../../query/buckets.ts';
 import type { HistogramInWindow, Window } from '../api/explore.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
-import { axisLabels } from '../widgets/format.ts';
+import { axisLabels, shareText } from '../widgets/format.ts';
 import { cssColor } from './series-colors.ts';
 import { heightsOf, type Layer, nearestBucket, stretchOf, wholeBuckets } from './stacked-bars.ts';
 import { brushByTouch } from './touch-brush.ts';
@@ -15,6 +15,8 @@ export interface TimePlotOptions {
   /** The name of the custom property of each layer's colour. */
   readonly colors: readonly string[];
   readonly clock: ExplorerState['clock'];
+  /** Of each bar, from 0 to 1, drawn as a line with an axis of its own; null: there is none. */
+  readonly shares: readonly (number | null)[] | null;
   /** The stretch that is compared, which is marked. */
   readonly marked: Window | null;
   readonly onHover: (bucket: number | null) => void;
@@ -39,7 +41,7 @@ const COUNT_STEPS = [1, 2, 5].flatMap((digit) => Array.from({ length: 10 }, (_, 
 
 /** Draws bars that stand on each other, the lowest layer at the bottom. */
 export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): TimePlot {
-  const { histogram, window, layers, colors, onHover, onBrush } = options;
+  const { histogram, window, layers, colors, shares, onHover, onBrush } = options;
   const heights = heightsOf(layers);
   const starts = Array.from({ length: histogram.buckets }, (_, bucket) => bucketStart(histogram, bucket) / 1000);
   // The highest reaches are drawn first, so that the lower layers cover them.
@@ -90,6 +92,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
       scales: {
         x: { time: true, range: () => [window.from / 1000, window.to / 1000] },
         y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.05)] },
+        share: { range: () => [0, 1] },
       },
       axes: [
         axis({
@@ -97,8 +100,9 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
           size: 44,
         }),
         axis({ values: (_plot, splits) => splits.map(countLabel), size: 48, incrs: COUNT_STEPS }),
+        ...(shares === null ? [] : [shareAxis()]),
       ],
-      series: [{}, ...order.map((layer) => barSeries(colors[layer] ?? '--other'))],
+      series: [{}, ...order.map((layer) => barSeries(colors[layer] ?? '--other')), ...(shares === null ? [] : [shareSeries()])],
       ...(options.clock === 'utc' ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
       hooks: {
         setCursor: [(self) => onHover((self.cursor.left ?? -1) < 0 ? null : nearestBucket(histogram, timeAt(self, self.cursor.left ?? 0)))],
@@ -108,7 +112,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
         draw: [(self) => cutBars(histogram, window).map((bar) => shade(self, bar, '--panel', 0.55))],
       },
     },
-    [starts, ...order.map((layer) => [...(heights[layer] ?? [])])],
+    [starts, ...order.map((layer) => [...(heights[layer] ?? [])]), ...(shares === null ? [] : [[...shares]])],
     element,
   );
   const resizing = new ResizeObserver(() => plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }));
@@ -139,6 +143,18 @@ function placeOf(plot: uPlot): DOMRect {
 function barSeries(color: string): uPlot.Series {
   const paths = uPlot.paths.bars?.({ size: [0.94], align: 1 });
   return { fill: () => cssColor(color), width: 0, points: { show: false }, ...(paths === undefined ? {} : { paths }) };
+}
+
+/** A step as wide as its bar; none where the bar has no events. */
+function shareSeries(): uPlot.Series {
+  const paths = uPlot.paths.stepped?.({ align: 1, extend: true });
+  const line = { scale: 'share', stroke: () => cssColor('--text'), width: 2, points: { show: false } };
+  return { ...line, ...(paths === undefined ? {} : { paths }) };
+}
+
+function shareAxis(): uPlot.Axis {
+  const values = (_plot: uPlot, splits: readonly number[]): string[] => splits.map((share) => shareText(share, 1));
+  return { ...axis({ values, size: 48 }), scale: 'share', side: 1, grid: { show: false } };
 }
 
 function axis(own: Pick<uPlot.Axis, 'values' | 'size' | 'incrs'>): uPlot.Axis {

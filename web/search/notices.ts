@@ -111,6 +111,9 @@ function WayOut({ failure: { key: failureKey, faults } }: WayOutProps) {
       Without <span class="code">${clauseWords(side, clause)}</span>
     </button>`;
   }
+  if (faults.some(({ field }) => field.startsWith('selection'))) {
+    return html`<button type="button" onClick=${() => apply({ comparison: null })}>Stop comparing</button>`;
+  }
   if (faults.some(({ field }) => field === 'from' || field === 'to')) {
     const part = searchablePart(range, programNow());
     const narrow = (): void => apply({ range: part ?? range });

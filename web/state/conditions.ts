@@ -1,7 +1,7 @@
 import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
 import { queryOfTerms, queryTerms } from '../../query/query-terms.ts';
-import type { LineClause, LineSearch } from '../../query/search-line.ts';
-import type { ExplorerState } from './explorer-state.ts';
+import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
+import { type Comparison, type ExplorerState, NO_SEARCH } from './explorer-state.ts';
 
 /** `filters`: events have to match. `exclude`: they must not. */
 export type Side = 'filters' | 'exclude';
@@ -44,6 +44,19 @@ export function turnedOver(search: LineSearch, side: Side, index: number): LineS
 
 export function withoutTerm(search: LineSearch, term: string): LineSearch {
   return { ...search, query: queryOfTerms(queryTerms(search.query).filter((one) => one !== term)) };
+}
+
+/** The search of a line; null where it has a fault, or no condition. */
+export function searchOfLine(line: string): LineSearch | null {
+  const read = parseSearchLine(line);
+  return 'fault' in read || searchLineOf(read) === '' ? null : read;
+}
+
+/** What the events of a comparison have in common, beside others; null where that is their time. */
+export function searchOfComparison(comparison: Comparison | null): LineSearch | null {
+  if (comparison?.kind === 'line') return searchOfLine(comparison.line);
+  if (comparison?.kind !== 'value') return null;
+  return withClause(NO_SEARCH, 'filters', { field: comparison.field, op: 'eq', value: [comparison.value] });
 }
 
 /** Both searches at once: every event that matches is matched by each. */

@@ -9,7 +9,9 @@ export type Zones = 'all' | readonly number[];
 /** The part of the events that is held against the rest of them. */
 export type Comparison =
   | { readonly kind: 'time'; readonly from: number; readonly to: number }
-  | { readonly kind: 'value'; readonly field: Dimension; readonly value: string };
+  | { readonly kind: 'value'; readonly field: Dimension; readonly value: string }
+  /** A search line that has conditions, and no fault. */
+  | { readonly kind: 'line'; readonly line: string };
 
 /** The event that is shown whole. */
 export interface EventKey {

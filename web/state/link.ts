@@ -3,6 +3,7 @@ import { FILTER_OP_NAMES } from '../../query/filter-ops.ts';
 import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { zoneIdIn } from '../../query/zone-id.ts';
+import { searchOfLine } from './conditions.ts';
 import { type Comparison, DEFAULT_STATE, type EventKey, type ExplorerState, NO_SEARCH, type Zones, zonesText } from './explorer-state.ts';
 import { readColumns } from './offered-columns.ts';
 import { minutesText, readLinkTime, readMinutes, type TimeRange } from './time-range.ts';
@@ -24,7 +25,8 @@ export function linkOf(state: ExplorerState): URLSearchParams {
   if (by !== DEFAULT_STATE.by) parameters.set('by', by ?? NONE);
   if (groupBy.length > 0) parameters.set('group', groupBy.join(','));
   if (columns !== null) parameters.set('columns', columns.join(','));
-  if (comparison !== null) parameters.set('compare', comparisonText(comparison));
+  if (comparison?.kind === 'line') parameters.set('compare-with', comparison.line);
+  else if (comparison !== null) parameters.set('compare', comparisonText(comparison));
   if (event !== null) parameters.set('event', `${event.zone}/${event.timestamp}/${event.logId}`);
   if (isLive) parameters.set('live', 'on');
   if (isRefreshing) parameters.set('refresh', 'on');
@@ -50,7 +52,7 @@ function setSearch(search: LineSearch, parameters: URLSearchParams): void {
   else if (line !== '') parameters.set('q', line);
 }
 
-function comparisonText(comparison: Comparison): string {
+function comparisonText(comparison: Exclude<Comparison, { readonly kind: 'line' }>): string {
   if (comparison.kind === 'value') return `${comparison.field}:${comparison.value}`;
   return [comparison.from, comparison.to].map((time) => new Date(time).toISOString()).join('/');
 }
@@ -75,6 +77,7 @@ const READERS: Readonly<Record<string, (text: string, parameters: URLSearchParam
   group: (text) => part('groupBy', readGroupBy(text)),
   columns: (text) => part('columns', readColumns(text)),
   compare: (text) => part('comparison', readComparison(text)),
+  'compare-with': (text) => (searchOfLine(text) === null ? null : { comparison: { kind: 'line', line: text } }),
   event: (text) => part('event', readEvent(text)),
   live: (text) => (text === 'on' ? { isLive: true } : null),
   refresh: (text) => (text === 'on' ? { isRefreshing: true } : null),

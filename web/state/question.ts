@@ -2,6 +2,7 @@ import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/eve
 import type { Facet } from '../../query/plan/search-result.ts';
 import type { QuestionBody } from '../api/explore.ts';
 import { barWidth } from './bucket-widths.ts';
+import { searchOfComparison } from './conditions.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
 import { type TimeRange, windowOfRange } from './time-range.ts';
 
@@ -100,6 +101,5 @@ function eventsKey({ zones, body: { from, to, query, filters, exclude } }: Quest
 }
 
 function selectionOf(comparison: Comparison): NonNullable<QuestionBody['selection']> {
-  if (comparison.kind === 'value') return { filters: [{ field: comparison.field, op: 'eq', value: [comparison.value] }] };
-  return { from: comparison.from, to: comparison.to };
+  return comparison.kind === 'time' ? { from: comparison.from, to: comparison.to } : { ...searchOfComparison(comparison) };
 }

@@ -51,6 +51,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
     fc.oneof(
       stretch.map((between) => ({ kind: 'time' as const, ...between })),
       fc.record({ kind: fc.constant('value' as const), field: fc.constantFrom(...DIMENSIONS), value: text }),
+      fc.constantFrom('country:NL', 'ip:198.51.100.0/24 -action:allowed "a b"', '=&#+ä').map((line) => ({ kind: 'line' as const, line })),
     ),
   ),
   event: fc.option(fc.record({ zone: fc.integer(), timestamp: time, logId: text.filter((one) => one !== '') })),
@@ -87,6 +88,9 @@ describe('a link', () => {
     ['by=none&group=ip,asn&clock=utc', { by: null, groupBy: ['ip', 'asn'], clock: 'utc' }],
     ['columns=url,time', { columns: ['url', 'time'] }],
     ['compare=asn:64510', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
+    ['compare=ip:198.51.100.0/24', { comparison: { kind: 'value', field: 'ip', value: '198.51.100.0/24' } }],
+    ['compare=asn:64510%20country:NL', { comparison: { kind: 'value', field: 'asn', value: '64510 country:NL' } }],
+    ['compare-with=ip:198.51.100.0/24+curl', { comparison: { kind: 'line', line: 'ip:198.51.100.0/24 curl' } }],
     ['event=7/1795514400000/a/b', { event: { zone: 7, timestamp: 1795514400000, logId: 'a/b' } }],
   ])('%s is read', (link, expected) => {
     const { state: read, ignored } = readLink(link);
@@ -103,6 +107,9 @@ describe('a link', () => {
       ['from=2026-11-24T10:00Z', 'to=2026-11-24T11:00Z'],
     ],
     ['q=a&search={"query":"b"}', { search: { query: 'a', filters: [], exclude: [] } }, ['search={"query":"b"}']],
+    ['compare-with=%20&compare=asn:1', { comparison: { kind: 'value', field: 'asn', value: '1' } }, ['compare-with= ']],
+    ['compare=asn:1&compare-with=curl', { comparison: { kind: 'value', field: 'asn', value: '1' } }, ['compare-with=curl']],
+    ['compare-with=country:', {}, ['compare-with=country:']],
     ['q=100%&by=%zz', { search: { query: '100%', filters: [], exclude: [] } }, ['by=%zz']],
     ['?q=%EF%BF%BD&&=', { search: { query: '\uFFFD', filters: [], exclude: [] } }, ['=']],
   ])('that says something twice, or is badly written, is read as far as it says something: %s', (link, expected, ignored) => {
@@ -123,7 +130,23 @@ describe('a link', () => {
     });
     const search = fc.record({ query: fc.oneof(text, fc.integer()), filters: fc.oneof(fc.array(clause), text) }, { requiredKeys: [] });
     const name = fc.constantFrom(
-      ...['zone', 'last', 'q', 'by', 'group', 'columns', 'compare', 'event', 'live', 'refresh', 'clock', 'more', '', 'search'],
+      ...[
+        'zone',
+        'last',
+        'q',
+        'by',
+        'group',
+        'columns',
+        'compare',
+        'compare-with',
+        'event',
+        'live',
+        'refresh',
+        'clock',
+        'more',
+        '',
+        'search',
+      ],
     );
     const parameter = fc.oneof(
       fc.tuple(name, value),

@@ -15,6 +15,7 @@ describe('the question of a state', () => {
     ['that compares a stretch', { comparison: { kind: 'time', from: NOW - 30 * MINUTE, to: NOW - 20 * MINUTE } }],
     ['that compares a stretch that has left the window', { comparison: { kind: 'time', from: NOW - 1e9, to: NOW - 9e8 } }],
     ['that compares a value', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
+    ['that compares a line', { comparison: { kind: 'line', line: 'ip:198.51.100.0/24 -action:allowed curl' } }],
     ['of a millisecond', { range: { kind: 'between', from: NOW - 1, to: NOW } }],
   ])('%s is one that the program takes', (_what, change) => {
     const { body, lateBody } = questionOf({ ...DEFAULT_STATE, ...change }, NOW);
