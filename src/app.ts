@@ -19,6 +19,7 @@ import { SearchAnswers } from './http/search-answers.ts';
 import type { Edge } from './management/local-plane.ts';
 import { edgeRoutes } from './management/operation-routes.ts';
 import { requestHistory } from './management/program-history.ts';
+import { type PageReader, pageReader } from './page/served-page.ts';
 import { backupRoutes } from './routes/backup.ts';
 import { checkRoutes } from './routes/check.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
@@ -69,6 +70,8 @@ export interface AppOptions {
   readonly bodyDeadlineMs?: number;
   /** What all bodies may hold until their end comes, in bytes. Default: BODY_MEMORY_BYTES. */
   readonly bodyMemoryBytes?: number;
+  /** Default: one that is read when somebody first asks for it. */
+  readonly page?: PageReader;
   /** Replaces some of the limits of the live tail. */
   readonly tailLimits?: Partial<TailLimits>;
 }
@@ -76,7 +79,7 @@ export interface AppOptions {
 /** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
-  const { bodyMemoryBytes = BODY_MEMORY_BYTES } = options;
+  const { bodyMemoryBytes = BODY_MEMORY_BYTES, page = pageReader() } = options;
   const turns = new MainThreadTurns();
   const { reads = new ScheduledReads(store, new FairQueue()) } = options;
   const { maxConnections } = config;
@@ -146,6 +149,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(checkRoutes, { store, turns });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodies });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0, publicUrl: config.publicUrl });
-  await app.register(pageRoutes);
+  await app.register(pageRoutes, { page });
   return app;
 }

@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
 import { startEdge } from './management/local-plane.ts';
+import { pageReader } from './page/served-page.ts';
 import { FairQueue } from './scheduling/fair-queue.ts';
 import { ScheduledReads } from './scheduling/scheduled-reads.ts';
 import { STOP_LIMITS, type StopStep, stopAll } from './stop-all.ts';
@@ -96,9 +97,12 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     const reads = new ScheduledReads(store, new FairQueue());
     const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });
     planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
-    const app = await buildApp({ store, reads, config, now, logger, kafka, edge });
+    const page = pageReader();
+    const app = await buildApp({ store, reads, config, now, logger, kafka, edge, page });
     users.push(stopOfApp(app));
     const address = await listen(app, config);
+    // The first visitor would wait for it.
+    page().catch((error: unknown) => logger.error({ err: error }, 'the page could not be made ready; the next request for it tries again'));
     // The demonstration comes last, because its work competes with the start.
     const demo = startDemo(options, store);
     if (demo !== null) users.push({ name: () => 'the demonstration', stop: () => demo.stop() });

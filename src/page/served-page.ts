@@ -47,11 +47,28 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Reads the page from `web/`, `query/` and its libraries. Its files are below `prefix`, such as `/page`. */
-export async function readServedPage(prefix: string): Promise<ServedPage> {
+/** Where the files of the page are. */
+export const PAGE_PREFIX = '/page';
+
+/** Gives the page. It is read once, for all who ask; where that fails, the next one who asks has it tried again. */
+export type PageReader = () => Promise<ServedPage>;
+
+export function pageReader(): PageReader {
+  let reading: Promise<ServedPage> | undefined;
+  return () => {
+    reading ??= readServedPage().catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    return reading;
+  };
+}
+
+/** Reads the page from `web/`, `query/` and its libraries. */
+async function readServedPage(): Promise<ServedPage> {
   const [bundled, template, icon] = await Promise.all([bundlePage(), readFile(join(FOLDER, 'index.html'), 'utf8'), readIcon()]);
   const files = [{ name: ICON, kind: 'icon', text: icon, isEntry: false, isLate: false } as const, ...bundled];
-  const base = `${prefix}/${createHash('sha256').update(JSON.stringify(files)).digest('base64url').slice(0, 12)}`;
+  const base = `${PAGE_PREFIX}/${createHash('sha256').update(JSON.stringify(files)).digest('base64url').slice(0, 12)}`;
   const pathOf = ({ name }: { readonly name: string }) => `${base}/${name}`;
   // A proxy may serve the page below a path of its own.
   const linkTo = (file: { readonly name: string }) => `.${pathOf(file)}`;

@@ -1,22 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import Negotiator from 'negotiator';
 import { RequestProblem } from '../http/problem.ts';
-import { readServedPage, type ServedPage } from '../page/served-page.ts';
+import { PAGE_PREFIX, type PageReader } from '../page/served-page.ts';
 
-/** Where the files of the page are. */
-const PREFIX = '/page';
-
-/** The explorer page at `/` and its files, which are read when somebody first asks for one. */
-export async function pageRoutes(app: FastifyInstance): Promise<void> {
-  let reading: Promise<ServedPage> | undefined;
-  const page = (): Promise<ServedPage> => {
-    reading ??= readServedPage(PREFIX).catch((error: unknown) => {
-      // The next request tries again.
-      reading = undefined;
-      throw error;
-    });
-    return reading;
-  };
+/** The explorer page at `/` and its files. */
+export async function pageRoutes(app: FastifyInstance, { page }: { readonly page: PageReader }): Promise<void> {
   const config = { needsKey: 'never' } as const;
 
   app.get('/', { config: { ...config, opensFromLinks: true } }, async (_request, reply) => {
@@ -25,7 +13,7 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
     return reply.headers(headers).type('text/html; charset=utf-8').send(html);
   });
 
-  app.get(`${PREFIX}/*`, { config }, async (request, reply) => {
+  app.get(`${PAGE_PREFIX}/*`, { config }, async (request, reply) => {
     const path = request.url.replace(/\?.*/, '');
     const file = (await page()).files.get(path);
     if (file === undefined) throw new RequestProblem('route.not_found', `There is nothing at ${path}; / names the files of the page`);

@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CONFIG_VARIABLES, flagOf } from '../../../src/config/config-table.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { ask, eventLine, ingest, lastHour, search } from '../running-app.ts';
 import { addressOf, type CliProcess, killAll, runCli, startCli } from './cli-process.ts';
 import { runHere } from './command-run.ts';
@@ -35,6 +37,22 @@ describe('shieldlog serve', () => {
     expect(await program.ended).toBe(0);
     expect(program.stdout()).toBe('');
     for (const line of program.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+  });
+
+  test('makes the page ready before anybody asks for it, and says so where that fails', async () => {
+    const [runs, runner] = [join(folder, 'runs'), join(folder, 'esbuild')];
+    const bundler = (command: string): void => writeFileSync(runner, `#!/bin/sh\necho run >>'${runs}'\n${command}\n`, { mode: 0o755 });
+    const times = (): number => (existsSync(runs) ? readFileSync(runs, 'utf8').trim().split('\n').length : 0);
+    bundler('exit 3');
+    const program = startCli(['serve', '--port', '0', '--data-dir', join(folder, 'data')], { ESBUILD_BINARY_PATH: runner });
+    const url = await addressOf(program);
+    await eventually('the failure is told', () => program.stderr().includes('the page could not be made ready'));
+    expect(times()).toBe(1);
+    expect((await ask({ url }, '/')).status).toBe(500);
+    bundler(`exec '${createRequire(import.meta.url).resolve('esbuild/bin/esbuild')}' "$@"`);
+    expect((await ask({ url }, '/')).status).toBe(200);
+    expect((await ask({ url }, '/')).status).toBe(200);
+    expect(times()).toBe(3);
   });
 
   test('has its events again after a stop, and after a kill', async () => {
