@@ -1,4 +1,4 @@
-import { isBlank } from '../../query/json-bytes.ts';
+import { CLOSE_BRACE, isBlank } from '../../query/json-bytes.ts';
 import { kindOf, memberText } from '../../query/json-text.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { LARGEST_EVENT_BYTES, tooLong } from '../event/event-verdict.ts';
@@ -44,7 +44,6 @@ export const MOST_LAYERS = 5;
 /** What the items of an envelope may have unpacked together, in bytes. */
 export const MOST_UNPACKED_OF_ITEMS = 16 * MOST_UNPACKED_BYTES;
 
-const CLOSE_BRACE = Buffer.from('}');
 const NOTHING_IS_ABSENT = (value: unknown): boolean => value === undefined;
 
 type Receiver = (mapped: MappedRecord) => void;
@@ -190,12 +189,18 @@ export class RecordMapper {
   }
 
   #eventOf(record: Buffer, values: RecordReader, zoneId: number, timeMs: number, id: string): Buffer {
-    let head = `{"shieldZoneId":${zoneId},"timestamp":${timeMs},"logId":${JSON.stringify(id)}`;
+    const members: Record<string, string | number> = { shieldZoneId: zoneId, timestamp: timeMs, logId: id };
     for (const [name, value] of this.#mapping.fields) {
       const text = name === 'timestamp' ? undefined : values.textOf(value, name);
-      if (text !== undefined) head += `,"${name}":${JSON.stringify(text)}`;
+      if (text !== undefined) members[name] = text;
     }
-    return Buffer.concat([Buffer.from(`${head},"log":`), record, CLOSE_BRACE]);
+    const head = `${JSON.stringify(members).slice(0, -1)},"log":`;
+    const headBytes = Buffer.byteLength(head);
+    const event = Buffer.allocUnsafe(headBytes + record.length + 1);
+    event.write(head);
+    event.set(record, headBytes);
+    event[event.length - 1] = CLOSE_BRACE;
+    return event;
   }
 
   /** Null where the record has none. Texts that were repaired are no ids: two that differ in what was repaired alone would become one. */

@@ -106,8 +106,10 @@ function firstItem(
   return undefined;
 }
 
+const NEVER = (): boolean => false;
+
 function isChosen(item: unknown, { path, isNot, texts }: Extract<PathStep, { kind: 'item' }>): boolean {
-  const text = scalarText(foundAt(item, path, () => false));
+  const text = scalarText(foundAt(item, path, NEVER));
   return (text !== null && texts.has(text.toLowerCase())) !== isNot;
 }
 

@@ -43,16 +43,19 @@ export class RecordReader {
 
   /** The same before its table. */
   #untranslated(value: MappedValue, member: string): string | undefined {
-    if (!this.holds(value.when)) {
+    const { source, when, decode, absent, address, letters } = value;
+    if (when.length > 0 && !this.holds(when)) {
       return undefined;
     }
-    const isAbsent = value.absent === undefined ? this.#isAbsent : absentBy(value.absent);
-    const text = this.#decoded(this.#sourced(value.source, member, isAbsent), value, member, isAbsent);
-    if (text === undefined || (value.source.kind !== 'const' && isAbsent(text))) {
+    const isAbsent = absent === undefined ? this.#isAbsent : absentBy(absent);
+    const found = requireText(this.#sourced(source, member, isAbsent), member);
+    const text = found === undefined || decode.length === 0 ? found : this.#decoded(found, decode, member, isAbsent);
+    // What is at a path was asked before.
+    if (text === undefined || (source.kind !== 'const' && source.kind !== 'path' && isAbsent(text))) {
       return undefined;
     }
-    const bare = value.address ? withoutPort(text) : text;
-    return value.letters === null ? bare : value.letters === 'lower' ? bare.toLowerCase() : bare.toUpperCase();
+    const bare = address ? withoutPort(text) : text;
+    return letters === null ? bare : letters === 'lower' ? bare.toLowerCase() : bare.toUpperCase();
   }
 
   /** What a value was looked up by where its tables have no line for it. */
@@ -115,13 +118,11 @@ export class RecordReader {
     return text;
   }
 
-  #decoded(found: unknown, { decode }: MappedValue, member: string, isAbsent: (value: unknown) => boolean): string | undefined {
-    const text = requireText(found, member);
-    if (text === undefined || decode.length === 0) {
-      return text;
-    }
+  /** The first of the decoded texts that is not absent. */
+  #decoded(text: string, decode: MappedValue['decode'], member: string, isAbsent: (value: unknown) => boolean): string | undefined {
+    const texts = decoded(text, decode, member, this.#budget);
     return requireText(
-      decoded(text, decode, member, this.#budget).find((one) => !isAbsent(one)),
+      texts.find((one) => !isAbsent(one)),
       member,
     );
   }
@@ -148,10 +149,12 @@ function requireText(value: unknown, member: string): string | undefined {
 /** What is absent where these texts, in lower case, are. So are null, an empty list and an empty object. */
 export function absentBy(texts: ReadonlySet<string>): (value: unknown) => boolean {
   const longest = Math.max(0, ...[...texts].map(({ length }) => length));
+  const isText = (text: string): boolean => text.length <= longest && texts.has(text.toLowerCase());
   return (value) => {
-    if (typeof value === 'string') return value.length <= longest && texts.has(value.toLowerCase());
+    if (typeof value === 'string') return isText(value);
     if (value === null || value === undefined) return true;
-    return Array.isArray(value) ? value.length === 0 : isRecordObject(value) && Object.keys(value).length === 0;
+    if (Array.isArray(value)) return value.length === 0;
+    return isRecordObject(value) ? Object.keys(value).length === 0 : isText(scalarText(value) ?? '');
   };
 }
 

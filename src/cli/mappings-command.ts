@@ -159,8 +159,8 @@ async function reading(name: string, run: () => Promise<void>): Promise<void> {
 }
 
 function summary({ events, rejected, leftOut, withoutId }: Counts): string {
-  const same = withoutId === 0 ? '' : `; ${withoutId} have no id by the mapping: of equal ones without an id only one is kept`;
-  return `${events + rejected + leftOut} records: ${events} events, ${rejected} rejected, ${leftOut} left out${same}\n`;
+  const same = withoutId === 0 ? '' : `; without an id by the mapping ${withoutId}, of which equal ones are one event`;
+  return `events ${events}, rejected ${rejected}, left out ${leftOut}${same}\n`;
 }
 
 /** Other settings are not read, because they may be set only for the program. */

@@ -120,7 +120,7 @@ it('check shows record, event and reason side by side, and ends with 1 for a rea
     { record: 'no record', reason: expect.stringContaining('is not JSON') },
     { record: JSON.parse(String(records[3])), event: expect.anything(), reason: expect.stringContaining('at most 10 minutes after now') },
   ]);
-  expect(stderr).toBe('4 records: 1 events, 3 rejected, 0 left out\n');
+  expect(stderr).toBe('events 1, rejected 3, left out 0\n');
 });
 
 it('check says how many records have no id by the mapping', async () => {
@@ -128,7 +128,7 @@ it('check says how many records have no id by the mapping', async () => {
   const { status, stderr } = await runHere(['mappings', 'check', join(folder, 'shop.yaml'), join(folder, 'some.log')]);
   expect([status, stderr]).toEqual([
     0,
-    '2 records: 2 events, 0 rejected, 0 left out; 2 have no id by the mapping: of equal ones without an id only one is kept\n',
+    'events 2, rejected 0, left out 0; without an id by the mapping 2, of which equal ones are one event\n',
   ]);
 });
 
@@ -147,7 +147,7 @@ it('try writes the events, and the reasons apart from them', async () => {
     { shieldZoneId: -3, logId: 'r-b.example.com' },
   ]);
   const reason = 'timestamp is absent: the record has no time where the mapping looks for it';
-  expect(stderr).toBe(`${reason}: "{\\"a\\":1}"\n4 records: 2 events, 1 rejected, 1 left out\n`);
+  expect(stderr).toBe(`${reason}: "{\\"a\\":1}"\nevents 2, rejected 1, left out 1\n`);
 });
 
 it.each([
