@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { digestId } from '../../../ingest/event/log-id.ts';
-import { MOST_LAYERS } from '../../../ingest/mapping/record-mapper.ts';
+import { MOST_LAYERS, MOST_UNPACKED_OF_ITEMS } from '../../../ingest/mapping/record-mapper.ts';
 import { logOf, mapped, mappingOf, NOW, outcomeOf, verdictOf, ZONES } from './mapped.ts';
 
 const TIME = 'timestamp: {path: t, time: [unix, iso]}\n';
@@ -246,9 +246,18 @@ describe('an envelope', () => {
   });
 
   test('unpacks so much of all items at most', () => {
-    const list = Array.from({ length: 40 }, () => zipped(Buffer.alloc(1024 * 1024 - 100, ' '))).join();
-    const found = mapped(mappingOf(`${TIME}items: {path: records, decode: [base64, gzip]}`), `{"records":[${list}]}`);
-    expect(found.map(outcomeOf).filter((one) => /bytes unpacked/.test(String(one))).length).toBeGreaterThan(20);
+    const mapping = mappingOf(`${TIME}items: {path: records, decode: [base64, gzip]}`);
+    const refused = (sizes: readonly number[]): readonly number[] => {
+      const list = [...sizes.map((size) => zipped(Buffer.alloc(size, ' '))), zipped(RECORD)];
+      const found = mapped(mapping, `{"records":[${list.join()}]}`).map(outcomeOf);
+      return found.flatMap((one, index) => (/bytes unpacked/.test(String(one)) ? [index] : []));
+    };
+    const most = MOST_UNPACKED_OF_ITEMS / 2 ** 20;
+    expect(refused(Array(most - 1).fill(2 ** 20 - 2_000))).toEqual([]);
+    expect(refused(Array(2 * most).fill(2 ** 19)).at(0)).toBe(2 * most - 1);
+    // What is too much for one record counts as all that a record may have.
+    expect(refused(Array(most - 1).fill(2 ** 21))).toEqual([...Array(most - 1).keys()]);
+    expect(refused(Array(most).fill(2 ** 21))).toEqual([...Array(most + 1).keys()]);
   });
 
   it('with very many items goes to whoever takes them one by one', () => {
