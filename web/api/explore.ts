@@ -1,6 +1,6 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { FacetRequest } from '../../query/plan/explore-plan.ts';
-import type { EventGroup, Facet, Histogram } from '../../query/plan/search-result.ts';
+import type { Combination, EventGroup, Facet, Histogram } from '../../query/plan/search-result.ts';
 import type { LineClause, LineSearch } from '../../query/search-line.ts';
 import { ask, askWithHeaders } from './client.ts';
 import { type ParsedRow, readRows } from './parsed-row.ts';
@@ -24,6 +24,8 @@ export interface QuestionBody extends Window {
   readonly pageSize: number;
   readonly histogram?: { readonly width: number; readonly by: GroupDimension | null };
   readonly facets?: readonly FacetRequest[];
+  /** Only with a selection. */
+  readonly combinations?: readonly { readonly field: GroupDimension; readonly value: string }[];
   readonly selection?: Partial<Window & LineSearch>;
 }
 
@@ -42,6 +44,7 @@ export interface ExploreAnswer {
   readonly histogram: HistogramInWindow | null;
   readonly facets: readonly Facet[] | null;
   readonly selectedTotal: number | null;
+  readonly combinations: readonly Combination[] | null;
   /** The most events that the answer lacks, because the program cannot read them. */
   readonly unreadable: number;
 }

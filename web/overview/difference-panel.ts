@@ -5,12 +5,14 @@ import { bothSearches, type FieldValue, searchOfComparison } from '../state/cond
 import { apply, explorer } from '../state/explorer.ts';
 import { type Comparison, NO_SEARCH } from '../state/explorer-state.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
-import { knownFacets } from '../state/question.ts';
+import { knownFacets, type Question } from '../state/question.ts';
+import { ruleNameOf } from '../state/rule-names.ts';
 import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
-import { filterBy, Value } from '../widgets/value-menu.ts';
-import { type Difference, differencesOf } from './difference.ts';
+import { filterBy, filterByAll, Value } from '../widgets/value-menu.ts';
+import { bestConjunction, type Conjunction, combinedValues, countCombinations } from './conjunction.ts';
+import { type Difference, differencesOf, type Totals } from './difference.ts';
 import { firstAndLast, withBarsBeside } from './first-and-last.ts';
 
 /** Values that are shown before somebody asks for more. */
@@ -18,19 +20,33 @@ const SHOWN = 20;
 
 /** The values that the chosen part has more of than the rest, in one list. */
 export function DifferencePanel() {
-  const showsAll = useSignal(false);
   const shown = answered.value;
   if (explorer.value.comparison === null || shown === null || shown.answer.selectedTotal === null) return null;
   const { comparison } = shown.question;
-  if (comparison === null) return null;
-  const totals = { all: eventTotal(shown.answer), selected: shown.answer.selectedTotal };
+  return comparison === null
+    ? null
+    : html`<${Differences} shown=${shown} comparison=${comparison} selected=${shown.answer.selectedTotal} />`;
+}
+
+interface DifferencesProps {
+  readonly shown: Answered;
+  readonly comparison: Comparison;
+  /** Events of the part. */
+  readonly selected: number;
+}
+
+function Differences({ shown, comparison, selected }: DifferencesProps) {
+  const showsAll = useSignal(false);
+  const totals = { all: eventTotal(shown.answer), selected };
   // A value that all events of the part have by what it is would stand first.
   const given = searchOfComparison(comparison)?.filters.filter(({ op }) => op === 'eq' || op === 'in') ?? [];
   const all = answeredFacets.value;
   const facets = all === null ? [] : knownFacets(all).filter((facet) => !given.some(({ field }) => field === facet.field));
-  const differences = differencesOf(facets, totals);
   const isOneSided = totals.selected === 0 || totals.selected === totals.all;
-  const listed = isOneSided ? [] : differences.slice(0, showsAll.value ? differences.length : SHOWN);
+  const differences = isOneSided ? [] : differencesOf(facets, totals);
+  const listed = differences.slice(0, showsAll.value ? differences.length : SHOWN);
+  const { conjunction, isAwaited, fault } = useConjunction(shown.question, differences, totals);
+  const line = conjunction?.values ?? listed.slice(0, 1);
   return html`<section class="panel difference" aria-labelledby="difference-title">
     <header>
       <h2 id="difference-title">What is different ${wordsOf(comparison, explorer.value.clock)}</h2>
@@ -40,21 +56,42 @@ export function DifferencePanel() {
       <button type="button" title="Stop comparing (x)" data-shortcut="x" onClick=${() => apply({ comparison: null })}>Close</button>
     </header>
     ${
-      comparison.kind !== 'time' || listed[0] === undefined || !isComplete.value
+      comparison.kind !== 'time' || line.length === 0 || isAwaited
         ? null
-        : html`<${FirstAndLast} shown=${shown} stretch=${comparison} line=${[listed[0]]} />`
+        : html`<${FirstAndLast} shown=${shown} stretch=${comparison} line=${line} />`
     }
-    ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} />`}
+    ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} conjunction=${conjunction} />`}
     ${isComplete.value ? null : html`<p class="dim">The urls are still counted…</p>`}
     ${lateFailure.value === null ? null : html`<p class="failed" role="alert">The urls are not counted: ${lateFailure.value.message}</p>`}
     ${
-      listed.length > 0 && listed.length < differences.length
+      fault === null
+        ? null
+        : html`<p class="failed" role="alert">
+            Which values come together is not known: ${fault.failure.message}
+            <button type="button" onClick=${fault.askAgain}>Try again</button>
+          </p>`
+    }
+    ${
+      listed.length < differences.length
         ? html`<button type="button" class="quiet" onClick=${() => {
             showsAll.value = true;
           }}>Show all ${differences.length}</button>`
         : null
     }
   </section>`;
+}
+
+/** The values that come together more often than the best one alone; asked for once all differences are there. */
+function useConjunction(question: Question, differences: readonly Difference[], totals: Totals) {
+  const values = combinedValues(differences);
+  const isAsked = isComplete.value && new Set(values.map(({ field }) => field)).size > 1;
+  const about = isAsked ? JSON.stringify([question.zones, question.body, values, totals]) : null;
+  const further = useFurtherAnswer(about, (signal) => countCombinations(question, values, signal));
+  return {
+    conjunction: isAsked && further.kind === 'found' ? bestConjunction(values, further.found, totals, differences[0]) : null,
+    isAwaited: !isComplete.value || (isAsked && further.kind === 'asking'),
+    fault: isAsked && further.kind === 'failed' ? further : null,
+  };
 }
 
 function wordsOf(comparison: Comparison, clock: 'local' | 'utc'): string {
@@ -131,9 +168,11 @@ function Narrow({ comparison }: NarrowProps) {
 
 interface ListProps {
   readonly differences: readonly Difference[];
+  /** Stands before them. */
+  readonly conjunction: Conjunction | null;
 }
 
-function List({ differences }: ListProps) {
+function List({ differences, conjunction }: ListProps) {
   return html`<table class="differences" onKeyDown=${moveAmongValues}>
     <thead>
       <tr>
@@ -144,7 +183,11 @@ function List({ differences }: ListProps) {
       </tr>
     </thead>
     <tbody>
-      ${differences.map((one, index) => html`<${Line} key=${`${one.field} ${one.value}`} difference=${one} isStop=${index === 0} />`)}
+      ${conjunction === null ? null : html`<${ConjunctionLine} key="together" conjunction=${conjunction} />`}
+      ${differences.map((one, index) => {
+        const isStop = index === 0 && conjunction === null;
+        return html`<${Line} key=${`${one.field} ${one.value}`} difference=${one} isStop=${isStop} />`;
+      })}
     </tbody>
   </table>`;
 }
@@ -155,15 +198,33 @@ interface LineProps {
   readonly isStop: boolean;
 }
 
-function Line({ difference: { field, value, selected, selectedShare, restShare }, isStop }: LineProps) {
+function Line({ difference: { field, value, ...numbers }, isStop }: LineProps) {
+  return html`<tr>
+    <th scope="row" class="dim">${field}</th>
+    <td class="code"><${Value} field=${field} value=${value} isStop=${isStop} /></td>
+    <${Shares} ...${numbers} />
+  </tr>`;
+}
+
+/** Values that come together, as one button that filters by all of them. */
+function ConjunctionLine({ conjunction: { values, ...numbers } }: { readonly conjunction: Conjunction }) {
+  const name = ({ field, value }: FieldValue): string => `${value} ${field === 'ruleId' ? ruleNameOf(value) : ''}`.trim();
+  return html`<tr>
+    <th scope="row" class="dim">${values.map(({ field }) => field).join(' + ')}</th>
+    <td class="code">
+      <button type="button" class="value" title="Filter in all of them" onClick=${() => filterByAll(values)}>
+        ${values.map((one, index) => html`${index === 0 ? null : html` <span class="dim">and</span> `}${name(one)}`)}
+      </button>
+    </td>
+    <${Shares} ...${numbers} />
+  </tr>`;
+}
+
+function Shares({ selected, selectedShare, restShare }: Pick<Difference, 'selected' | 'selectedShare' | 'restShare'>) {
   const bar = (name: string, share: number) => html`<span class="pair-line">
     <span class="track"><span class=${`pair-bar ${name}`} style=${{ width: `${100 * share}%` }} /></span>
     <span class="number">${shareText(share, 1)}</span>
   </span>`;
-  return html`<tr>
-    <th scope="row" class="dim">${field}</th>
-    <td class="code"><${Value} field=${field} value=${value} isStop=${isStop} /></td>
-    <td class="bars">${bar('in', selectedShare)}${bar('out', restShare)}</td>
-    <td class="number">${countText(selected)}</td>
-  </tr>`;
+  return html`<td class="bars">${bar('in', selectedShare)}${bar('out', restShare)}</td>
+    <td class="number">${countText(selected)}</td>`;
 }

@@ -10,7 +10,7 @@ export interface Difference {
   readonly restShare: number;
 }
 
-interface Totals {
+export interface Totals {
   /** Events of the whole result, and of the selection in it. */
   readonly all: number;
   readonly selected: number;
@@ -36,7 +36,7 @@ export function differencesOf(facets: readonly Facet[], totals: Totals): readonl
       return [{ field, value, selected: chosen, selectedShare, restShare }];
     }),
   );
-  return all.toSorted((a, b) => excess(b) - excess(a));
+  return all.toSorted((a, b) => excessOf(b) - excessOf(a));
 }
 
 /**
@@ -69,10 +69,12 @@ function logFactorial(n: number): number {
   return n * Math.log(n) - n + Math.log(2 * Math.PI * n) / 2 + series;
 }
 
-function shareOf(part: number, whole: number): number {
+/** A part of nothing is none. */
+export function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-function excess({ selectedShare, restShare }: Difference): number {
+/** By how much a share of the selection exceeds that of the rest. */
+export function excessOf({ selectedShare, restShare }: Pick<Difference, 'selectedShare' | 'restShare'>): number {
   return selectedShare - restShare;
 }

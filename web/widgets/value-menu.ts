@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import { filterChange, isDimension, mayBeEmpty, type Side } from '../state/conditions.ts';
+import { type FieldValue, filterChange, isDimension, mayBeEmpty, type Side } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { ruleNameOf } from '../state/rule-names.ts';
 import { writeClipboard } from './clipboard.ts';
@@ -13,6 +13,14 @@ export function filterBy(side: Side, field: GroupDimension, value: string): void
   const change = filterChange(explorer.peek(), side, field, value);
   const words = `${side === 'filters' ? 'Filtered in' : 'Filtered out'}: ${field} ${valueOrNone(value)}`;
   if (change !== null) apply(change, { words });
+}
+
+/** Keeps the events that have all of these values. */
+export function filterByAll(values: readonly FieldValue[]): void {
+  let state = explorer.peek();
+  for (const { field, value } of values) state = { ...state, ...filterChange(state, 'filters', field, value) };
+  const words = values.map(({ field, value }) => `${field} ${valueOrNone(value)}`).join(' and ');
+  apply(state, { words: `Filtered in: ${words}` });
 }
 
 /** Groups by a field, after those that are chosen, or no longer by it. The table of groups may be below the window, so the page says so. */
