@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { startProgram } from '../../src/program.ts';
 import { openEmbeddedStore } from '../../store/embedded/open-store.ts';
-import { BENCH_NOW_MS, benchOptions } from '../events/event-file.ts';
+import { benchOptions } from '../events/event-file.ts';
 import { type FilledStore, fillStore } from './fill-store.ts';
 
 export interface PageOrder {
@@ -21,14 +21,15 @@ export interface PageServed {
 }
 
 const { kind, dataDir, events, memoryLimitMb } = JSON.parse(process.argv[2] ?? '{}') as PageOrder;
-const now = () => BENCH_NOW_MS;
+/** The real one: the page takes the present from the answers of the program, which have the time of its machine. */
+const now = Date.now;
 const config = loadConfig({ DATA_DIR: dataDir, MEMORY_LIMIT_MB: String(memoryLimitMb), PORT: '0' });
 process.send?.(await (kind === 'fill' ? fill() : serve()));
 
 async function fill(): Promise<FilledStore> {
   const { retentionMs } = config;
   const store = await openEmbeddedStore({ dataDir, memoryLimitMb, retentionMs, now });
-  const filled = await fillStore(store, benchOptions(events), retentionMs);
+  const filled = await fillStore(store, { ...benchOptions(events), nowMs: now() }, retentionMs);
   await store.close();
   return filled;
 }
