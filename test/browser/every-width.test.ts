@@ -27,6 +27,22 @@ const STATES: readonly State[] = [
         .waitFor()
         .then(() => linesAround(page, 0)),
   },
+  {
+    name: 'more values of a field',
+    query: '',
+    arrive: async (page) => {
+      await fields(page).getByRole('button', { name: 'More values of ip' }).click();
+      await fields(page).locator('.whole .value').nth(99).waitFor();
+    },
+  },
+  {
+    name: 'the fields folded away',
+    query: '',
+    arrive: async (page) => {
+      await linesAround(page, 0);
+      await fields(page).getByRole('button', { name: 'Fields' }).click();
+    },
+  },
   { name: 'groups', query: 'group=asn,country', arrive: (page) => linesAround(page, 0) },
   {
     name: 'what is different',

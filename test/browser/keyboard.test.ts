@@ -17,7 +17,7 @@ function focused(page: Page): Promise<string> {
 /** Presses Tab until what has the focus is as wanted. */
 async function tabTo(page: Page, wanted: RegExp): Promise<void> {
   const passed: string[] = [];
-  for (let presses = 0; presses < 60; presses += 1) {
+  for (let presses = 0; presses < 90; presses += 1) {
     await page.keyboard.press('Tab');
     const name = await focused(page);
     if (wanted.test(name)) return;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import type { Facet } from '../../query/plan/search-result.ts';
 import type { LineSearch } from '../../query/search-line.ts';
 import { RequestFailed } from '../api/client.ts';
@@ -70,7 +70,6 @@ export function useCompletion({ input, before, onTake }: CompletionOptions) {
   /** The text of the chosen completion. */
   const chosen = useSignal<string | null>(null);
   const underWay = useRef(new AbortController());
-  useEffect(() => () => underWay.current.abort(), []);
 
   const close = (): void => {
     underWay.current.abort();

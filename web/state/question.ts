@@ -47,7 +47,8 @@ const FIRST_FACETS: readonly Dimension[] = ['asn', 'country', 'ip', 'ua', 'url',
 /** The fields of the facets, in the order in which they stand: every dimension. */
 const FACET_FIELDS: readonly Dimension[] = [...new Set([...FIRST_FACETS, ...DIMENSIONS])];
 
-export const FACET_VALUES = 8;
+/** Few enough that an event stands above the fold of a usual screen. */
+export const FACET_VALUES = 5;
 /** Of each field, for the one list of what differs most. */
 const COMPARED_VALUES = 12;
 
