@@ -135,3 +135,23 @@ test('a share that cannot be asked for is said to be missing, with a way to ask 
   await alert.getByRole('button', { name: 'Try again' }).click();
   await expect.poll(() => shareOf(page)).toBe('sqlmap 28.6%');
 });
+
+test('all of a time is held against the 24 hours before it', async () => {
+  const second = `clock=utc&zone=7&from=${new Date(FROM + 60 * MINUTE).toISOString()}&to=${new Date(TO).toISOString()}`;
+  const { page, requests, actions } = await openPage(second);
+  await page.getByRole('button', { name: 'Compare…' }).click();
+  await page.getByRole('button', { name: 'All of this time with the 24 hours before' }).click();
+  expect(await actions()).toBe(2);
+  const difference = page.getByRole('region', { name: 'What is different in this time from that before it' });
+  // In the second hour the rule fires for others alone; the office was there before.
+  await difference.getByText('120 events against 300 others').waitFor();
+  const lines = await difference.locator('tbody').getByRole('row').allTextContents();
+  expect(lines.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toContainEqual(expect.stringMatching(/^ua ?sqlmap ?50% ?20% ?60$/));
+  expect(new URL(page.url()).searchParams.get('compare')).toBe('before');
+  const asked = requests.filter((request) => request.url().endsWith('/explore')).map((request) => request.postDataJSON());
+  const both = asked.filter(({ selection }) => selection !== undefined);
+  expect(both[0]).toMatchObject({ from: FROM - 23 * 60 * MINUTE, to: TO, selection: { from: FROM + 60 * MINUTE, to: TO }, pageSize: 0 });
+  expect(both[0].facets.length).toBe(9);
+  await difference.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+});

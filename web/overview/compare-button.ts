@@ -28,6 +28,10 @@ function CompareForm({ close }: { readonly close: () => void }) {
     close();
     apply({ comparison: { kind: 'line', line: line.value.trim() } });
   };
+  const compareBefore = (): void => {
+    close();
+    apply({ comparison: { kind: 'before' } });
+  };
   return html`<form class="compare-form" onSubmit=${submit}>
     <label>
       Hold what this line finds against the rest
@@ -47,5 +51,6 @@ function CompareForm({ close }: { readonly close: () => void }) {
     </label>
     <p id="compared-fault" class="fault" role="status">${'fault' in read ? read.fault : ''}</p>
     <button type="submit" class="primary" disabled=${!isComplete}>Compare</button>
+    <button type="button" onClick=${compareBefore}>All of this time with the 24 hours before</button>
   </form>`;
 }

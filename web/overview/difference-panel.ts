@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals';
-import type { Window } from '../api/explore.ts';
+import type { Facet } from '../../query/plan/search-result.ts';
+import { askUpToNow } from '../api/client.ts';
+import { askExplorer, type Window } from '../api/explore.ts';
 import { type Answered, answered, answeredFacets, eventTotal, isComplete, lateFailure } from '../state/answers.ts';
 import { bothSearches, type FieldValue, searchOfComparison } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { type Comparison, NO_SEARCH } from '../state/explorer-state.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
-import { knownFacets, type Question } from '../state/question.ts';
+import { knownFacets, type Question, withDayBefore } from '../state/question.ts';
 import { ruleNameOf } from '../state/rule-names.ts';
 import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
@@ -21,35 +23,68 @@ const SHOWN = 20;
 /** The values that the chosen part has more of than the rest, in one list. */
 export function DifferencePanel() {
   const shown = answered.value;
-  if (explorer.value.comparison === null || shown === null || shown.answer.selectedTotal === null) return null;
+  if (explorer.value.comparison === null || shown === null) return null;
   const { comparison } = shown.question;
-  return comparison === null
-    ? null
-    : html`<${Differences} shown=${shown} comparison=${comparison} selected=${shown.answer.selectedTotal} />`;
-}
-
-interface DifferencesProps {
-  readonly shown: Answered;
-  readonly comparison: Comparison;
-  /** Events of the part. */
-  readonly selected: number;
-}
-
-function Differences({ shown, comparison, selected }: DifferencesProps) {
-  const showsAll = useSignal(false);
-  const totals = { all: eventTotal(shown.answer), selected };
+  if (comparison?.kind === 'before') return html`<${DifferencesFromBefore} shown=${shown} comparison=${comparison} />`;
+  const { selectedTotal } = shown.answer;
+  if (comparison === null || selectedTotal === null) return null;
   // A value that all events of the part have by what it is would stand first.
   const given = searchOfComparison(comparison)?.filters.filter(({ op }) => op === 'eq' || op === 'in') ?? [];
   const all = answeredFacets.value;
   const facets = all === null ? [] : knownFacets(all).filter((facet) => !given.some(({ field }) => field === facet.field));
+  const totals = { all: eventTotal(shown.answer), selected: selectedTotal };
+  return html`<${Differences} shown=${shown} comparison=${comparison} facets=${facets} totals=${totals} isWhole=${isComplete.value} />`;
+}
+
+interface BeforeProps {
+  readonly shown: Answered;
+  readonly comparison: Comparison;
+}
+
+/** All events of an answer against those of the 24 hours before, by a question over both. */
+function DifferencesFromBefore({ shown, comparison }: BeforeProps) {
+  const { question, answer } = shown;
+  const about = isComplete.value ? JSON.stringify([question.zones, question.body, eventTotal(answer)]) : null;
+  const further = useFurtherAnswer(about, (signal) =>
+    askUpToNow(
+      (now) => withDayBefore(question, now),
+      async (body) => ({ body, ...(await askExplorer(question.zones, body, signal)) }),
+    ),
+  );
+  if (further.kind === 'failed') {
+    return html`<section class="panel difference">
+      <p class="failed" role="alert">
+        The 24 hours before are not known: ${further.failure.message} <button type="button" onClick=${further.askAgain}>Try again</button>
+      </p>
+      <button type="button" onClick=${() => apply({ comparison: null })}>Close</button>
+    </section>`;
+  }
+  if (further.kind === 'asking')
+    return html`<section class="panel difference"><p role="status">Looking at the 24 hours before…</p></section>`;
+  const { body, facets, selectedTotal, total } = further.found;
+  const over = { question: { ...question, body }, answer };
+  const totals = { all: total, selected: selectedTotal ?? 0 };
+  return html`<${Differences} shown=${over} comparison=${comparison} facets=${facets ?? []} totals=${totals} isWhole=${true} />`;
+}
+
+interface DifferencesProps extends BeforeProps {
+  readonly facets: readonly Facet[];
+  /** Events of the question, and of the part. */
+  readonly totals: Totals;
+  /** Whether no facet is awaited any more. */
+  readonly isWhole: boolean;
+}
+
+function Differences({ shown, comparison, facets, totals, isWhole }: DifferencesProps) {
+  const showsAll = useSignal(false);
   const isOneSided = totals.selected === 0 || totals.selected === totals.all;
   const differences = isOneSided ? [] : differencesOf(facets, totals);
   const listed = differences.slice(0, showsAll.value ? differences.length : SHOWN);
-  const { conjunction, isAwaited, fault } = useConjunction(shown.question, differences, totals);
+  const { conjunction, isAwaited, fault } = useConjunction(shown.question, differences, totals, isWhole);
   const line = conjunction?.values ?? listed.slice(0, 1);
   return html`<section class="panel difference" aria-labelledby="difference-title">
     <header>
-      <h2 id="difference-title">What is different ${wordsOf(comparison, explorer.value.clock)}</h2>
+      <h2 id="difference-title">What is different ${wordsOf(comparison, shown.question.body, explorer.value.clock)}</h2>
       <p class="dim" role="status">${countText(totals.selected)} events against ${countText(totals.all - totals.selected)} others</p>
       <span class="spacer" />
       <${Narrow} comparison=${comparison} />
@@ -61,7 +96,7 @@ function Differences({ shown, comparison, selected }: DifferencesProps) {
         : html`<${FirstAndLast} shown=${shown} stretch=${comparison} line=${line} />`
     }
     ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} conjunction=${conjunction} />`}
-    ${isComplete.value ? null : html`<p class="dim">The urls are still counted…</p>`}
+    ${isWhole ? null : html`<p class="dim">The urls are still counted…</p>`}
     ${lateFailure.value === null ? null : html`<p class="failed" role="alert">The urls are not counted: ${lateFailure.value.message}</p>`}
     ${
       fault === null
@@ -82,19 +117,20 @@ function Differences({ shown, comparison, selected }: DifferencesProps) {
 }
 
 /** The values that come together more often than the best one alone; asked for once all differences are there. */
-function useConjunction(question: Question, differences: readonly Difference[], totals: Totals) {
+function useConjunction(question: Question, differences: readonly Difference[], totals: Totals, isWhole: boolean) {
   const values = combinedValues(differences);
-  const isAsked = isComplete.value && new Set(values.map(({ field }) => field)).size > 1;
+  const isAsked = isWhole && new Set(values.map(({ field }) => field)).size > 1;
   const about = isAsked ? JSON.stringify([question.zones, question.body, values, totals]) : null;
   const further = useFurtherAnswer(about, (signal) => countCombinations(question, values, signal));
   return {
     conjunction: isAsked && further.kind === 'found' ? bestConjunction(values, further.found, totals, differences[0]) : null,
-    isAwaited: !isComplete.value || (isAsked && further.kind === 'asking'),
+    isAwaited: !isWhole || (isAsked && further.kind === 'asking'),
     fault: isAsked && further.kind === 'failed' ? further : null,
   };
 }
 
-function wordsOf(comparison: Comparison, clock: 'local' | 'utc'): string {
+function wordsOf(comparison: Comparison, { from }: Window, clock: 'local' | 'utc'): string {
+  if (comparison.kind === 'before') return `in this time from that before it, since ${timeText(from, clock)}`;
   if (comparison.kind === 'value') return `about ${comparison.field} ${valueOrNone(comparison.value)}`;
   if (comparison.kind === 'line') return `about ${comparison.line}`;
   return `from ${timeText(comparison.from, clock)} to ${timeText(comparison.to, clock)}`;
@@ -147,6 +183,7 @@ interface NarrowProps {
 
 /** Makes the chosen part the whole. */
 function Narrow({ comparison }: NarrowProps) {
+  if (comparison.kind === 'before') return null;
   if (comparison.kind === 'value') {
     const { field, value } = comparison;
     const narrow = (): void => {

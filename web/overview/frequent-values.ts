@@ -12,7 +12,7 @@ export interface FrequentValues extends Pick<ShownFacet, 'field' | 'distinct'> {
  * of which the facet has all values.
  */
 export function frequentValues(shown: AnsweredFacets, plain: AnsweredFacets | null): readonly FrequentValues[] {
-  if (shown.question.comparison === null) return shown.answer.facets ?? [];
+  if (shown.question.body.selection === undefined) return shown.answer.facets ?? [];
   if (plain !== null && isOfSameEvents(plain.question, shown.question)) return plain.answer.facets ?? [];
   return (shown.answer.facets ?? []).map(({ field, distinct, values }) => ({
     field,

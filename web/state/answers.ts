@@ -127,7 +127,7 @@ async function askLate(now: Answered, signal: AbortSignal): Promise<void> {
   const set = (outcome: Facet | Failure | null): void => {
     if (signal.aborted) return;
     late.value = outcome === null ? null : { of: now, outcome };
-    if (now.question.comparison === null) lastPlain.value = answeredFacets.peek();
+    if (now.question.body.selection === undefined) lastPlain.value = answeredFacets.peek();
   };
   set(null);
   if (eventTotal(now.answer) === 0) return set(NO_URLS);

@@ -11,7 +11,9 @@ export type Comparison =
   | { readonly kind: 'time'; readonly from: number; readonly to: number }
   | { readonly kind: 'value'; readonly field: Dimension; readonly value: string }
   /** A search line that has conditions, and no fault. */
-  | { readonly kind: 'line'; readonly line: string };
+  | { readonly kind: 'line'; readonly line: string }
+  /** All of the events, held against those of the 24 hours before them. */
+  | { readonly kind: 'before' };
 
 /** The event that is shown whole. */
 export interface EventKey {

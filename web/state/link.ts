@@ -52,7 +52,10 @@ function setSearch(search: LineSearch, parameters: URLSearchParams): void {
   else if (line !== '') parameters.set('q', line);
 }
 
+const BEFORE = 'before';
+
 function comparisonText(comparison: Exclude<Comparison, { readonly kind: 'line' }>): string {
+  if (comparison.kind === 'before') return BEFORE;
   if (comparison.kind === 'value') return `${comparison.field}:${comparison.value}`;
   return [comparison.from, comparison.to].map((time) => new Date(time).toISOString()).join('/');
 }
@@ -183,6 +186,7 @@ function readGroupBy(text: string): readonly GroupDimension[] | null {
 }
 
 function readComparison(text: string): Comparison | null {
+  if (text === BEFORE) return { kind: BEFORE };
   const colon = text.indexOf(':');
   const field = DIMENSIONS.find((name) => name === text.slice(0, colon));
   const value = text.slice(colon + 1);

@@ -1,10 +1,11 @@
+import { DAY_MS } from '../../query/durations.ts';
 import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
 import type { Facet } from '../../query/plan/search-result.ts';
 import type { QuestionBody } from '../api/explore.ts';
 import { barWidth } from './bucket-widths.ts';
 import { searchOfComparison } from './conditions.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
-import { type TimeRange, windowOfRange } from './time-range.ts';
+import { REACH_MS, type TimeRange, windowOfRange } from './time-range.ts';
 
 /** One question, which answers everything that the page shows but for one facet. */
 export interface Question {
@@ -60,10 +61,10 @@ export function questionOf(state: ExplorerState, now: number): Question {
   const window = windowOfRange(state.range, now);
   const { groupBy, comparison, by, zones } = state;
   const fields: readonly GroupDimension[] = zones === 'all' || zones.length > 1 ? [...FACET_FIELDS, 'shieldZoneId'] : FACET_FIELDS;
-  const order = comparison === null ? 'count' : 'difference';
-  const limit = comparison === null ? FACET_VALUES : COMPARED_VALUES;
+  const selection = selectionOf(comparison);
+  const [order, limit] = selection === null ? (['count', FACET_VALUES] as const) : (['difference', COMPARED_VALUES] as const);
   const facets = fields.map((field) => ({ field, limit, order }) as const);
-  const events = { ...window, ...state.search, ...(comparison === null ? {} : { selection: selectionOf(comparison) }) };
+  const events = { ...window, ...state.search, ...(selection === null ? {} : { selection }) };
   return {
     range: state.range,
     comparison,
@@ -101,6 +102,20 @@ function eventsKey({ zones, body: { from, to, query, filters, exclude } }: Quest
   return JSON.stringify([zones, from, to, query, filters, exclude]);
 }
 
-function selectionOf(comparison: Comparison): NonNullable<QuestionBody['selection']> {
+/** The part of a question's own events; null where all of them are held against others. */
+function selectionOf(comparison: Comparison | null): NonNullable<QuestionBody['selection']> | null {
+  if (comparison === null || comparison.kind === 'before') return null;
   return comparison.kind === 'time' ? { from: comparison.from, to: comparison.to } : { ...searchOfComparison(comparison) };
+}
+
+/** A question about the events of another one and of the 24 hours before them, as far as searches reach at the time `now`. */
+export function withDayBefore({ body, lateBody }: Question, now: number): QuestionBody {
+  const { from, to, query, filters, exclude } = body;
+  const facets = [...(body.facets ?? []), ...(lateBody.facets ?? [])];
+  return {
+    ...{ from: Math.max(now - REACH_MS, from - DAY_MS), to, query, filters, exclude },
+    selection: { from, to },
+    pageSize: 0,
+    facets: facets.map(({ field }) => ({ field, limit: COMPARED_VALUES, order: 'difference' })),
+  };
 }

@@ -51,6 +51,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
     fc.oneof(
       stretch.map((between) => ({ kind: 'time' as const, ...between })),
       fc.record({ kind: fc.constant('value' as const), field: fc.constantFrom(...DIMENSIONS), value: text }),
+      fc.constant({ kind: 'before' as const }),
       fc.constantFrom('country:NL', 'ip:198.51.100.0/24 -action:allowed "a b"', '=&#+ä').map((line) => ({ kind: 'line' as const, line })),
     ),
   ),
@@ -90,6 +91,7 @@ describe('a link', () => {
     ['compare=asn:64510', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
     ['compare=ip:198.51.100.0/24', { comparison: { kind: 'value', field: 'ip', value: '198.51.100.0/24' } }],
     ['compare=asn:64510%20country:NL', { comparison: { kind: 'value', field: 'asn', value: '64510 country:NL' } }],
+    ['compare=before', { comparison: { kind: 'before' } }],
     ['compare-with=ip:198.51.100.0/24+curl', { comparison: { kind: 'line', line: 'ip:198.51.100.0/24 curl' } }],
     ['event=7/1795514400000/a/b', { event: { zone: 7, timestamp: 1795514400000, logId: 'a/b' } }],
   ])('%s is read', (link, expected) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { compileExplore } from '../../../query/request/compile-explore.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
-import { questionKey, questionOf, withLateFacet } from '../../../web/state/question.ts';
+import { questionKey, questionOf, withDayBefore, withLateFacet } from '../../../web/state/question.ts';
 
 const NOW = 1_795_514_400_000;
 const MINUTE = 60_000;
@@ -16,6 +16,7 @@ describe('the question of a state', () => {
     ['that compares a stretch that has left the window', { comparison: { kind: 'time', from: NOW - 1e9, to: NOW - 9e8 } }],
     ['that compares a value', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
     ['that compares a line', { comparison: { kind: 'line', line: 'ip:198.51.100.0/24 -action:allowed curl' } }],
+    ['that compares all with the day before', { comparison: { kind: 'before' } }],
     ['of a millisecond', { range: { kind: 'between', from: NOW - 1, to: NOW } }],
   ])('%s is one that the program takes', (_what, change) => {
     const { body, lateBody } = questionOf({ ...DEFAULT_STATE, ...change }, NOW);
@@ -68,4 +69,18 @@ test('the late facet stands in its place among the others, and so does what stan
     expect(all.map(({ field }) => field)).toEqual(fields);
     expect(all[4]).toEqual(late ?? { field: 'url', distinct: null, values: null });
   }
+});
+
+test.each([
+  ['an hour', 60, NOW - 25 * 60 * MINUTE],
+  ['two days', 48 * 60, NOW - 72 * 60 * MINUTE],
+  ['all that is kept', 72 * 60, NOW - 72 * 60 * MINUTE],
+])('%s is held against the 24 hours before, as far as searches reach, by a question that the program takes', (_what, minutes, from) => {
+  const question = questionOf({ ...DEFAULT_STATE, comparison: { kind: 'before' }, range: { kind: 'last', minutes } }, NOW);
+  expect(question.body.selection).toBeUndefined();
+  const body = withDayBefore(question, NOW);
+  expect(body).toMatchObject({ from, to: NOW, selection: { from: NOW - minutes * MINUTE, to: NOW }, pageSize: 0 });
+  expect(body.facets?.map(({ field }) => field).toSorted()).toEqual(GROUP_DIMENSIONS.toSorted());
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  expect(() => compileExplore(bytes, { zones: [7, 8], nowMs: NOW })).not.toThrow();
 });
