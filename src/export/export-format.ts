@@ -32,19 +32,20 @@ interface FormatOptions {
   readonly hasZones: boolean;
   /** A BOM comes first, which some spreadsheets need to read UTF-8. Only CSV has one. */
   readonly hasBom?: boolean;
+  /** Those of CSV, some of {@link csvColumns}. Default: all. */
+  readonly columns?: readonly string[] | undefined;
 }
 
 export function exportFormat(type: ExportType, options: FormatOptions): ExportFormat {
   return FORMATS[type](options);
 }
 
-function csvFormat({ hasZones, hasBom = false }: FormatOptions): ExportFormat {
-  const columns = ['time', 'timestamp', 'logId', ...(hasZones ? ['shieldZoneId'] : []), ...TEXT_FIELDS, 'log'];
+function csvFormat({ hasZones, hasBom = false, columns = csvColumns(hasZones) }: FormatOptions): ExportFormat {
   return {
     name: 'csv',
     contentType: 'text/csv; charset=utf-8; header=present',
     header: `${hasBom ? '\ufeff' : ''}${columns.join(',')}${CSV_LINE_END}`,
-    writeRow: hasZones ? zoneCsvRow : csvRow,
+    writeRow: csvWriter(columns),
   };
 }
 
@@ -54,23 +55,42 @@ function ndjsonFormat({ hasZones }: FormatOptions): ExportFormat {
   return { name: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8', header: '', writeRow };
 }
 
+/** The cells of a row that are no text of {@link TEXT_FIELDS}, by their columns. */
+const OTHER_CELLS: Readonly<Record<string, (row: EventRow) => AnswerPart>> = {
+  time: ({ timestamp }) => new Date(timestamp).toISOString(),
+  timestamp: ({ timestamp }) => String(timestamp),
+  logId: ({ logId }) => csvCell(logId),
+  shieldZoneId: ({ zoneId }) => csvCell(String(zoneId)),
+  log: ({ log }) => csvObjectCell(log),
+};
+
+/** The columns of CSV in their order, where no others are asked for: `shieldZoneId` is one of them where each row names its zone. */
+export function csvColumns(hasZones: boolean): readonly string[] {
+  return ['time', 'timestamp', 'logId', ...(hasZones ? ['shieldZoneId'] : []), ...TEXT_FIELDS, 'log'];
+}
+
 /**
- * Returns one record (RFC 4180) with its line end: the time as ISO 8601 and as Unix milliseconds, the texts, and the log as JSON text.
- * No package writes it, because csv-stringify takes twice as long for a row as the store takes to read it.
+ * Writes records (RFC 4180) with their line end, of columns of {@link csvColumns}: the time as ISO 8601 and as Unix milliseconds, the texts,
+ * and the log as JSON text. No package writes them, because csv-stringify takes twice as long for a row as the store takes to read it.
  */
-export function csvRow(row: EventRow): readonly AnswerPart[] {
-  return csvRecord(row, '');
-}
-
-/** Returns a record as {@link csvRow} does, with the zone after the log id. */
-function zoneCsvRow(row: EventRow): readonly AnswerPart[] {
-  return csvRecord(row, `,${csvCell(String(row.zoneId))}`);
-}
-
-function csvRecord({ logId, timestamp, log, fields }: EventRow, zoneCell: string): readonly AnswerPart[] {
-  let record = `${new Date(timestamp).toISOString()},${timestamp},${csvCell(logId)}${zoneCell}`;
-  for (const name of TEXT_FIELDS) record += `,${csvCell(fields[name])}`;
-  return [`${record},`, csvObjectCell(log), CSV_LINE_END];
+export function csvWriter(columns: readonly string[]): WriteRow {
+  const cells = columns.map((name) => ({ name, write: OTHER_CELLS[name] }));
+  return (row) => {
+    const parts: AnswerPart[] = [];
+    let [text, separator] = ['', ''];
+    for (const { name, write } of cells) {
+      const cell = write === undefined ? csvCell(row.fields[name]) : write(row);
+      if (typeof cell === 'string') {
+        text += separator + cell;
+      } else {
+        parts.push(text + separator, cell);
+        text = '';
+      }
+      separator = ',';
+    }
+    parts.push(text + CSV_LINE_END);
+    return parts;
+  };
 }
 
 /** Returns the basic format of ISO 8601 to the second (`20251101T000000Z`): some file systems allow no colon in a name. */

@@ -4,7 +4,7 @@ import { FILTER_OPS, filterOpsThat } from '../../query/filter-ops.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
-import { type ExportType, exportFormat } from '../export/export-format.ts';
+import { csvColumns, type ExportType, exportFormat } from '../export/export-format.ts';
 import { joinParts } from '../http/answer-writes.ts';
 import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import {
@@ -320,6 +320,16 @@ export const EXPORT_GROUP = {
             in: 'query',
             description: 'Whether CSV begins with a BOM, by which some spreadsheets know UTF-8. true is refused for another type',
             schema: { enum: ['true', 'false'], default: 'false' },
+          },
+          {
+            name: 'columns',
+            in: 'query',
+            description:
+              'The columns of CSV in their order, each once, with commas between; all by default. shieldZoneId is one of them for a list of ' +
+              'zones or all. It is refused for another type',
+            style: 'form',
+            explode: false,
+            schema: { ...listOf({ enum: csvColumns(true) }), minItems: 1, uniqueItems: true },
           },
         ],
         requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsExportRequest'), EXPORT_REQUEST) },

@@ -6,7 +6,7 @@ import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
-import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
+import { csvColumns, EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { exportPieces } from '../export/export-pieces.ts';
 import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
@@ -16,12 +16,12 @@ import { markIncomplete } from '../http/incomplete-answer.ts';
 import type { Metrics } from '../http/metric-registry.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
-import { oneOf, readQuery } from '../http/request-parameters.ts';
+import { oneOf, type Reader, readQuery, shownParameter } from '../http/request-parameters.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
-  readonly Querystring: { readonly bom?: unknown };
+  readonly Querystring: { readonly bom?: unknown; readonly columns?: unknown };
 }
 
 export interface ExportRoutesOptions {
@@ -45,15 +45,34 @@ async function* matchingRows(reads: Pick<EventStore, 'readAll'>, plan: SearchPla
   }
 }
 
-/** The format that the headers and the query ask for. Throws RequestProblem. Parameters other than `bom` are passed over. */
+/** Reads names of the header, each once, with commas between. */
+function columnsOf(header: readonly string[]): Reader<readonly string[]> {
+  return (value, name, errors) => {
+    if (value === undefined) return undefined;
+    const columns = typeof value === 'string' ? value.split(',') : [];
+    if (columns.length > 0 && new Set(columns).size === columns.length && columns.every((one) => header.includes(one))) return columns;
+    errors.add(name, `must be some of ${header.join(', ')}, each once, with commas between, not ${shownParameter(value)}`);
+    return undefined;
+  };
+}
+
+/** The format that the headers and the query ask for. Throws RequestProblem. Parameters other than its own are passed over. */
 function askedFormat({ headers, params, query }: FastifyRequest<ZonePath>): ExportFormat {
   const type = negotiateAnswer(headers.accept, EXPORT_TYPES);
-  const { bom = 'false' } = readQuery<{ bom: 'true' | 'false' }>({ bom: query.bom }, { bom: oneOf('true', 'false') });
+  const hasZones = namesSeveralZones(params.shieldZoneId);
+  const { bom = 'false', columns } = readQuery<{ bom: 'true' | 'false'; columns: readonly string[] }>(
+    { bom: query.bom, columns: query.columns },
+    { bom: oneOf('true', 'false'), columns: columnsOf(csvColumns(hasZones)) },
+  );
   const hasBom = bom === 'true';
-  if (hasBom && type !== 'text/csv') {
-    throw invalidRequest([{ field: 'bom', message: `must not be true for ${type}: only text/csv begins with a BOM` }]);
+  if (type !== 'text/csv') {
+    const faults = [
+      ...(hasBom ? [{ field: 'bom', message: `must not be true for ${type}: only text/csv begins with a BOM` }] : []),
+      ...(columns !== undefined ? [{ field: 'columns', message: `must not be there for ${type}: only text/csv has columns` }] : []),
+    ];
+    if (faults.length > 0) throw invalidRequest(faults);
   }
-  return exportFormat(type, { hasZones: namesSeveralZones(params.shieldZoneId), hasBom });
+  return exportFormat(type, { hasZones, hasBom, columns });
 }
 
 function logEnd({ log }: FastifyRequest, outcome: AnswerOutcome, reason: unknown): void {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { csvColumns } from '../../src/export/export-format.ts';
 import { EXPORTS_AT_ONCE, ExportSlots } from '../../src/export/export-slots.ts';
 import { SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
 import { ask, lastHour, type RunningApp, startApp } from '../src/running-app.ts';
@@ -67,6 +68,14 @@ describeLimits('Export', import.meta.filename, {
         partsOf(size - 3, SEARCH_LIMITS.searchedTextBytes).map((part) => ({ op: 'wildcard', value: ['x'.repeat(part)] })),
         'é b',
       ),
+  },
+  'names in `columns`': {
+    is: count(csvColumns(true).length),
+    ask: async (size) => {
+      const columns = [...csvColumns(true), 'time'].slice(0, size).join(',');
+      const init = { method: 'POST', headers: { 'content-type': 'application/json', accept: 'text/csv' }, body: lastHour() };
+      return outcomeOf(await ask(app, `/shield/event-logs/all/export?columns=${columns}`, init));
+    },
   },
   'exports at a time': {
     is: count(EXPORTS_AT_ONCE),

@@ -133,10 +133,16 @@ function bodyDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
   return [
     bodies.map((body) => draft('searchEventLogs', { headers: JSON_TYPE, body: json(body) })),
     fc
-      .tuple(bodies, excludedClauses(bodies), fc.constantFrom('1', '1', 'all', '1,1', '1,2'))
-      .map(([{ from, to, query: words, filters }, exclude, zones]) =>
+      .tuple(
+        bodies,
+        excludedClauses(bodies),
+        fc.constantFrom('1', '1', 'all', '1,1', '1,2'),
+        fc.constantFrom(undefined, undefined, 'log,ip,time', 'shieldZoneId', 'ip,ip', '', 'x'.repeat(10_000)),
+      )
+      .map(([{ from, to, query: words, filters }, exclude, zones, columns]) =>
         draft('exportEventLogs', {
           path: `/shield/event-logs/${zones}/export`,
+          query: query({ columns }),
           headers: JSON_TYPE,
           body: json({ from, to, query: words, filters, exclude }),
         }),

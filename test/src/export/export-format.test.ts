@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvCell } from '../../../query/csv-cell.ts';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
-import { csvRow, exportFormat } from '../../../src/export/export-format.ts';
+import { csvColumns, csvWriter, exportFormat } from '../../../src/export/export-format.ts';
 import { joinParts } from '../../../src/http/answer-writes.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 const record = (ua: string, log = '{}') =>
-  joinParts(csvRow({ zoneId: 1, logId: 'e', timestamp: 0, log: Buffer.from(log), fields: { ua } })).toString();
+  joinParts(csvWriter(csvColumns(false))({ zoneId: 1, logId: 'e', timestamp: 0, log: Buffer.from(log), fields: { ua } })).toString();
 
 const [BEFORE, BEHIND] = [TEXT_FIELDS.slice(0, TEXT_FIELDS.indexOf('ua')), TEXT_FIELDS.slice(TEXT_FIELDS.indexOf('ua') + 1)];
 const ONE_CELL = new RegExp(`^([^,]*,0,e,${','.repeat(BEFORE.length)}).*?(${','.repeat(BEHIND.length)},\\{\\}\\r\\n)$`, 's');
@@ -21,6 +21,22 @@ function written(ua: string): string {
 
 /** Returns the user agent as a CSV parser reads it. */
 const read = (ua: string): string => (parse(record(ua), { record_delimiter: '\r\n' }) as readonly string[][])[0]?.[8] ?? '';
+
+test('any columns of the header, in any order, are read back as their cells', () => {
+  const fields = Object.fromEntries(TEXT_FIELDS.map((name) => [name, `${name}, "of" it`]));
+  const row = { zoneId: -5, logId: 'e', timestamp: 0, log: Buffer.from('{"a":1}'), fields };
+  const cells: Readonly<Record<string, string>> = {
+    ...{ time: '1970-01-01T00:00:00.000Z', timestamp: '0', logId: 'e', shieldZoneId: "'-5", log: '{"a":1}', ...fields },
+  };
+  const columns = fc.shuffledSubarray([...csvColumns(true)], { minLength: 1 });
+  assertProperty(
+    fc.property(columns, (names) => {
+      const { header, writeRow } = exportFormat('text/csv', { hasZones: true, columns: names });
+      const read = parse(joinParts([header, ...writeRow(row)]), { record_delimiter: '\r\n' });
+      expect(read).toEqual([names, names.map((name) => cells[name])]);
+    }),
+  );
+});
 
 describe('a cell that a spreadsheet takes for a formula begins with an apostrophe', () => {
   test.each([

@@ -10,6 +10,8 @@ import { type Answer, ask, eventLine, ingest, lastHour, type RunningApp, search,
 const PATH = '/shield/event-logs/7/export';
 const COLUMNS = ['time', 'timestamp', 'logId', ...TEXT_FIELDS, 'log'];
 
+const ALLOWED = `must be some of ${COLUMNS.join(', ')}, each once, with commas between`;
+
 let app: RunningApp;
 
 afterEach(() => app?.stop());
@@ -89,10 +91,32 @@ describe('an export', () => {
     ['?bom=yes', 'text/csv', 'bom: must be one of true, false, not "yes"'],
     ['?bom=', 'application/x-ndjson', 'bom: must be one of true, false, not ""'],
     ['?bom=true&bom=true', 'text/csv', 'bom: must be one of true, false, not 2 values'],
+    ['?columns=', 'text/csv', `columns: ${ALLOWED}, not ""`],
+    ['?columns=ip,', 'text/csv', `columns: ${ALLOWED}, not "ip,"`],
+    ['?columns=ip,logId,ip', 'text/csv', `columns: ${ALLOWED}, not "ip,logId,ip"`],
+    ['?columns=IP', 'text/csv', `columns: ${ALLOWED}, not "IP"`],
+    ['?columns=shieldZoneId', 'text/csv', `columns: ${ALLOWED}, not "shieldZoneId"`],
+    ['?columns=constructor', 'text/csv', `columns: ${ALLOWED}, not "constructor"`],
+    ['?columns=ip&columns=log', 'text/csv', `columns: ${ALLOWED}, not 2 values`],
+    ['?columns=ip', 'application/x-ndjson', 'columns: must not be there for application/x-ndjson: only text/csv has columns'],
   ])('refuses %s with %s, before the body is read', async (query, accept, message) => {
     const { status, text } = await exported('{', { accept }, `${PATH}${query}`);
     expect([status, JSON.parse(text).errorKey]).toEqual([400, 'request.invalid']);
     expect(text).toContain(JSON.stringify(message).slice(1, -1));
+  });
+
+  test('has the columns that are asked for, in their order', async () => {
+    await ingest(app, eventLine({ logId: 'a', ip: '192.0.2.1', ua: '=x,y', log: { n: 1 } }));
+    await ingest(app, eventLine({ logId: 'b', shieldZoneId: 8, timestamp: Date.now() - 120_000 }));
+    const csv = async (columns: string, zones = '7') => {
+      return (await exported(lastHour(), { accept: 'text/csv' }, `/shield/event-logs/${zones}/export?columns=${columns}`)).text;
+    };
+    expect(await csv('log,ua,ip,logId,country')).toBe(`log,ua,ip,logId,country\r\n"{""n"":1}","'=x,y",192.0.2.1,a,\r\n`);
+    expect(await csv('logId')).toBe('logId\r\na\r\n');
+    expect(await csv('logId,shieldZoneId', 'all')).toBe('logId,shieldZoneId\r\na,7\r\nb,8\r\n');
+    expect(await csv('logId,shieldZoneId', '7,8')).toBe('logId,shieldZoneId\r\na,7\r\nb,8\r\n');
+    expect(await csv(COLUMNS.join(','))).toBe((await exported(lastHour(), { accept: 'text/csv' })).text);
+    expect(await csv('ua&bom=true')).toBe(`ua\r\n"'=x,y"\r\n`);
   });
 
   test('is NDJSON with bom=false, and passes other parameters over', async () => {
