@@ -174,6 +174,9 @@ function translated(text: string, { texts, domains, rest = null }: TextTable): s
 
 /** `192.0.2.7:9989`, `[2001:db8::7]:443`, also a name of a host; an address in brackets loses these. */
 function withoutPort(text: string): string {
+  if (!text.includes(':') && !text.startsWith('[')) {
+    return text;
+  }
   const [, inBrackets, bare] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([^:]+):\d{1,5})$/.exec(text) ?? [];
   return inBrackets ?? bare ?? text;
 }

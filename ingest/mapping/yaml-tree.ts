@@ -27,9 +27,8 @@ export interface YamlMember {
 export const LARGEST_MAPPING_BYTES = 1024 * 1024;
 const MOST_LEVELS = 20;
 const TOO_DEEP = `more than ${MOST_LEVELS} levels inside one another; allowed: at most so many`;
-/** Blanks and signs of lists and keys before the first letter, and brackets that open behind one another. */
+/** Blanks and signs of lists and keys before the first letter. */
 const DEEP_START = new RegExp(`^(?:[ \\t]*[-?:][ \\t]){${MOST_LEVELS}}|^[ \\t]{100}`);
-const DEEP_BRACKETS = new RegExp(`(?:[[{][^\\]}]*){${MOST_LEVELS}}`);
 
 /** Reads the one document of a YAML text without aliases, tags or doubled keys. Throws WrongMapping. */
 export function readYaml(text: string): YamlTree {
@@ -52,10 +51,15 @@ export function readYaml(text: string): YamlTree {
 
 /** The line that nests deeper than any mapping: the package reads what is inside one another by recursion. Null where there is none. */
 function deepLine(text: string): string | null {
-  let brackets = 0;
+  let depth = 0;
   for (const [index, line] of text.split('\n').entries()) {
-    brackets += (line.match(/[[{]/g)?.length ?? 0) - (line.match(/[\]}]/g)?.length ?? 0);
-    if (brackets > MOST_LEVELS || DEEP_START.test(line) || DEEP_BRACKETS.test(line)) return `line ${index + 1}: ${TOO_DEEP}`;
+    const brackets = line.trimStart().startsWith('#') ? [] : (line.match(/[[\]{}]/g) ?? []);
+    let deepest = depth;
+    for (const bracket of brackets) {
+      depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
+      deepest = Math.max(deepest, depth);
+    }
+    if (deepest > MOST_LEVELS || DEEP_START.test(line)) return `line ${index + 1}: ${TOO_DEEP}`;
   }
   return null;
 }

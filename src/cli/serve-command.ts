@@ -47,7 +47,8 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const { flags, positionals } = parseCommandLine(args, CONFIG_VARIABLES.flatMap(flagsOf));
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; serve takes only flags`);
   const config = loadConfig(io.env, flags);
-  configuredMappings(config.mappings);
+  // The presets alone are right.
+  if (config.mappings !== null) configuredMappings(config.mappings);
   const logger = pino({ level: config.logLevel, base: null }, await logDestination(io.stderr));
   for (const line of misspelledSettings(io.env, flags)) logger.warn({}, line);
   const signals = stopSignals(process);

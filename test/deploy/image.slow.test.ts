@@ -103,6 +103,11 @@ describe('what the Dockerfile lays out, with its code read-only', () => {
     expect((await execute('shieldlog', 'tokens', 'list')).stdout.split('\n')).toHaveLength(3);
   });
 
+  test('has the presets of mappings', async () => {
+    const { status, stdout } = await execute('shieldlog', 'mappings', 'show', 'aws-waf');
+    expect([status, stdout]).toEqual([0, expect.stringContaining('timestamp:')]);
+  });
+
   test('runs every command that docs/configuration.md shows for the container', async () => {
     const document = readFileSync(join(checkout, 'docs/configuration.md'), 'utf8');
     const commands = [...document.matchAll(/docker compose exec shieldlog ([^`\n#]+)/g)].map(([, command = '']) => command.trim());
