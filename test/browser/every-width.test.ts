@@ -53,6 +53,14 @@ const STATES: readonly State[] = [
     },
   },
   {
+    name: 'a comparison with a search line',
+    query: 'zone=1&compare-with=country:NL',
+    arrive: async (page) => {
+      await page.locator('.share-line').waitFor();
+      await page.getByRole('button', { name: 'Compare…' }).click();
+    },
+  },
+  {
     name: 'an event',
     query: 'zone=1',
     arrive: async (page) => {

@@ -88,18 +88,25 @@ test('a rule that is not known yet is asked for after a minute, and one that has
   await ingest(app, eventLine({ shieldZoneId: 9, ruleId: 'first', ruleName: 'The first' }));
   await page.clock.install();
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await page.clock.runFor(10);
-  await expect.poll(values).toEqual(['first']);
-  await page.clock.runFor(10);
-  await expect.poll(values).toEqual(['first The first']);
-  await ingest(app, eventLine({ shieldZoneId: 9, ruleId: 'second', ruleName: 'The second' }));
+  const valuesSoon = async () => {
+    await page.clock.runFor(10);
+    return values();
+  };
+  await expect.poll(valuesSoon).toEqual(['first The first']);
+  await ingest(
+    app,
+    eventLine({ shieldZoneId: 9, ruleId: 'second', ruleName: 'The second' }) + eventLine({ shieldZoneId: 9, ruleId: 'third' }),
+  );
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await expect.poll(values).toEqual(['first The first', 'second']);
+  await expect.poll(values).toEqual(['first The first', 'second', 'third']);
   const before = ruleRequests(watched).length;
   await page.clock.runFor(40_000);
   expect(ruleRequests(watched).length).toBe(before);
   await page.clock.runFor(21_000);
-  await expect.poll(values).toEqual(['first The first', 'second The second']);
+  await expect.poll(values).toEqual(['first The first', 'second The second', 'third']);
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.locator('main[aria-busy=false]').waitFor();
+  await page.clock.runFor(130_000);
   expect(ruleRequests(watched).length).toBe(before + 1);
 });
 
@@ -110,4 +117,14 @@ test('a page without names works as well', async () => {
   await page.reload();
   await expect.poll(async () => texts(await ruleCard(watched).locator('.value').allTextContents())).toEqual(['942100', 'r-2', 'r-3']);
   expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+test('names are there for the search line where the fields are folded away', async () => {
+  const initScript = "localStorage.setItem('shieldlog fields', 'folded')";
+  const watched = await openPage('zone=7', { initScript });
+  const { page } = watched;
+  await expect.poll(() => ruleRequests(watched).length).toBe(1);
+  await page.keyboard.press('/');
+  await page.keyboard.type('injec');
+  await page.getByRole('option', { name: 'ruleId:942100' }).waitFor();
 });

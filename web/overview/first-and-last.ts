@@ -7,10 +7,7 @@ import { nearestBucket, stretchOf } from './stacked-bars.ts';
 const MOST_GROUPS = 500;
 
 /** A question that only counts, about the events of another one that meet further conditions. */
-export function narrowed(
-  { zones, body }: Question,
-  conditions: readonly FieldValue[],
-): { readonly zones: string; readonly body: QuestionBody } {
+function narrowed({ zones, body }: Question, conditions: readonly FieldValue[]): { readonly zones: string; readonly body: QuestionBody } {
   const { from, to, query, filters, exclude } = body;
   let [search, asked] = [{ query, filters, exclude }, zones];
   for (const { field, value } of conditions) {

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../query/durations.ts';
 import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, RequestFailed } from '../api/client.ts';
 import { rulesIn } from '../api/explore.ts';
-import { answered, isComplete } from './answers.ts';
+import { answered, answeredFacets, isComplete } from './answers.ts';
 import { windowOfRange } from './time-range.ts';
 
 /** Rules are asked for at most so often: that takes about half of the time of the facets. */
@@ -52,8 +52,12 @@ function askSoon(): void {
   }, wait);
 }
 
-/** Asks for names when they are due, and all that the page shows is there. */
+/** Asks for names when they are due, and all that the page shows is there: also of the rules of an answer that nothing draws. */
 export function startNamingRules(): void {
+  effect(() => {
+    const rules = answeredFacets.value?.answer.facets?.find(({ field }) => field === 'ruleId')?.values ?? [];
+    untracked(() => rules.map(({ value }) => ruleNameOf(value)));
+  });
   effect(() => {
     if (!isDue.value || !isComplete.value) return;
     isDue.value = false;
