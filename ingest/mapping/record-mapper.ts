@@ -59,7 +59,7 @@ export class RecordMapper {
     [this.#mapping, this.#zones, this.#isAbsent] = [mapping, zones, absentBy(mapping.absent)];
   }
 
-  /** Calls `receive` for a record, or for each of an envelope, in their order. Never throws, whatever the bytes are. */
+  /** Calls `receive` for a record, or for each of an envelope, in their order. Throws only what `receive` throws, whatever the bytes are. */
   map(bytes: Uint8Array, receive: Receiver): void {
     const bare = withoutBlanks(bytes);
     this.#mapText(bare, bare.toString(), { leftBytes: MOST_UNPACKED_OF_ITEMS }, 0, receive);
@@ -176,16 +176,20 @@ export class RecordMapper {
     if (named === undefined && fallback !== null) {
       return fallback;
     }
-    const found = zone === null ? undefined : values.lookedUp(zone, 'zone');
-    const of = found === undefined ? '' : ` for ${shownText(found)}`;
-    if (named === undefined) {
-      return new MappingFault(`the record has no zone: the mapping names none${of}, and no other is given for all records`);
+    const zoneId = named === undefined ? null : zoneIdIn(named);
+    if (zoneId !== null && opens(zoneId)) {
+      return zoneId;
     }
-    const zoneId = zoneIdIn(named);
-    if (zoneId === null) {
+    if (named !== undefined && zoneId === null) {
       return new MappingFault(`zone is ${shownText(named)}: a number of ${ZONE_ID_RANGE} is required`);
     }
-    return opens(zoneId) ? zoneId : new MappingFault(`the record is of shield zone ${zoneId}${of}, which the access key does not open`);
+    const found = zone === null ? undefined : values.lookedUp(zone, 'zone');
+    const of = found === undefined ? '' : ` for ${shownText(found)}`;
+    return new MappingFault(
+      zoneId === null
+        ? `the record has no zone: the mapping names none${of}, and no other is given for all records`
+        : `the record is of shield zone ${zoneId}${of}, which the access key does not open`,
+    );
   }
 
   #eventOf(record: Buffer, values: RecordReader, zoneId: number, timeMs: number, id: string): Buffer {
