@@ -1,4 +1,4 @@
-import { ColumnChoice } from './events/column-choice.ts';
+import { ColumnChoice, shownColumns } from './events/column-choice.ts';
 import { EventDrawer } from './events/event-drawer.ts';
 import { neighboursOf } from './events/event-pages.ts';
 import { EventsPanel } from './events/events-panel.ts';
@@ -27,7 +27,7 @@ export function Results() {
         <${LiveSwitch} />
         ${isLive ? null : html`<${NewEvents} />`}
         <span class="gap"></span>
-        <${DownloadMenu} />
+        <${DownloadMenu} columns=${() => (shows === 'groups' ? null : shownColumns())} />
         ${shows === 'groups' ? null : html`<${ColumnChoice} />`}
       </header>
       <${Table} />

@@ -19,6 +19,8 @@ const URL_TEXT = 'https://www.example.net/it\'s?a=$(id)&b=`id`&c="x"';
 const Q = new URLSearchParams({ q: `-country:DE url:"${URL_TEXT.replaceAll('"', '\\"')}"` });
 const AT = Math.floor(Date.now() / 60_000) * 60_000 - 120_000;
 const LINK = `zone=7&from=${new Date(AT - 3_600_000).toISOString()}&to=${new Date(AT).toISOString()}&${Q}`;
+/** Nothing comes into a time that has ended. */
+const LIVE_LINK = `zone=7&live=on&${Q}`;
 
 beforeAll(async () => {
   app = await startApp({ env: { ACCESS_KEYS: `page:${KEY}:*` } });
@@ -94,6 +96,50 @@ describe('what is found', () => {
     const lines = format === 'CSV' ? parse(text, { columns: true }) : text.trimEnd().split('\n');
     expect(lines.length).toBe(167);
     expect(name).toMatch(new RegExp(`^[\\w.-]+\\.${format.toLowerCase()}$`));
+  });
+
+  test('is stored with the columns of the table, in their order, and with a byte order mark where that is ticked', async () => {
+    const { page, requests } = await openPage(`${LINK}&columns=url,time,shieldZoneId,logId`, DOWNLOADS);
+    await linesAround(page, 0);
+    const { text } = await download(page, 'The columns of the table as CSV');
+    const [header, ...rows] = parse(text) as string[][];
+    // The events are of one zone, which files of one zone do not name.
+    expect(header).toEqual(['url', 'time', 'logId']);
+    expect(rows.length).toBe(167);
+    expect(rows[0]).toEqual([URL_TEXT, new Date(AT - 1).toISOString(), 'e0']);
+    const exports = () => requests.filter((request) => request.url().includes('/export')).map((request) => new URL(request.url()).search);
+    expect(exports()).toEqual(['?columns=url%2Ctime%2ClogId']);
+
+    await page.getByRole('button', { name: 'Download' }).click();
+    const tick = page.getByRole('menuitemcheckbox', { name: 'CSV with a byte order mark' });
+    expect(await tick.getAttribute('aria-checked')).toBe('false');
+    await tick.click();
+    // The menu stays open for what is stored so.
+    expect(await tick.getAttribute('aria-checked')).toBe('true');
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await linesAround(page, 0);
+    for (const name of ['All events as CSV', 'The columns of the table as CSV', 'The facets as CSV'])
+      expect([name, (await download(page, name)).text.startsWith('\ufeff')]).toEqual([name, true]);
+    for (const name of ['All events as NDJSON', 'The facets as NDJSON'])
+      expect([name, (await download(page, name)).text.startsWith('\ufeff')]).toEqual([name, false]);
+    expect(exports().slice(1)).toEqual(['?bom=true', '?columns=url%2Ctime%2ClogId&bom=true', '']);
+    await page.getByRole('combobox', { name: 'Group by' }).selectOption('country');
+    await page.getByRole('grid', { name: 'Groups' }).waitFor();
+    expect((await download(page, 'groups as CSV')).text.startsWith('\ufeff')).toBe(true);
+    await page.getByRole('button', { name: 'Download' }).click();
+    expect(await page.getByRole('menuitem', { name: 'The columns of the table' }).count()).toBe(0);
+  });
+
+  test('of several zones has the zone among the columns; a table of nothing but the zone of one is no file', async () => {
+    const { page } = await openPage(`${LINK.replace('zone=7', 'zone=7,8')}&columns=shieldZoneId,logId`, DOWNLOADS);
+    await linesAround(page, 0);
+    const { text } = await download(page, 'The columns of the table as CSV');
+    expect(text.split('\r\n').slice(0, 2)).toEqual(['shieldZoneId,logId', '7,e0']);
+    const one = await openPage(`${LINK}&columns=shieldZoneId`, DOWNLOADS);
+    await linesAround(one.page, 0);
+    await one.page.getByRole('button', { name: 'Download' }).click();
+    expect(await one.page.getByRole('menuitem', { name: 'The columns of the table' }).isDisabled()).toBe(true);
   });
 
   test('is written to a file of the disk where the browser lets a page do that', async () => {
@@ -232,7 +278,7 @@ describe('the live tail that is copied as curl', () => {
   const ITEM = 'Copy the live tail as curl';
 
   test('writes in a shell the events that come and match, as the page streams them', async () => {
-    const { page, requests } = await openPage(`${LINK}&live=on`, DOWNLOADS);
+    const { page, requests } = await openPage(LIVE_LINK, DOWNLOADS);
     await expect.poll(() => page.getByRole('main').textContent()).toContain('Watching');
     await choose(page, ITEM);
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('/tail');
@@ -266,7 +312,7 @@ describe('the live tail that is copied as curl', () => {
     await items.first().waitFor();
     expect(await items.allTextContents()).not.toContain(ITEM);
     await page.route('**/explore', (route) => route.abort());
-    await page.goto(`${app.url}/?${LINK}&live=on`);
+    await page.goto(`${app.url}/?${LIVE_LINK}`);
     await page.getByRole('button', { name: 'Download' }).click();
     await items.first().waitFor();
     expect(await items.allTextContents()).toEqual([ITEM]);

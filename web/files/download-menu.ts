@@ -4,15 +4,17 @@ import { programNow } from '../api/program-clock.ts';
 import { type Answered, answered, answeredFacets, isUpToDate } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
+import type { OfferedColumn } from '../state/offered-columns.ts';
 import { knownFacets, type Question } from '../state/question.ts';
 import { TAIL_TYPE, tailPath } from '../state/tail-request.ts';
 import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { type MenuContent, type MenuItem, openMenu } from '../widgets/menu.ts';
 import { copy } from '../widgets/value-menu.ts';
+import { hasByteOrderMark, marked, toggleByteOrderMark } from './byte-order-mark.ts';
 import { curlCommand } from './curl-command.ts';
 import { cancelExport, exportEvents, MEDIA_TYPES, runningExport } from './event-export.ts';
-import { exportBody, exportPath } from './export-request.ts';
+import { exportBody, exportPath, fileColumns } from './export-request.ts';
 import { groupFileWords, storeGroups } from './group-file.ts';
 import { type FileFormat, facetsFile, fileName } from './group-lines.ts';
 import { downloadText } from './save-file.ts';
@@ -20,10 +22,15 @@ import { downloadText } from './save-file.ts';
 const FORMATS: readonly FileFormat[] = ['csv', 'ndjson'];
 const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON' };
 
+interface DownloadProps {
+  /** The columns of the table of events now; null: the table has none of events. */
+  readonly columns: () => readonly OfferedColumn[] | null;
+}
+
 /** The button whose menu stores what is shown, or copies the request for it. */
-export function DownloadMenu() {
+export function DownloadMenu({ columns }: DownloadProps) {
   const isEmpty = answered.value === null && !explorer.value.isLive;
-  const opened = (event: MouseEvent): void => openMenu({ anchor: event.currentTarget as HTMLElement, content: downloads });
+  const opened = (event: MouseEvent): void => openMenu({ anchor: event.currentTarget as HTMLElement, content: () => downloads(columns()) });
   const { value: running } = runningExport;
   if (running !== null) {
     // How much it is by now is for the eye: read aloud, it would be one sentence after the other.
@@ -38,12 +45,13 @@ export function DownloadMenu() {
  * Of the answer that is shown when an item is chosen: the menu may be open while another one comes. The live tail needs no answer, and is
  * that of the state.
  */
-function downloads(): MenuContent {
+function downloads(columns: readonly OfferedColumn[] | null): MenuContent {
   const now = answered.value;
   const title = titleOf(now);
   const tail = explorer.value.isLive ? [tailItem(explorer.value)] : [];
   if (now === null) return { title, items: tail };
-  return { title, items: [...eventItems(now.question), ...groupItems(now), ...facetItems(now), ...curlItems(now.question), ...tail] };
+  const files = [...eventItems(now.question), ...tableItem(now.question, columns), ...groupItems(now), ...facetItems(now)];
+  return { title, items: [...files, markItem(), ...curlItems(now.question), ...tail] };
 }
 
 /** What the items are about. Events that have come live are later than the answer, and in none of its files. */
@@ -60,6 +68,16 @@ function eventItems(question: Question): readonly MenuItem[] {
   }));
 }
 
+function tableItem(question: Question, columns: readonly OfferedColumn[] | null): readonly MenuItem[] {
+  if (columns === null) return [];
+  const isDisabled = fileColumns(question, columns).length === 0;
+  return [{ label: 'The columns of the table as CSV', run: () => void exportEvents(question, 'csv', columns), isDisabled }];
+}
+
+function markItem(): MenuItem {
+  return { label: 'CSV with a byte order mark, for Excel', run: toggleByteOrderMark, isTicked: hasByteOrderMark.value };
+}
+
 function groupItems(now: Answered): readonly MenuItem[] {
   const { groups, total } = now.answer;
   if (groups === null || groups.length === 0) return [];
@@ -74,7 +92,7 @@ function facetItems({ question }: Answered): readonly MenuItem[] {
   const facets = knownFacets(answeredFacets.value);
   return FORMATS.map((format) => ({
     label: `The facets as ${FORMAT_NAMES[format]}`,
-    run: () => downloadText(facetsFile(facets, format), fileName('facets', question, format)),
+    run: () => downloadText(marked(facetsFile(facets, format), format), fileName('facets', question, format)),
   }));
 }
 

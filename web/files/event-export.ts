@@ -1,8 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { RequestFailed, send } from '../api/client.ts';
 import { programNow } from '../api/program-clock.ts';
+import type { OfferedColumn } from '../state/offered-columns.ts';
 import type { Question } from '../state/question.ts';
 import { say } from '../widgets/toast.ts';
+import { hasByteOrderMark } from './byte-order-mark.ts';
 import { copyStream, type FileTarget } from './copy-stream.ts';
 import { exportBody, exportPath } from './export-request.ts';
 import { type FileFormat, fileName } from './group-lines.ts';
@@ -27,8 +29,8 @@ export function cancelExport(): void {
 
 export const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
-/** Writes all events of a question into a file. What goes wrong is said on the page. */
-export async function exportEvents(question: Question, format: FileFormat): Promise<void> {
+/** Writes all events of a question into a file, of CSV with the columns of a table where they are given. What goes wrong is said on the page. */
+export async function exportEvents(question: Question, format: FileFormat, columns: readonly OfferedColumn[] | null = null): Promise<void> {
   const name = fileName('events', question, format);
   underWay = new AbortController();
   const { signal } = underWay;
@@ -36,7 +38,7 @@ export async function exportEvents(question: Question, format: FileFormat): Prom
     const target = await openTarget(name);
     if (target === null) return;
     current.value = { name, bytes: 0 };
-    await copyStream(await askedStream(question, format, { target, signal }), target, {
+    await copyStream(await askedStream(question, { format, columns, target, signal }), target, {
       signal,
       onProgress: (bytes) => {
         current.value = { name, bytes };
@@ -56,15 +58,22 @@ export async function exportEvents(question: Question, format: FileFormat): Prom
   }
 }
 
+interface Asked {
+  readonly format: FileFormat;
+  readonly columns: readonly OfferedColumn[] | null;
+  readonly target: FileTarget;
+  readonly signal: AbortSignal;
+}
+
 /** The answer to the request for an export; where there is none, nothing of the file is left. */
 async function askedStream(
   question: Question,
-  format: FileFormat,
-  { target, signal }: { readonly target: FileTarget; readonly signal: AbortSignal },
+  { format, columns, target, signal }: Asked,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   try {
     const call = { signal, body: exportBody(question, programNow()), accept: MEDIA_TYPES[format] };
-    const { body } = await send(exportPath(question), call);
+    const path = exportPath(question, { columns, hasByteOrderMark: format === 'csv' && hasByteOrderMark.peek() });
+    const { body } = await send(path, call);
     if (body === null) throw new Error('the answer has no body');
     return body;
   } catch (error) {

@@ -3,6 +3,7 @@ import { RequestFailed } from '../api/client.ts';
 import { askExplorer } from '../api/explore.ts';
 import type { Answered } from '../state/answers.ts';
 import { say } from '../widgets/toast.ts';
+import { marked } from './byte-order-mark.ts';
 import { type FileFormat, fileName, groupsFile } from './group-lines.ts';
 import { downloadText } from './save-file.ts';
 
@@ -28,5 +29,5 @@ export async function storeGroups({ question, answer }: Answered, format: FileFo
     say(`The groups are not stored: ${error.failure.message}`);
     return;
   }
-  downloadText(groupsFile(groups, groupBy, format), fileName('groups', question, format));
+  downloadText(marked(groupsFile(groups, groupBy, format), format), fileName('groups', question, format));
 }

@@ -8,6 +8,8 @@ export interface MenuItem {
   readonly label: string;
   readonly run: () => void;
   readonly isDisabled?: boolean;
+  /** Whether it is ticked, of an item that is ticked and leaves the menu open; absent: it is none of these. */
+  readonly isTicked?: boolean;
 }
 
 export interface MenuContent {
@@ -61,17 +63,18 @@ export function MenuHost() {
     <p class="menu-title">${title}</p>
     ${note === undefined ? null : html`<p class="menu-note">${note}</p>`}
     ${items.map(
-      ({ label, run, isDisabled = false }) => html`<button
+      ({ label, run, isDisabled = false, isTicked }) => html`<button
         key=${label}
         type="button"
-        role="menuitem"
+        role=${isTicked === undefined ? 'menuitem' : 'menuitemcheckbox'}
+        aria-checked=${isTicked}
         disabled=${isDisabled}
         onClick=${() => {
-          close();
+          if (isTicked === undefined) close();
           run();
         }}
       >
-        ${label}
+        ${isTicked === undefined ? null : html`<span aria-hidden="true">${isTicked ? '☑ ' : '☐ '}</span>`}${label}
       </button>`,
     )}
   </div>`;
