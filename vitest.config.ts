@@ -88,8 +88,7 @@ const COMMON = {
  * These files begin first, because they take longest: a run ends with short files, and with no core that idles beside a long one. Vitest
  * orders files by the times of earlier runs, which a clean clone has not, and then by their sizes, which say nothing about these.
  */
-const FIRST =
-  /\/test\/(property|bounded|crash|broker)\/|\/clickhouse\/(faults\/clock-steps-property|limits)|\/browser\/every-width|\/feed\/feed-unread/;
+const FIRST = /\/test\/(property|bounded|crash|broker)\/|\/clickhouse\/(faults\/clock-steps-property|limits)|every-width|feed-unread/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

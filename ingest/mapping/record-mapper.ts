@@ -59,7 +59,7 @@ export class RecordMapper {
     [this.#mapping, this.#zones, this.#isAbsent] = [mapping, zones, absentBy(mapping.absent)];
   }
 
-  /** Calls `receive` for a record, or for each of an envelope, in their order. Throws only what `receive` throws, whatever the bytes are. */
+  /** Calls `receive` for a record, or for each of an envelope, in their order. Throws only what `receive` throws. */
   map(bytes: Uint8Array, receive: Receiver): void {
     const bare = withoutBlanks(bytes);
     this.#mapText(bare, bare.toString(), { leftBytes: MOST_UNPACKED_OF_ITEMS }, 0, receive);

@@ -325,7 +325,7 @@ export const EXPORT_GROUP = {
             name: 'columns',
             in: 'query',
             description:
-              'The columns of CSV in their order, each once, with commas between; all by default. shieldZoneId is one of them for a list of ' +
+              'The columns of CSV in their order, each once, with commas between; all by default. shieldZoneId is one for a list of ' +
               'zones or all. It is refused for another type',
             style: 'form',
             explode: false,

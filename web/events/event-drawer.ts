@@ -128,7 +128,12 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
   const key = rowKey(row);
   return html`<${DrawerHead}>
       <${Steps} row=${row} neighboursOf=${neighboursOf} />
-      <button type="button" title="As text: what, when, rule, address, link (c)" data-shortcut="c" onClick=${() => void copy(ticketOf(row))}>
+      <button
+        type="button"
+        title="As text: what, when, rule, address, link (c)"
+        data-shortcut="c"
+        onClick=${() => void copy(ticketOf(row))}
+      >
         Copy for a ticket
       </button>
       <button type="button" onClick=${() => void copy(rowText(row))}>Copy event</button>
@@ -172,6 +177,12 @@ function FieldLine({ field, value }: { readonly field: FieldColumn; readonly val
   const dimension = DIMENSIONS.find((name) => name === field);
   return html`<div>
     <dt>${columnTitle(field)}</dt>
-    <dd>${dimension === undefined ? html`<bdi>${value ?? '(none)'}</bdi>` : html`<${Value} field=${dimension} value=${value ?? ''}>${valueOrNone(value ?? '')}<//>`}</dd>
+    <dd>
+      ${
+        dimension === undefined
+          ? html`<bdi>${value ?? '(none)'}</bdi>`
+          : html`<${Value} field=${dimension} value=${value ?? ''}>${valueOrNone(value ?? '')}<//>`
+      }
+    </dd>
   </div>`;
 }

@@ -29,7 +29,7 @@ export function cancelExport(): void {
 
 export const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
-/** Writes all events of a question into a file, of CSV with the columns of a table where they are given. What goes wrong is said on the page. */
+/** Writes all events of a question into a file, of CSV with the given columns if there are any. What goes wrong is said on the page. */
 export async function exportEvents(question: Question, format: FileFormat, columns: readonly OfferedColumn[] | null = null): Promise<void> {
   const name = fileName('events', question, format);
   underWay = new AbortController();

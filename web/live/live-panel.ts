@@ -79,7 +79,8 @@ function LiveStatus() {
   const words = detail === '' ? WORDS[kind] : `${WORDS[kind]}: ${detail}`;
   // How many events there are changes all the time: read aloud each time, it would leave no room for anything else.
   return html`<span>
-    <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatched}</span>; ${listWords(liveList.value)}; ${rateText(liveRate.value)} a second
+    <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatched}</span>; ${listWords(liveList.value)};
+    ${' '}${rateText(liveRate.value)} a second
     <span class="spoken" aria-live="polite">${liveNews.value}</span>
     ${kind === 'refused' ? html` <button type="button" onClick=${watchAgain}>Try again</button>` : null}
   </span>`;

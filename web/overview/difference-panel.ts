@@ -173,7 +173,12 @@ function FirstAndLast({ shown: { question, answer }, stretch, line }: FirstAndLa
   const found = further.kind === 'found' ? further.found : null;
   const name = values.map(({ field, value }) => `${field} ${valueOrNone(value)}`).join(' and ');
   return html`<p class="first-and-last" role="status">
-    ${found === null ? '' : html`${name}: the first event at <strong>${timeText(found.first, clock)}</strong>, the last at <strong>${timeText(found.last, clock)}</strong>`}
+    ${
+      found === null
+        ? ''
+        : html`${name}: the first event at <strong>${timeText(found.first, clock)}</strong>, the last at
+            ${' '}<strong>${timeText(found.last, clock)}</strong>`
+    }
   </p>`;
 }
 

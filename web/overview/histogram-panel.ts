@@ -143,10 +143,19 @@ function Plot({ histogram, question }: PlotProps) {
       further.kind !== 'failed' || name === null
         ? null
         : html`<p class="failed" role="alert">
-            The share over time is not known: ${further.failure.message} <button type="button" onClick=${further.askAgain}>Try again</button>
+            The share over time is not known: ${further.failure.message}
+            ${' '}<button type="button" onClick=${further.askAgain}>Try again</button>
           </p>`
     }
-    <${Legend} layers=${layers} colors=${colors} by=${by} bucket=${at} words=${at === null ? null : bucketWords(histogram, window, at, clock)} share=${share} name=${name} />
+    <${Legend}
+      layers=${layers}
+      colors=${colors}
+      by=${by}
+      bucket=${at}
+      words=${at === null ? null : bucketWords(histogram, window, at, clock)}
+      share=${share}
+      name=${name}
+    />
   </section>`;
 }
 

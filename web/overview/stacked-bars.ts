@@ -35,7 +35,7 @@ export function stretchOf(divided: DividedWindow, window: Window, first: number,
   return { from: Math.max(window.from, bucketStart(divided, first)), to: Math.min(window.to, bucketStart(divided, end)) };
 }
 
-/** The buckets that lie whole in the window that is searched: all from `first` on, before `end`. It may cut the first one and the last one. */
+/** The buckets that lie whole in the window that is searched: all from `first` on, before `end`. It may cut the first and the last. */
 export function wholeBuckets(divided: DividedWindow, window: Window): { readonly first: number; readonly end: number } {
   return { first: divided.from < window.from ? 1 : 0, end: divided.buckets - (divided.to > window.to ? 1 : 0) };
 }

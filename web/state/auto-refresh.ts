@@ -7,8 +7,8 @@ const PAUSE_MS = 10_000;
 const BUSY_MS = 1_000;
 
 /**
- * Asks again some time after each answer, as long as that is turned on or the page is live, somebody looks, and nothing is open or held. The
- * table of a live page is not that of the answer, so it holds nothing back.
+ * Asks again some time after each answer, as long as that is turned on or the page is live, somebody looks, and nothing is open or held.
+ * The table of a live page is not that of the answer, so it holds nothing back.
  */
 export function startAutoRefresh(): void {
   effect(() => {

@@ -14,8 +14,8 @@ export function turnShortcuts(isOn: boolean): void {
 }
 
 /**
- * A single key goes to the element that names it in `data-shortcut`: fields and tables get the focus, buttons are clicked. Keys that are typed into
- * a field, or pressed together with others, or while a dialog is open, mean what they always do.
+ * A single key goes to the element that names it in `data-shortcut`: fields and tables get the focus, buttons are clicked. Keys that are
+ * typed into a field, or pressed together with others, or while a dialog is open, mean what they always do.
  */
 export function startShortcuts(): void {
   document.addEventListener('keydown', (event) => {
