@@ -71,7 +71,8 @@ export function csvColumns(hasZones: boolean): readonly string[] {
 
 /**
  * Writes records (RFC 4180) with their line end, of columns of {@link csvColumns}: the time as ISO 8601 and as Unix milliseconds, the
- * texts, and the log as JSON text. No package writes them, because csv-stringify takes twice as long for a row as the store takes to read it.
+ * texts, and the log as JSON text. No package writes them, because csv-stringify takes twice as long for a row as the store takes to read
+ * it.
  */
 export function csvWriter(columns: readonly string[]): WriteRow {
   const cells = columns.map((name) => ({ name, write: OTHER_CELLS[name] }));
