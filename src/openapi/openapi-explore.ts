@@ -68,7 +68,7 @@ const REQUEST_SCHEMAS = {
     },
     anyOf: [
       isGiven('selection'),
-      { properties: { combinations: { type: 'null' }, facets: { items: { properties: { order: { not: { const: 'difference' } } } } } } },
+      { properties: { combinations: { maxItems: 0 }, facets: { items: { properties: { order: { not: { const: 'difference' } } } } } } },
     ],
   },
   EventLogsHistogramRequest: {

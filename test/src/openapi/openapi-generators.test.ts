@@ -42,4 +42,10 @@ describe('generators of clients, which .ci/generated-clients runs, find no schem
   test('of null among branches of oneOf: openapi-generator 7.14 names a type that it does not make', () => {
     expect(schemasWith(({ oneOf }) => (oneOf as Place['schema'][] | undefined)?.some(({ type }) => type === 'null') === true)).toEqual([]);
   });
+
+  test('of null alone as a property: openapi-generator 7.14 stops where it stands in a branch', () => {
+    const properties = (schema: Place['schema']): Place['schema'][] =>
+      Object.values((schema['properties'] ?? {}) as Record<string, Place['schema']>);
+    expect(schemasWith((schema) => properties(schema).some(({ type }) => type === 'null'))).toEqual([]);
+  });
 });
