@@ -126,15 +126,15 @@ test.each([
   { what: 'in the future', end: 'To', hoursAgo: -1, words: 'future' },
 ])('what is $what is refused in place', async ({ end, hoursAgo, words }) => {
   const text = hoursAgo === null ? 'yesterday' : written(Date.now() - hoursAgo * HOUR_MS);
-  const { page, requests } = await openPage('zone=12&clock=utc');
+  const { page, questions } = await openPage('zone=12&clock=utc');
   await page.getByRole('region', { name: 'Fields' }).waitFor();
-  const asked = requests.length;
+  const asked = questions().length;
   const picker = await openPicker(page);
   await picker.getByRole('textbox', { name: end }).fill(text);
   await expect.poll(() => picker.getByRole('status').textContent()).toContain(words);
   expect(await picker.getByRole('button', { name: 'Search this time' }).isDisabled()).toBe(true);
   await page.keyboard.press('Enter');
-  expect(requests.length).toBe(asked);
+  expect(questions().length).toBe(asked);
 });
 
 test('a time over which the clock is put forward is refused in place', async () => {
