@@ -117,6 +117,9 @@ test('Enter searches what is typed where nothing is chosen; Escape closes the li
   await expect.poll(() => offered(page)).toEqual(['url:/login 12']);
   await page.keyboard.press('Enter');
   await expect.poll(() => page.getByRole('list', { name: 'Conditions' }).textContent()).toContain('log');
+  // The values of url come last.
+  await page.locator('main[aria-busy=false]').waitFor();
+  await expect.poll(() => page.getByRole('region', { name: 'Fields' }).textContent()).toContain('/login');
   await type(page, 'log');
   await expect.poll(() => options(page).count()).toBe(1);
   for (const value of ['log', '']) {
