@@ -37,7 +37,9 @@ const PICTURES: readonly Picture[] = [
     name: 'what-is-different',
     prepare: async (page) => {
       await page.getByRole('list', { name: 'Peaks' }).getByRole('button').nth(1).click();
-      await page.getByRole('region', { name: 'What is different' }).getByRole('row').nth(5).waitFor();
+      const region = page.getByRole('region', { name: 'What is different' });
+      await region.getByRole('row').nth(5).waitFor();
+      await region.getByText('the first event at').waitFor();
     },
   },
   { name: 'groups', query: 'zone=1&group=asn,country', prepare: (page) => page.getByRole('grid').scrollIntoViewIfNeeded() },
