@@ -13,7 +13,7 @@ import { HOUR, NOW } from '../event/raw-events.ts';
 const FIRST = questionOf(DEFAULT_STATE, NOW).body;
 const HOURS = (FIRST.to - FIRST.from) / HOUR;
 
-/** How a person recognizes the attacks that the README promises, by the network that they come from. */
+/** The networks of the attacks that the README promises. A person recognizes an attack by one of them. */
 const NETWORKS = { scanner: ['64510'], 'credential stuffing': ['64520', '64521', '64522', '64523'], 'bot net': ['64530'] } as const;
 
 const PROMISED = [
@@ -50,8 +50,8 @@ describe.each(STARTS)('on the first page of a demonstration that is %d hours lat
     const request = { from: to - HOURS * HOUR, to, groupBy: ['asn'], pageSize: FACET_VALUES };
     const { groups, total } = searchOracle(events.get(zone) ?? [], request, zone);
     const shown = groups?.map(({ key }) => key['asn']) ?? [];
-    // They stand out; the visitors are not gone.
-    expect(shown).toEqual(expect.arrayContaining([...NETWORKS[attack]]));
+    // It stands out; the visitors are not gone.
+    expect(shown.filter((asn) => NETWORKS[attack].some((one) => one === asn))).not.toEqual([]);
     expect(total).toBeGreaterThan(NETWORKS[attack].length);
   });
 });
