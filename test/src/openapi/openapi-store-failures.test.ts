@@ -22,58 +22,41 @@ function refusalsWith(error: StoreError) {
   const refuseLines = async function* () {
     yield await refuse();
   };
-  return { refuse, refuseLines };
+  const reads = {
+    search: refuse,
+    explore: refuse,
+    activeZones: refuse,
+    activeRules: refuse,
+    readFeed: refuse,
+    readAll: refuseLines,
+  };
+  return { refuse, refuseLines, reads };
 }
 
 const WORDS = "connect ECONNREFUSED clickhouse.internal, open '/srv/data/catalog.sqlite'";
 
 /** Every call of the store fails with this code, and with words that are for the operator. */
 function failWith(code: StoreErrorCode, { store, kafka }: Site): void {
-  const { refuse, refuseLines } = refusalsWith(new StoreError(code, WORDS, { cause: new Error(WORDS) }));
-  const reads = {
-    search: refuse,
-    explore: refuse,
-    activeZones: refuse,
-    activeRules: refuse,
-    readFeed: refuse,
-    readAll: refuseLines,
-    check: refuseLines,
-  };
+  const { refuse, reads, refuseLines } = refusalsWith(new StoreError(code, WORDS, { cause: new Error(WORDS) }));
   const letters = { listDeadLetters: refuse, removeDeadLetters: refuse };
-  Object.assign(store, { ...reads, ...letters, append: refuse, beginBackup: refuse });
+  Object.assign(store, { ...reads, check: refuseLines, ...letters, append: refuse, beginBackup: refuse });
   Object.assign(store.positions, { decode: refuse, oldest: refuse, newest: refuse, afterExpiry: refuse });
   Object.assign(kafka, { skip: refuse, rewind: refuse });
 }
 
 /** Every reading of the store is refused from here on. An append never is: it waits, or it fails with `append_failed`. */
 function overload({ store }: Site): void {
-  const { refuse, refuseLines } = refusalsWith(new StoreError('overloaded', 'too many searches are waiting already'));
+  const { refuse, reads } = refusalsWith(new StoreError('overloaded', 'too many searches are waiting already'));
   const lettersOf = { listDeadLetters: refuse, removeDeadLetters: refuse };
-  Object.assign(store, {
-    ...lettersOf,
-    search: refuse,
-    explore: refuse,
-    activeZones: refuse,
-    activeRules: refuse,
-    readFeed: refuse,
-    readAll: refuseLines,
-  });
+  Object.assign(store, { ...reads, ...lettersOf });
 }
 
 /** Whatever the store is on does not answer from here on. */
 function disconnect({ store, kafka }: Site): void {
-  const { refuse, refuseLines } = refusalsWith(new StoreError('unavailable', 'connection refused'));
-  const reads = {
-    search: refuse,
-    explore: refuse,
-    activeZones: refuse,
-    activeRules: refuse,
-    readFeed: refuse,
-    readAll: refuseLines,
-    check: refuseLines,
-  };
+  const { refuse, reads, refuseLines } = refusalsWith(new StoreError('unavailable', 'connection refused'));
   Object.assign(store, {
     ...reads,
+    check: refuseLines,
     append: refuse,
     listDeadLetters: refuse,
     removeDeadLetters: refuse,
