@@ -1,18 +1,13 @@
 import { computed, signal } from '@preact/signals';
-import { askExplorer, type QuestionBody, type Window } from '../api/explore.ts';
+import { askExplorer, type Window } from '../api/explore.ts';
 import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { programNow } from '../api/program-clock.ts';
 import type { Answered } from '../state/answers.ts';
-import type { Question } from '../state/question.ts';
+import { conditionsOfQuestion, type Question } from '../state/question.ts';
 import { REACH_MS } from '../state/time-range.ts';
 import { itemAt, lineCount, PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages.ts';
 import { createPageLoader } from '../table/page-loader.ts';
 import { nextStretch } from './next-stretch.ts';
-
-/** The conditions of a question, without all else that it asks for. */
-export function conditionsOfQuestion({ body: { query, filters, exclude } }: Question): Pick<QuestionBody, 'query' | 'filters' | 'exclude'> {
-  return { query, filters, exclude };
-}
 
 /** A window as it may be asked for at the time `now`: what has left the reach of searches is cut off. Null where nothing is left. */
 export function withinReach({ from, to }: Window, now: number): Window | null {

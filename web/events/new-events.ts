@@ -3,9 +3,9 @@ import { RequestFailed } from '../api/client.ts';
 import { askExplorer } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
 import { type Answered, answered, askAgain, isUpToDate } from '../state/answers.ts';
+import { conditionsOfQuestion } from '../state/question.ts';
 import { countText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
-import { conditionsOfQuestion } from './event-pages.ts';
 
 const PAUSE_MS = 10_000;
 

@@ -1,9 +1,9 @@
 import type { EventGroup } from '../../query/plan/search-result.ts';
 import { askExplorer } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
-import { conditionsOfQuestion, withinReach } from '../events/event-pages.ts';
+import { withinReach } from '../events/event-pages.ts';
 import type { Answered } from '../state/answers.ts';
-import type { Question } from '../state/question.ts';
+import { conditionsOfQuestion, type Question } from '../state/question.ts';
 import { PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages.ts';
 import { createPageLoader } from '../table/page-loader.ts';
 

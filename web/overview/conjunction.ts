@@ -1,7 +1,7 @@
 import type { Combination } from '../../query/plan/search-result.ts';
 import { askExplorer } from '../api/explore.ts';
 import { type FieldValue, isDimension } from '../state/conditions.ts';
-import type { Question } from '../state/question.ts';
+import { conditionsOfQuestion, type Question } from '../state/question.ts';
 import { type Difference, excessOf, shareOf, type Totals } from './difference.ts';
 
 /** Values of different fields that events of the selection have together more often than others. Shares are 0..1. */
@@ -31,13 +31,14 @@ export function combinedValues(differences: readonly Difference[]): readonly Fie
 
 /** Counts the events of a question by which of the values they have. Throws RequestFailed. */
 export async function countCombinations(
-  { zones, body: { from, to, query, filters, exclude, selection } }: Question,
+  question: Question,
   values: readonly FieldValue[],
   signal: AbortSignal,
 ): Promise<readonly Combination[]> {
+  const { from, to, selection } = question.body;
   if (selection === undefined) throw new Error('the question has no selection');
-  const asked = { from, to, query, filters, exclude, selection, pageSize: 0, combinations: values };
-  return (await askExplorer(zones, asked, signal)).combinations ?? [];
+  const asked = { from, to, ...conditionsOfQuestion(question), selection, pageSize: 0, combinations: values };
+  return (await askExplorer(question.zones, asked, signal)).combinations ?? [];
 }
 
 /**

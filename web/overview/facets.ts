@@ -73,7 +73,11 @@ function FacetCard({ facet: { field, distinct, values }, total, question }: Face
           <span class="number" title=${`${countText(count)} events, ${shareText(count, total)}`}>${shortCount(count)}</span>
         </li>`,
       )}
-      ${isWhole && more.values === null ? html`<${Awaited} failure=${more.failure} retry=${more.retry} />` : null}
+      ${
+        isWhole && more.values === null
+          ? html`<${Awaited} failure=${more.failed?.failure ?? null} retry=${more.failed?.askAgain} />`
+          : null
+      }
     </ul>
   </div>`;
 }

@@ -1,15 +1,15 @@
 import { askExplorer, type HistogramInWindow, type QuestionBody, type Window } from '../api/explore.ts';
 import { type FieldValue, filterChange } from '../state/conditions.ts';
-import type { Question } from '../state/question.ts';
+import { conditionsOfQuestion, type Question } from '../state/question.ts';
 import { nearestBucket, stretchOf } from './stacked-bars.ts';
 
 /** A line has one group for each spelling of its values. */
 const MOST_GROUPS = 500;
 
 /** A question that only counts, about the events of another one that meet further conditions. */
-function narrowed({ zones, body }: Question, conditions: readonly FieldValue[]): { readonly zones: string; readonly body: QuestionBody } {
-  const { from, to, query, filters, exclude } = body;
-  let [search, asked] = [{ query, filters, exclude }, zones];
+function narrowed(question: Question, conditions: readonly FieldValue[]): { readonly zones: string; readonly body: QuestionBody } {
+  const { from, to } = question.body;
+  let [search, asked] = [conditionsOfQuestion(question), question.zones];
   for (const { field, value } of conditions) {
     const change = filterChange({ search }, 'filters', field, value);
     if (change?.search !== undefined) search = change.search;

@@ -1,6 +1,6 @@
 import { askExplorer, type HistogramInWindow } from '../api/explore.ts';
 import { bothSearches, searchOfComparison } from '../state/conditions.ts';
-import type { Question } from '../state/question.ts';
+import { conditionsOfQuestion, type Question } from '../state/question.ts';
 import { totalsOf } from './stacked-bars.ts';
 
 /** Which part of the events the conditions of a comparison find, over time. */
@@ -12,17 +12,13 @@ export interface ShareOverTime {
 }
 
 /** Asks the same question with the conditions of its comparison, for the same bars. Throws RequestFailed. */
-export async function shareOverTime(
-  { zones, body, comparison }: Question,
-  all: HistogramInWindow,
-  signal: AbortSignal,
-): Promise<ShareOverTime> {
-  const { from, to, query, filters, exclude, histogram } = body;
-  const conditions = searchOfComparison(comparison);
+export async function shareOverTime(question: Question, all: HistogramInWindow, signal: AbortSignal): Promise<ShareOverTime> {
+  const { from, to, histogram } = question.body;
+  const conditions = searchOfComparison(question.comparison);
   if (histogram === undefined || conditions === null) throw new Error('the question has no histogram, or its comparison no conditions');
-  const search = bothSearches({ query, filters, exclude }, conditions);
+  const search = bothSearches(conditionsOfQuestion(question), conditions);
   const asked = { from, to, ...search, pageSize: 0, histogram: { width: histogram.width, by: null } };
-  const { histogram: part } = await askExplorer(zones, asked, signal);
+  const { histogram: part } = await askExplorer(question.zones, asked, signal);
   if (part === null) throw new Error('the answer has no histogram');
   return sharesOf(totalsOf(part), totalsOf(all));
 }

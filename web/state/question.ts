@@ -93,13 +93,20 @@ export function questionKey({
   return JSON.stringify(asked);
 }
 
+/** The conditions of a question, without all else that it asks for. */
+export function conditionsOfQuestion({ body: { query, filters, exclude } }: Question): Pick<QuestionBody, 'query' | 'filters' | 'exclude'> {
+  return { query, filters, exclude };
+}
+
 /** Whether two questions are about the same events, whatever they ask of them. */
 export function isOfSameEvents(one: Question, other: Question): boolean {
   return eventsKey(one) === eventsKey(other);
 }
 
-function eventsKey({ zones, body: { from, to, query, filters, exclude } }: Question): string {
-  return JSON.stringify([zones, from, to, query, filters, exclude]);
+/** Changes exactly when a question is about other events. */
+export function eventsKey(question: Question): string {
+  const { from, to } = question.body;
+  return JSON.stringify([question.zones, from, to, conditionsOfQuestion(question)]);
 }
 
 /** The part of a question's own events; null where all of them are held against others. */
@@ -109,11 +116,12 @@ function selectionOf(comparison: Comparison | null): NonNullable<QuestionBody['s
 }
 
 /** A question about the events of another one and of the 24 hours before them, as far as searches reach at the time `now`. */
-export function withDayBefore({ body, lateBody }: Question, now: number): QuestionBody {
-  const { from, to, query, filters, exclude } = body;
+export function withDayBefore(question: Question, now: number): QuestionBody {
+  const { body, lateBody } = question;
+  const { from, to } = body;
   const facets = [...(body.facets ?? []), ...(lateBody.facets ?? [])];
   return {
-    ...{ from: Math.max(now - REACH_MS, from - DAY_MS), to, query, filters, exclude },
+    ...{ from: Math.max(now - REACH_MS, from - DAY_MS), to, ...conditionsOfQuestion(question) },
     selection: { from, to },
     pageSize: 0,
     facets: facets.map(({ field }) => ({ field, limit: COMPARED_VALUES, order: 'difference' })),
