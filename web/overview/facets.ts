@@ -74,9 +74,7 @@ function FacetCard({ facet: { field, distinct, values }, total, question }: Face
         </li>`,
       )}
       ${
-        isWhole && more.values === null
-          ? html`<${Awaited} failure=${more.failed?.failure ?? null} retry=${more.failed?.askAgain} />`
-          : null
+        isWhole && more.values === null ? html`<${Awaited} failure=${more.failed?.failure ?? null} retry=${more.failed?.askAgain} />` : null
       }
     </ul>
   </div>`;
