@@ -1,12 +1,15 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
+import { startDemoFile } from '../ingest/demo/demo-file.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
+import type { Mapping } from '../ingest/mapping/mapping.ts';
 import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
 import { clickhouseAddress, clusterOf } from './config/clickhouse-config.ts';
 import type { Config } from './config/config.ts';
+import { configuredMappings, mappingNamed } from './config/configured-mappings.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
 import { startEdge } from './management/local-plane.ts';
@@ -44,9 +47,12 @@ function startKafka({ config, now, logger }: ProgramOptions, store: EventStore):
   return startKafkaSource({ kafka, topics, groupId, store, now, retentionMs, logger });
 }
 
-function startDemo({ config, now, logger }: ProgramOptions, store: EventStore): DemoFeed | null {
-  if (!config.demo) return null;
-  return startDemoFeed({ store, now, retentionMs: config.retentionMs, logger });
+/** `mapping` is that of DEMO_MAPPING. */
+function startDemo({ config, now, logger }: ProgramOptions, store: EventStore, mapping: Mapping | null): DemoFeed | null {
+  const { demo, demoFile: file, retentionMs } = config;
+  if (!demo) return null;
+  const feed = { store, now, retentionMs, logger };
+  return file === null || mapping === null ? startDemoFeed(feed) : startDemoFile({ ...feed, file, mapping });
 }
 
 /** Answers under way are finished. Those that take longer than the grace are cut off, which interrupts their searches. */
@@ -67,10 +73,15 @@ const CONTROL_PLANE = 'control plane';
 
 const BYTES_PER_MB = 1024 * 1024;
 
-/** Opens the store, starts the sources and listens. Throws StoreError or ListenError; parts that were started before are stopped again. */
+/**
+ * Opens the store, starts the sources and listens. Throws ConfigError, StoreError or ListenError; parts that were started before are
+ * stopped again.
+ */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger, onFatal } = options;
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
+  const mappings = configuredMappings(config.mappings);
+  const demoMapping = config.demoMapping === null ? null : mappingNamed(config.demoMapping, mappings, 'DEMO_MAPPING');
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
   const clickhouse = clickhouseAddress(config);
   const settings = { retentionMs, ...deadLetters, now, logger };
@@ -104,7 +115,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     // The first visitor would wait for it.
     page().catch((error: unknown) => logger.error({ err: error }, 'the page could not be made ready; the next request for it tries again'));
     // The demonstration comes last, because its work competes with the start.
-    const demo = startDemo(options, store);
+    const demo = startDemo(options, store, demoMapping);
     if (demo !== null) users.push({ name: () => 'the demonstration', stop: () => demo.stop() });
     // The demonstration has logged why it failed. The program goes on without it.
     const filled = demo === null ? Promise.resolve() : demo.filled.catch(() => {});

@@ -13,10 +13,16 @@ import { absentBy, RecordReader } from './record-reader.ts';
 /**
  * What becomes of a record: the bytes of an event in our own form, which the intake judges as any; a dead letter of the record; or it is
  * left out. `zoneId` is null where the record has no zone that its caller may write to. `hasOwnId` is false where the id is made of the
- * record's bytes, and `isJson` where the bytes that were given are no JSON object.
+ * record's bytes, and `isJson` where the bytes that were given are no JSON object. `timeMs` is the time of the event in Unix milliseconds.
  */
 export type MappedRecord =
-  | { readonly kind: 'event'; readonly event: Buffer; readonly hasOwnId: boolean; readonly record: Uint8Array }
+  | {
+      readonly kind: 'event';
+      readonly event: Buffer;
+      readonly timeMs: number;
+      readonly hasOwnId: boolean;
+      readonly record: Uint8Array;
+    }
   | {
       readonly kind: 'rejected';
       readonly reason: string;
@@ -52,11 +58,13 @@ type Receiver = (mapped: MappedRecord) => void;
 export class RecordMapper {
   readonly #mapping: Mapping;
   readonly #zones: ZoneChoice;
+  readonly #movedByMs: number;
   readonly #isAbsent: (value: unknown) => boolean;
   readonly #scanner = new MemberScanner();
 
-  constructor(mapping: Mapping, zones: ZoneChoice) {
-    [this.#mapping, this.#zones, this.#isAbsent] = [mapping, zones, absentBy(mapping.absent)];
+  /** `movedByMs` is added to the time of each event; its log keeps its own. */
+  constructor(mapping: Mapping, zones: ZoneChoice, movedByMs = 0) {
+    [this.#mapping, this.#zones, this.#movedByMs, this.#isAbsent] = [mapping, zones, movedByMs, absentBy(mapping.absent)];
   }
 
   /** Calls `receive` for a record, or for each of an envelope, in their order. Throws only what `receive` throws. */
@@ -134,9 +142,11 @@ export class RecordMapper {
       if (time.kind === 'fault') throw new MappingFault(time.reason);
       if (typeof zone !== 'number') throw zone;
       const id = this.#idOf(values);
+      const timeMs = time.timeMs + this.#movedByMs;
       return {
         kind: 'event',
-        event: this.#eventOf(record, values, zone, time.timeMs, id ?? digestId(record)),
+        event: this.#eventOf(record, values, zone, timeMs, id ?? digestId(record)),
+        timeMs,
         hasOwnId: id !== null,
         record,
       };

@@ -1,8 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type DestinationStream, pino } from 'pino';
 import { printable } from '../../query/search-line.ts';
-import { loadConfig } from '../config/config.ts';
+import { isDataDirSet, loadConfig } from '../config/config.ts';
 import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config/config-table.ts';
-import { configuredMappings } from '../config/configured-mappings.ts';
 import { misspelledSettings } from '../config/misspelled-settings.ts';
 import { fileFlagOf, fileVariableOf } from '../config/setting-text.ts';
 import { STOP_LIMITS, StopOverdue, stopAll } from '../stop-all.ts';
@@ -46,13 +48,13 @@ function giveUp(error: unknown, { stderr }: CommandIo): void {
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const { flags, positionals } = parseCommandLine(args, CONFIG_VARIABLES.flatMap(flagsOf));
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; serve takes only flags`);
-  const config = loadConfig(io.env, flags);
-  // The presets alone are right.
-  if (config.mappings !== null) configuredMappings(config.mappings);
-  const logger = pino({ level: config.logLevel, base: null }, await logDestination(io.stderr));
+  const loaded = loadConfig(io.env, flags);
+  const logger = pino({ level: loaded.logLevel, base: null }, await logDestination(io.stderr));
   for (const line of misspelledSettings(io.env, flags)) logger.warn({}, line);
   const signals = stopSignals(process);
   process.umask(OWNER_ONLY);
+  const temporaryFolder = loaded.demoFile !== null && !isDataDirSet(io.env, flags) ? mkdtempSync(join(tmpdir(), 'shieldlog-demo-')) : null;
+  const config = temporaryFolder === null ? loaded : { ...loaded, dataDir: temporaryFolder };
   try {
     // Imported here, so that the other commands start faster, without DuckDB.
     const { startProgram } = await import('../program.ts');
@@ -83,6 +85,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
     return 1;
   } finally {
     signals.dispose();
+    if (temporaryFolder !== null) rmSync(temporaryFolder, { recursive: true, force: true });
   }
 }
 

@@ -4,7 +4,7 @@ import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.
 import { parseWebUrl, WEB_URL_FORM } from './address-setting.ts';
 import { CLICKHOUSE_CONFIG_VARIABLES, type ClickhouseConfigValues } from './clickhouse-config.ts';
 import type { ConfigVariable } from './config-value.ts';
-import { oneOfAnyCase, someText, wholeNumberSetting } from './config-value.ts';
+import { oneOfAnyCase, readableFile, someText, wholeNumberSetting } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
@@ -33,6 +33,8 @@ export interface ConfigValues extends ClickhouseConfigValues, EdgeConfigValues, 
   readonly exportIdleMs: number;
   readonly memoryLimitMb: number;
   readonly demo: (typeof DEMO_CHOICES)[number];
+  readonly demoFile: string | null;
+  readonly demoMapping: string | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly accessKeys: readonly AccessKey[] | null;
 }
@@ -156,6 +158,24 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     allowed: 'true, false or auto (true when KAFKA_BROKERS is unset)',
     about: 'Fill the store with made-up events; `npm start` sets auto',
     parse: oneOfAnyCase(DEMO_CHOICES),
+  },
+  {
+    key: 'demoFile',
+    name: 'DEMO_FILE',
+    default: null,
+    allowed: 'the path of a file, plain, gzip or zstd; needs DEMO_MAPPING',
+    about:
+      'A log of another product that is taken instead of made-up events, with its times moved so that the newest is now; where ' +
+      'DATA_DIR is unset, the events are in a temporary folder',
+    parse: readableFile,
+  },
+  {
+    key: 'demoMapping',
+    name: 'DEMO_MAPPING',
+    default: null,
+    allowed: 'the name of a mapping; needs DEMO_FILE',
+    about: 'The mapping that makes events of its records; those for which it has no zone are of zone 1',
+    parse: someText,
   },
   {
     key: 'logLevel',

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { getSystemErrorMessage } from 'node:util';
 import { wholeNumberIn } from '../../query/integer-ranges.ts';
 
 /** One environment variable; its flag is `flagOf(name)`. */
@@ -63,6 +65,17 @@ export function yesOrNo(text: string): ParsedValue<boolean> {
 /** Any text but blanks. */
 export function someText(text: string): ParsedValue<string> {
   return text.trim() === '' ? refuse() : accept(text);
+}
+
+/** The path of a file that can be read several times, which a pipe cannot. */
+export function readableFile(path: string): ParsedValue<string> {
+  try {
+    return statSync(path).isFile() ? accept(path) : refuse('it is no file');
+  } catch (error) {
+    const { errno } = error as NodeJS.ErrnoException;
+    if (errno === undefined) throw error;
+    return refuse(getSystemErrorMessage(errno));
+  }
 }
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' };

@@ -8,7 +8,7 @@ import { misspelledSettings } from './misspelled-settings.ts';
 import { findSettingText, type Texts } from './setting-text.ts';
 
 export interface Config extends Omit<ConfigValues, 'demo' | 'accessKeys'> {
-  /** `auto` is decided: true when the demo feed is to run. */
+  /** `auto` is decided: true when the demo feed or the demo file is to run. */
   readonly demo: boolean;
   /** Empty only where ACCESS_KEYS is not set at all. */
   readonly accessKeys: readonly AccessKey[];
@@ -45,6 +45,11 @@ function checkTogether(values: Partial<ConfigValues>): string[] {
   if (isSet(values.upstreamAccessKey) && values.upstreamUrl === null && values.upstreamOverrides === null) {
     wrong.push('UPSTREAM_ACCESS_KEY is set, but no URL to send it to; allowed: with UPSTREAM_URL or UPSTREAM_URL_OVERRIDES');
   }
+  const { demoFile, demoMapping } = values;
+  const together = 'allowed: DEMO_FILE and DEMO_MAPPING both, or none';
+  if (isSet(demoFile) && demoMapping === null) wrong.push(`DEMO_FILE=${JSON.stringify(demoFile)} is set without DEMO_MAPPING; ${together}`);
+  if (isSet(demoMapping) && demoFile === null)
+    wrong.push(`DEMO_MAPPING=${JSON.stringify(demoMapping)} is set without DEMO_FILE; ${together}`);
   if (values.accessKeys === null && values.host !== undefined && !isLoopbackHost(values.host)) {
     wrong.push(
       `HOST=${JSON.stringify(values.host)} is not allowed without ACCESS_KEYS; ` +
@@ -69,5 +74,13 @@ export function loadConfig(env: Texts, flags: Texts = {}): Config {
   const wrong = [...read.flatMap((entry) => ('wrong' in entry ? [entry.wrong] : [])), ...checkTogether(values)];
   if (wrong.length > 0) throw new ConfigError([...wrong, ...misspelledSettings(env, flags)]);
   const { demo, accessKeys, ...rest } = values as ConfigValues;
-  return { ...rest, accessKeys: accessKeys ?? [], demo: demo === 'auto' ? rest.kafkaBrokers === null : demo === 'true' };
+  const hasDemo = rest.demoFile !== null || (demo === 'auto' ? rest.kafkaBrokers === null : demo === 'true');
+  return { ...rest, accessKeys: accessKeys ?? [], demo: hasDemo };
+}
+
+/** Whether the folder of the data is chosen by its setting, and not by default. */
+export function isDataDirSet(env: Texts, flags: Texts): boolean {
+  return CONFIG_VARIABLES.some(
+    (variable) => variable.key === 'dataDir' && findSettingText(sourceOf(variable), env, flags).kind !== 'unset',
+  );
 }

@@ -1,3 +1,4 @@
+import type { Mapping } from '../../ingest/mapping/mapping.ts';
 import { loadMappings, type NamedMappings } from '../../ingest/mapping/named-mappings.ts';
 import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
 import { ConfigError } from './config.ts';
@@ -10,4 +11,11 @@ export function configuredMappings(folder: string | null): NamedMappings {
     if (error instanceof WrongMapping) throw new ConfigError(error.faults.map((fault) => `MAPPINGS: ${fault}`));
     throw error;
   }
+}
+
+/** The mapping that the text of a setting names. Throws ConfigError where there is none of this name. */
+export function mappingNamed(name: string, mappings: NamedMappings, setting: string): Mapping {
+  const found = mappings.get(name);
+  if (found !== undefined) return found.mapping;
+  throw new ConfigError([`${setting}=${JSON.stringify(name)} is no mapping; allowed: ${[...mappings.keys()].join(', ')}`]);
 }

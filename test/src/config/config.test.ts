@@ -8,6 +8,7 @@ import { KAFKA_BAD, KAFKA_FAULTS, KAFKA_GOOD, OAUTH, SASL } from './kafka-config
 type Texts = Readonly<Record<string, string>>;
 
 const KEY = '0123456789abcdef';
+const THIS_FILE = import.meta.filename;
 
 /** The message of the ConfigError that these texts cause. */
 function refusal(env: Texts, flags: Texts = {}): string {
@@ -51,6 +52,9 @@ const GOOD: readonly (readonly [name: string, text: string, key: string, value: 
   ['DEMO', 'true', 'demo', true],
   ['DEMO', 'auto', 'demo', true],
   ['DEMO', 'auto', 'demo', false, { KAFKA_BROKERS: 'a:1' }],
+  ['DEMO_FILE', THIS_FILE, 'demoFile', THIS_FILE, { DEMO_MAPPING: 'aws-waf' }],
+  ['DEMO_FILE', THIS_FILE, 'demo', true, { DEMO_MAPPING: 'aws-waf', KAFKA_BROKERS: 'a:1' }],
+  ['DEMO_MAPPING', 'aws-waf', 'demoMapping', 'aws-waf', { DEMO_FILE: THIS_FILE }],
   ['LOG_LEVEL', 'Debug', 'logLevel', 'debug'],
   ...KAFKA_GOOD,
   ...CLICKHOUSE_GOOD,
@@ -110,6 +114,11 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['MEMORY_LIMIT_MB', '255'],
   ['MEMORY_LIMIT_MB', '1GB'],
   ['DEMO', 'maybe'],
+  ['DEMO_FILE', '/nowhere/waf.log', { DEMO_MAPPING: 'aws-waf' }],
+  ['DEMO_FILE', import.meta.dirname, { DEMO_MAPPING: 'aws-waf' }],
+  ['DEMO_FILE', THIS_FILE],
+  ['DEMO_MAPPING', ' ', { DEMO_FILE: THIS_FILE }],
+  ['DEMO_MAPPING', 'aws-waf'],
   ['LOG_LEVEL', 'verbose'],
   ['ACCESS_KEYS', ''],
   ['ACCESS_KEYS', ','],
@@ -173,6 +182,8 @@ describe('the configuration', () => {
       exportIdleMs: 60_000,
       memoryLimitMb: 1024,
       demo: false,
+      demoFile: null,
+      demoMapping: null,
       logLevel: 'info',
       accessKeys: [],
       upstreamUrl: null,
