@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
+import { loadMappings, type NamedMappings } from '../ingest/mapping/named-mappings.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { MEBIBYTE, memoryShares } from '../store/memory-shares.ts';
 import { MainThreadTurns } from '../work/main-thread-turns.ts';
@@ -64,6 +65,8 @@ export interface AppOptions {
   readonly reads?: ScheduledReads;
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
+  /** Default: the presets. */
+  readonly mappings?: NamedMappings;
   /** Absent: the management operations are not served. */
   readonly edge?: Edge;
   /** How long a client may keep a request waiting for its whole body or, in uploads, for the next bytes of it, in milliseconds. */
@@ -79,7 +82,7 @@ export interface AppOptions {
 /** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
-  const { bodyMemoryBytes = BODY_MEMORY_BYTES, page = pageReader() } = options;
+  const { bodyMemoryBytes = BODY_MEMORY_BYTES, page = pageReader(), mappings = loadMappings(null) } = options;
   const turns = new MainThreadTurns();
   const { reads = new ScheduledReads(store, new FairQueue()) } = options;
   const { maxConnections } = config;
@@ -143,7 +146,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
   await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies });
-  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, bodies });
+  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mappings, bodies });
   await app.register(kafkaRoutes, { kafka, bodies });
   await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });

@@ -109,7 +109,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });
     planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
     const page = pageReader();
-    const app = await buildApp({ store, reads, config, now, logger, kafka, edge, page });
+    const app = await buildApp({ store, reads, config, now, logger, kafka, mappings, edge, page });
     users.push(stopOfApp(app));
     const address = await listen(app, config);
     // The first visitor would wait for it.

@@ -9,10 +9,13 @@ export function messageHashOf({ bytes, cut }: DeadLetter): Uint8Array {
 /**
  * A hash that tells a message from others. That of a Kafka message is made of its offset and its bytes, because a topic may be deleted and
  * made again, and of the index in it where it is one of several events. That of other messages is made of their bytes and their zone: the
- * same bytes belong to no zone where they follow an array.
+ * same bytes belong to no zone where they follow an array. A mapping counts where there is one, because by another one, or by none, the
+ * same bytes are another event.
  */
-export function identityOf({ source, topic, partition, offset, index = null, zoneId }: DeadLetter, messageHash: Uint8Array): Buffer {
+export function identityOf(letter: DeadLetter, messageHash: Uint8Array): Buffer {
+  const { source, mapping = null, topic, partition, offset, index = null, zoneId } = letter;
   const ofMessage = `${topic}-${partition}-${offset}${index === null ? '' : `:${index}`}`;
   const origin = topic === null ? `${zoneId}` : ofMessage;
-  return createHash('sha256').update(`${source} ${origin} `).update(messageHash).digest();
+  const by = mapping === null ? '' : `${mapping} `;
+  return createHash('sha256').update(`${source} ${origin} ${by}`).update(messageHash).digest();
 }

@@ -15,8 +15,8 @@ export const QUOTA_USED_UP =
   'replay or discard some, or raise it';
 
 /** The bytes of the quota that a dead letter takes beside those of its message. */
-export function recordCostOf({ reason, topic }: Pick<DeadLetter, 'reason' | 'topic'>): number {
-  return ROW_BYTES + Buffer.byteLength(reason) + Buffer.byteLength(topic ?? '');
+export function recordCostOf({ reason, topic, mapping }: Pick<DeadLetter, 'reason' | 'topic' | 'mapping'>): number {
+  return ROW_BYTES + Buffer.byteLength(reason) + Buffer.byteLength(topic ?? '') + Buffer.byteLength(mapping ?? '');
 }
 
 /**

@@ -10,6 +10,8 @@ export interface DeadLetter {
   readonly reason: string;
   /** Where the message came from: `kafka`, `http` or `file`. */
   readonly source: string;
+  /** The mapping by which the message was to become an event; null or absent where it was to be one as it is. */
+  readonly mapping?: string | null;
   readonly topic: string | null;
   readonly partition: number | null;
   readonly offset: bigint | null;
@@ -27,9 +29,10 @@ export function memoryOfLetter({ bytes, reason }: Pick<DeadLetter, 'bytes' | 're
   return bytes.byteLength + reason.length + LETTER_BYTES;
 }
 
-export interface StoredDeadLetter extends Omit<DeadLetter, 'cut' | 'isBatch' | 'index'> {
+export interface StoredDeadLetter extends Omit<DeadLetter, 'cut' | 'isBatch' | 'mapping' | 'index'> {
   /** It orders the letters of a store. Nothing else may be read from it. */
   readonly id: string;
+  readonly mapping: string | null;
   readonly index: number | null;
   readonly receivedAtMs: number;
   /** The length of the whole message. */

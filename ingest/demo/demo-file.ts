@@ -77,7 +77,7 @@ async function takeFileIn(options: DemoFileOptions, signal: AbortSignal): Promis
       appends.add(store.append(batch), { onSettled: () => builder.release(batch) });
     };
     const outcome: Outcome = { accepted: 0, expired: 0, rejected: 0, leftOut: 0, firstReasons: new Set() };
-    const receive = (mapped: MappedRecord): void => take(mapped, builder, outcome);
+    const receive = (mapped: MappedRecord): void => take(mapped, builder, mapping.name, outcome);
     let fault: string | null;
     try {
       fault = await records.read(new RecordMapper(mapping, ZONES, movedByMs), receive, async () => {
@@ -145,7 +145,7 @@ function amountOf(newestMs: number, storedMs: bigint | undefined, nowMs: number,
 }
 
 /** Throws `UnreadableInput` where so many records are rejected that the file is probably one for another mapping. */
-function take(mapped: MappedRecord, builder: BatchBuilder, outcome: Outcome): void {
+function take(mapped: MappedRecord, builder: BatchBuilder, mapping: string, outcome: Outcome): void {
   const verdict = mapped.kind === 'event' ? builder.tryEvent(mapped.event) : mapped;
   if (verdict.kind !== 'rejected') {
     outcome[verdict.kind]++;
@@ -154,7 +154,7 @@ function take(mapped: MappedRecord, builder: BatchBuilder, outcome: Outcome): vo
   const { reason, zoneId } = verdict;
   outcome.rejected++;
   if (outcome.firstReasons.size < SHOWN_REASONS) outcome.firstReasons.add(reason);
-  builder.reject('file', mapped.record, reason, zoneId);
+  builder.reject('file', mapped.record, reason, zoneId, mapping);
   if (outcome.rejected >= MAX_REJECTED) throw new UnreadableInput('too_many_rejected', `${MAX_REJECTED} of its records were rejected`);
 }
 

@@ -32,6 +32,8 @@ export interface RejectedMessage {
   readonly reason: string;
   /** The zone that it would be in; null where none can be read. */
   readonly zoneId: number | null;
+  /** By which it was to become an event; null or absent: by none. */
+  readonly mapping?: string | null;
 }
 
 /** A batch that has so many bytes is stored. */
@@ -87,8 +89,8 @@ export class BatchBuilder {
   }
 
   /** Keeps a message, or one of several events of it, that is no event, with the zone that it would be in. The bytes are copied. */
-  rejectMessage({ topic, partition, offset }: MessagePlace, { bytes, index, reason, zoneId }: RejectedMessage): void {
-    this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source: 'kafka', topic, partition, offset, index });
+  rejectMessage({ topic, partition, offset }: MessagePlace, { bytes, ...rejected }: RejectedMessage): void {
+    this.#addDeadLetter({ ...kept(bytes), ...rejected, source: 'kafka', topic, partition, offset });
   }
 
   /** Keeps the bytes of a batch of messages that cannot be decoded. The bytes are copied. */
@@ -116,9 +118,10 @@ export class BatchBuilder {
     return this.#count(this.converter.convert(bytes, null));
   }
 
-  /** Keeps bytes that are no event, with the zone that it would be in. The bytes are copied. */
-  reject(source: 'http' | 'file', bytes: Uint8Array | LongPiece, reason: string, zoneId: number | null): void {
-    this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source, topic: null, partition: null, offset: null });
+  /** Keeps bytes that are no event, also by a mapping where one is named, with the zone that it would be in. The bytes are copied. */
+  reject(source: 'http' | 'file', bytes: Uint8Array | LongPiece, reason: string, zoneId: number | null, mapping?: string): void {
+    const by = mapping === undefined ? {} : { mapping };
+    this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source, ...by, topic: null, partition: null, offset: null });
   }
 
   /** Records that a source has been read up to here, whether or not there were events, and which topic of this name it is, where known. */

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /** The longest `logId` that an event may have, in bytes of UTF-8. */
 export const LONGEST_LOG_ID_BYTES = 512;
@@ -25,4 +25,17 @@ export function messageLogId({ topic, partition, offset }: MessagePlace, index: 
  */
 export function digestId(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex').slice(0, 32);
+}
+
+/**
+ * The id of the event of a mapped record that has none by its mapping: as `digestId`, and where the record, or the message that it is in,
+ * comes from Kafka, over `TOPIC-PARTITION-OFFSET ` and its bytes. Two messages of the same bytes are two events, as those of our own form.
+ */
+export function recordId(record: Uint8Array, place: MessagePlace | null): string {
+  if (place === null) return digestId(record);
+  return createHash('sha256')
+    .update(`${messageLogId(place, null)} `)
+    .update(record)
+    .digest('hex')
+    .slice(0, 32);
 }

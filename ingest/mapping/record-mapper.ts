@@ -2,7 +2,7 @@ import { CLOSE_BRACE, isBlank } from '../../query/json-bytes.ts';
 import { kindOf, memberText } from '../../query/json-text.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { LARGEST_EVENT_BYTES, tooLong } from '../event/event-verdict.ts';
-import { digestId } from '../event/log-id.ts';
+import { type MessagePlace, recordId } from '../event/log-id.ts';
 import { MemberScanner } from '../event/member-scanner.ts';
 import { decoded, MOST_UNPACKED_BYTES, type UnpackBudget } from './decode-steps.ts';
 import type { Items, Mapping } from './mapping.ts';
@@ -52,7 +52,14 @@ export const MOST_UNPACKED_OF_ITEMS = 16 * MOST_UNPACKED_BYTES;
 
 const NOTHING_IS_ABSENT = (value: unknown): boolean => value === undefined;
 
-type Receiver = (mapped: MappedRecord) => void;
+/** What all records of some bytes have in common. */
+interface Origin {
+  readonly receive: (mapped: MappedRecord) => void;
+  /** Where the bytes are in Kafka; null: they are not from there. */
+  readonly place: MessagePlace | null;
+  /** What items may still unpack. */
+  readonly budget: UnpackBudget;
+}
 
 /** Turns records of other products into events by a mapping. */
 export class RecordMapper {
@@ -67,30 +74,34 @@ export class RecordMapper {
     [this.#mapping, this.#zones, this.#movedByMs, this.#isAbsent] = [mapping, zones, movedByMs, absentBy(mapping.absent)];
   }
 
-  /** Calls `receive` for a record, or for each of an envelope, in their order. Throws only what `receive` throws. */
-  map(bytes: Uint8Array, receive: Receiver): void {
+  /**
+   * Calls `receive` for a record, or for each of an envelope, in their order. Throws only what `receive` throws.
+   *
+   * @param place that of the message in Kafka that has the record
+   */
+  map(bytes: Uint8Array, receive: Origin['receive'], place: MessagePlace | null = null): void {
     const bare = withoutBlanks(bytes);
-    this.#mapText(bare, bare.toString(), { leftBytes: MOST_UNPACKED_OF_ITEMS }, 0, receive);
+    this.#mapText(bare, bare.toString(), { receive, place, budget: { leftBytes: MOST_UNPACKED_OF_ITEMS } }, 0);
   }
 
-  #mapText(bytes: Buffer, text: string, budget: UnpackBudget, layer: number, receive: Receiver): void {
+  #mapText(bytes: Buffer, text: string, origin: Origin, layer: number): void {
     const record = bytes.length > LARGEST_EVENT_BYTES ? undefined : parsedObject(text);
     if (record === undefined) {
       const notJson = layer === 0 && bytes.length <= LARGEST_EVENT_BYTES ? { isJson: false as const } : {};
-      receive({ kind: 'rejected', reason: this.#faultOf(bytes), zoneId: this.#zones.given, record: bytes, ...notJson });
+      origin.receive({ kind: 'rejected', reason: this.#faultOf(bytes), zoneId: this.#zones.given, record: bytes, ...notJson });
       return;
     }
     const values = new RecordReader(text, record, this.#isAbsent, this.#mapping.timezoneMinutes);
     const inside = layer < MOST_LAYERS;
     const items = inside ? this.#mapping.items.find(({ path, when }) => hasItems(record, path.steps) && values.holds(when)) : undefined;
     if (items !== undefined) {
-      this.#mapItems(bytes, text, items, budget, layer, receive);
+      this.#mapItems(bytes, text, items, origin, layer);
       return;
     }
     const time = this.#timeOf(values);
     const wrapped = inside && time.kind !== 'time' ? wrappedIn(text, record) : null;
-    if (wrapped === null) receive(this.#mapped(bytes, values, time));
-    else this.#mapText(Buffer.from(wrapped), wrapped, budget, layer + 1, receive);
+    if (wrapped === null) origin.receive(this.#mapped(bytes, values, time, origin.place));
+    else this.#mapText(Buffer.from(wrapped), wrapped, origin, layer + 1);
   }
 
   /** Why the bytes are no record, in the words of the intake. */
@@ -101,7 +112,8 @@ export class RecordMapper {
     return this.#scanner.scan(bytes) ? 'the event is not JSON' : this.#scanner.reason();
   }
 
-  #mapItems(bytes: Buffer, text: string, { path, decode }: Items, budget: UnpackBudget, layer: number, receive: Receiver): void {
+  #mapItems(bytes: Buffer, text: string, { path, decode }: Items, origin: Origin, layer: number): void {
+    const { receive, budget } = origin;
     const items = itemTexts(text, path.steps) ?? [];
     if (items.length === 0) receive({ kind: 'leftOut', record: bytes });
     for (const item of items) {
@@ -112,7 +124,7 @@ export class RecordMapper {
       }
       for (const inner of texts) {
         const bare = inner.trim();
-        this.#mapText(Buffer.from(bare), bare, budget, layer + 1, receive);
+        this.#mapText(Buffer.from(bare), bare, origin, layer + 1);
       }
     }
   }
@@ -131,7 +143,7 @@ export class RecordMapper {
     }
   }
 
-  #mapped(record: Buffer, values: RecordReader, time: Time): MappedRecord {
+  #mapped(record: Buffer, values: RecordReader, time: Time, place: MessagePlace | null): MappedRecord {
     let zoneId: number | null = null;
     try {
       if (this.#isLeftOut(values)) {
@@ -145,7 +157,7 @@ export class RecordMapper {
       const timeMs = time.timeMs + this.#movedByMs;
       return {
         kind: 'event',
-        event: this.#eventOf(record, values, zone, timeMs, id ?? digestId(record)),
+        event: this.#eventOf(record, values, zone, timeMs, id ?? recordId(record, place)),
         timeMs,
         hasOwnId: id !== null,
         record,

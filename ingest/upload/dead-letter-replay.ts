@@ -1,8 +1,12 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { DeadLetterSelection, StoredDeadLetter } from '../../store/dead-letter.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
-import { splitMessage } from './message-events.ts';
+import { BatchBuilder, MAX_BATCH_BYTES, type RejectedMessage } from '../event/batch-builder.ts';
+import type { MessagePlace } from '../event/log-id.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import type { NamedMappings } from '../mapping/named-mappings.ts';
+import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
+import { MAX_ITEM_LETTERS, splitMessage } from './message-events.ts';
 
 const MAX_BATCH_LETTERS = 200;
 /** The maximum number of ids in one call of the store. */
@@ -12,6 +16,8 @@ export interface ReplayOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
+  /** Those of the program. A letter of a mapped record becomes an event by the one of this name. */
+  readonly mappings: NamedMappings;
   /** Only dead letters of these zones. Dead letters without a zone belong to `all` alone. */
   readonly zones: DeadLetterSelection['zones'];
   /** Only these dead letters; absent: all. */
@@ -21,27 +27,31 @@ export interface ReplayOptions {
 
 export interface ReplayReport {
   /**
-   * Dead letters that became events, or that are past the retention. They are no dead letters any more. So is a message of several events
-   * of which some still break a rule: these have letters of their own then.
+   * Dead letters that became events, that are past the retention, or that their mapping leaves out. They are no dead letters any more. So
+   * is a message of several events of which some still break a rule: these have letters of their own then.
    */
   readonly replayed: number;
   /** Events that still break a rule. */
   readonly stillRejected: number;
   /** Dead letters of which only the beginning, or nothing, is kept. */
   readonly notReplayable: number;
+  /** The mappings of letters that stay because the program has none of this name; absent where there are none. */
+  readonly missingMappings?: readonly string[];
 }
 
 /**
- * Converts dead letters again, for example after rules were relaxed. One that is a whole message may hold several events. A dead letter is
- * removed after its events are durable, and a repeated replay stores no event twice. Dead letters that still break a rule stay. Source
- * offsets do not move. Rejects with the signal's reason when aborted.
+ * Converts dead letters again, for example after rules were relaxed or a mapping was changed. One that is a whole message, or an envelope,
+ * may hold several events. A dead letter is removed after its events are durable, and a repeated replay stores no event twice. Dead letters
+ * that still break a rule stay. Source offsets do not move. Rejects with the signal's reason when aborted.
  */
-export async function replayDeadLetters(store: EventStore, { ids, zones, signal, ...rules }: ReplayOptions): Promise<ReplayReport> {
+export async function replayDeadLetters(store: EventStore, options: ReplayOptions): Promise<ReplayReport> {
+  const { ids, zones, signal, mappings, ...rules } = options;
   const builder = new BatchBuilder(rules);
   let [replayed, stillRejected, notReplayable] = [0, 0, 0];
   let taken: string[] = [];
   /** Of these the ones that leave letters of their events. */
   let divided = new Set<string>();
+  const missing = new Set<string>();
   const storeTaken = async (): Promise<void> => {
     // A letter of an array without events leaves nothing to store.
     const notKept = builder.isEmpty ? [] : (await store.append(builder.take())).deadLettersNotKept;
@@ -56,7 +66,8 @@ export async function replayDeadLetters(store: EventStore, { ids, zones, signal,
     if (!letter.isWhole) {
       notReplayable++;
     } else {
-      const { rejected, isLeft } = addAgain(builder, letter);
+      const { rejected, isLeft, lacks } = triedAgain(builder, letter, mappings);
+      if (lacks !== undefined) missing.add(lacks);
       stillRejected += rejected;
       if (!isLeft) taken.push(letter.id);
       if (!isLeft && rejected > 0) divided.add(letter.id);
@@ -67,16 +78,34 @@ export async function replayDeadLetters(store: EventStore, { ids, zones, signal,
     await yieldToOthers();
   }
   await storeTaken();
-  return { replayed, stillRejected, notReplayable };
+  return { replayed, stillRejected, notReplayable, ...(missing.size === 0 ? {} : { missingMappings: [...missing].sort() }) };
 }
+
+/** What a letter leaves. */
+interface TriedLetter {
+  /** How many of its events still break a rule. */
+  readonly rejected: number;
+  /** Whether the letter itself is left. */
+  readonly isLeft: boolean;
+  /** The name of its mapping, where there is none. */
+  readonly lacks?: string;
+}
+
+function triedAgain(builder: BatchBuilder, letter: StoredDeadLetter, mappings: NamedMappings): TriedLetter {
+  if (letter.mapping === null) return addAgain(builder, letter);
+  const named = mappings.get(letter.mapping);
+  return named === undefined ? { rejected: 1, isLeft: true, lacks: letter.mapping } : addMapped(builder, letter, named.mapping);
+}
+
+const placeOf = ({ topic, partition, offset }: StoredDeadLetter): MessagePlace | null =>
+  topic === null || partition === null || offset === null ? null : { topic, partition, offset };
 
 /**
  * Adds the events of a dead letter with the ids that they would have had, and dead letters of those of several that still break a rule.
- * Returns how many do so, and whether the letter itself is left.
  */
-function addAgain(builder: BatchBuilder, letter: StoredDeadLetter): { readonly rejected: number; readonly isLeft: boolean } {
-  const { bytes, topic, partition, offset, index } = letter;
-  const place = topic === null || partition === null || offset === null ? null : { topic, partition, offset };
+function addAgain(builder: BatchBuilder, letter: StoredDeadLetter): TriedLetter {
+  const { bytes, index } = letter;
+  const place = placeOf(letter);
   const verdict = place === null ? builder.tryEvent(bytes) : builder.tryMessageAt(place, index, bytes);
   if (verdict.kind !== 'rejected') {
     return { rejected: 0, isLeft: false };
@@ -89,6 +118,38 @@ function addAgain(builder: BatchBuilder, letter: StoredDeadLetter): { readonly r
     builder.rejectMessage(place, one);
   }
   return { rejected: rejected.length, isLeft: false };
+}
+
+/**
+ * The same for the letter of a record, or of an envelope of several. A letter that has a zone keeps it, so that a key writes to its zones
+ * alone; one without is for keys of all zones, and gets that of the mapping.
+ */
+function addMapped(builder: BatchBuilder, letter: StoredDeadLetter, mapping: Mapping): TriedLetter {
+  const { bytes, source, zoneId, index } = letter;
+  const place = placeOf(letter);
+  const mapper = new RecordMapper(mapping, { given: zoneId, fallback: null, opens: () => true });
+  const rejected: RejectedMessage[] = [];
+  let [count, rejectedCount] = [0, 0];
+  const take = (mapped: MappedRecord): void => {
+    const verdict = mapped.kind === 'event' ? builder.tryEvent(mapped.event) : mapped;
+    if (verdict.kind === 'rejected') {
+      const { reason, zoneId } = verdict;
+      if (rejectedCount < MAX_ITEM_LETTERS) {
+        rejected.push({ bytes: mapped.record, index: index ?? count, reason, zoneId, mapping: mapping.name });
+      }
+      rejectedCount++;
+    }
+    count++;
+  };
+  mapper.map(bytes, take, place);
+  if (count === 1 || rejectedCount > MAX_ITEM_LETTERS) {
+    return { rejected: Math.min(rejectedCount, 1), isLeft: rejectedCount > 0 };
+  }
+  for (const one of rejected) {
+    if (place !== null) builder.rejectMessage(place, one);
+    else builder.reject(source === 'file' ? source : 'http', one.bytes, one.reason, one.zoneId, mapping.name);
+  }
+  return { rejected: rejectedCount, isLeft: false };
 }
 
 /** Removes the dead letters with these ids, or all, for good. Resolves with their number. */

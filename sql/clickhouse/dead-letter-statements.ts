@@ -12,9 +12,9 @@ const SHOWN_ID = trusted(`leftPad(lower(hex(id)), 32, '0')`);
 
 const FILE =
   'position Int64, identity String, zoneId Nullable(Int32), receivedAt Int64, source String, topic Nullable(String), ' +
-  'partition Nullable(Int32), messageOffset Nullable(Int64), itemIndex Nullable(Int64), isBatch Bool, isRecordOnly Bool, ' +
-  'reason String, sizeBytes Int64, recordCost Int64, cost Int64, sha256 String, bytes String';
-const ORIGIN = 'zoneId, receivedAt, source, topic, partition, messageOffset, itemIndex, isBatch';
+  'partition Nullable(Int32), messageOffset Nullable(Int64), itemIndex Nullable(Int64), mapping Nullable(String), isBatch Bool, ' +
+  'isRecordOnly Bool, reason String, sizeBytes Int64, recordCost Int64, cost Int64, sha256 String, bytes String';
+const ORIGIN = 'zoneId, receivedAt, source, topic, partition, messageOffset, itemIndex, mapping, isBatch';
 const COPIED = `${ORIGIN}, isRecordOnly, reason, sizeBytes, recordCost, cost`;
 
 /** Letters that are not removed; those with the identities alone where some are given, which the key of both tables finds. */

@@ -1,13 +1,12 @@
-import { exactly, listOf, nullable } from '../../edge/operations/json-schema.ts';
+import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
-import { KEPT_START_BYTES } from '../../ingest/event/partial-event.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { NUMBER_FIELDS, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { CONFIG_VARIABLES } from '../config/config-table.ts';
 import { JSON_TYPES, LINE_TYPES } from '../http/content-negotiation.ts';
-import { DEFAULT_LISTED_LETTERS, MAX_LISTED_LETTERS } from '../http/dead-letter-json.ts';
+import { LETTER_PATHS, LETTER_SCHEMAS } from './openapi-dead-letters.ts';
 import {
   answer,
   content,
@@ -15,7 +14,6 @@ import {
   type Examples,
   int32Schema,
   int64Schema,
-  integerIn,
   nullableText,
   ref,
   shownBytes,
@@ -29,10 +27,6 @@ const LISTED = shownCount(MAX_REJECTED_LISTED);
 
 /** A number is the text of its digits. */
 const NUMBER_OR_TEXT = { anyOf: [textSchema, { type: 'number' }, { type: 'null' }] };
-
-/** Of an embedded store, whose ids requests may also have as whole numbers, or of one on ClickHouse. */
-const letterId = { type: 'string', pattern: '^([0-9]{1,19}|[0-9a-f]{32})$' };
-const namedLetter = { anyOf: [letterId, { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }] };
 
 const INGEST_SCHEMAS = {
   Event: {
@@ -99,67 +93,6 @@ const INGEST_SCHEMAS = {
     },
     rejectedCount: { ...int64Schema, description: 'How many became no events, also those that `rejected` does not list' },
   }),
-  DeadLetterList: exactly({
-    deadLetters: listOf(
-      exactly(
-        {
-          id: { ...letterId, description: 'It orders the letters; nothing else may be read from it' },
-          receivedAtMs: time('When it arrived'),
-          source: textSchema,
-          topic: nullableText,
-          partition: { type: ['integer', 'null'] },
-          offset: nullableText,
-          index: {
-            type: ['integer', 'null'],
-            description: 'Which of several events of a message it is, counted from 0; null where it is all of a message, or not from Kafka',
-          },
-          reason: textSchema,
-          sizeBytes: { ...int64Schema, description: 'The length of the message' },
-          sha256: { ...textSchema, description: 'Of the whole message, in hexadecimal digits' },
-          shieldZoneId: {
-            ...nullable(int32Schema),
-            description: 'The zone that its event would be in; null where none can be read',
-          },
-          replayable: {
-            type: 'boolean',
-            description:
-              `False where not the whole message is kept: of one longer than ${shownBytes(LARGEST_EVENT_BYTES)} the first ` +
-              `${shownBytes(KEPT_START_BYTES)}, of one from Kafka past DEAD_LETTER_MAX_MB nothing`,
-          },
-          text: { ...textSchema, description: 'What is kept of the message, where it is UTF-8' },
-          base64: { ...textSchema, description: 'What is kept of the message, where it is not' },
-        },
-        ['text', 'base64'],
-      ),
-    ),
-    nextAfterId: { ...nullableText, description: 'The afterId of the next page' },
-  }),
-  ReplayRequest: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      ids: { ...listOf(namedLetter), description: 'Left out: all dead letters' },
-    },
-  },
-  ReplayReport: exactly({
-    replayed: { ...int64Schema, description: 'Letters that are no more: their events are stored, or past the retention, or have letters' },
-    stillRejected: {
-      ...int64Schema,
-      description: 'Events that still break a rule: their letters stay, or are new ones of a message of several',
-    },
-    notReplayable: { ...int64Schema, description: 'Letters that are not kept whole' },
-  }),
-  DiscardRequest: {
-    type: 'object',
-    additionalProperties: false,
-    minProperties: 1,
-    maxProperties: 1,
-    properties: {
-      ids: listOf(namedLetter),
-      all: { type: 'boolean', enum: [true] },
-    },
-  },
-  DiscardReport: exactly({ discarded: int64Schema }),
 } as const;
 
 const EVENT = {
@@ -197,47 +130,6 @@ const REPORT: Examples = {
       repaired: 0,
       rejected: [{ index: 3, line: 4, reason: 'shieldZoneId is missing' }],
       rejectedCount: 1,
-    },
-  },
-};
-
-const LETTERS: Examples = {
-  letters: {
-    summary: 'One from an upload, one from Kafka',
-    value: {
-      deadLetters: [
-        {
-          id: '1',
-          receivedAtMs: 1_767_228_000_123,
-          source: 'http',
-          topic: null,
-          partition: null,
-          offset: null,
-          index: null,
-          reason: 'timestamp is missing',
-          sizeBytes: 18,
-          sha256: '398a866ea587e826a1752fbf7f88f2563f3d4f1ae8cd47021b8de95e323989e4',
-          shieldZoneId: 7,
-          replayable: true,
-          text: '{"shieldZoneId":7}',
-        },
-        {
-          id: '2',
-          receivedAtMs: 1_767_228_000_456,
-          source: 'kafka',
-          topic: 'events',
-          partition: 0,
-          offset: '42',
-          index: 3,
-          reason: 'it is not UTF-8',
-          sizeBytes: 3,
-          sha256: '29a6a173e5511d494a74cddb35b9d04ad02ea5060e406779d5c10f35f4862249',
-          shieldZoneId: null,
-          replayable: true,
-          base64: '/wD/',
-        },
-      ],
-      nextAfterId: null,
     },
   },
 };
@@ -302,95 +194,7 @@ export const INGEST_GROUP = {
         },
       },
     },
-    '/ingest/dead-letters': {
-      get: {
-        operationId: 'listDeadLetters',
-        tags: ['Intake'],
-        summary: 'List the messages that could not become events',
-        description: 'Those of the zones that the key opens; those whose zone cannot be read are for keys of every zone.',
-        parameters: [
-          { name: 'afterId', in: 'query', schema: letterId, description: 'Only those after it: the nextAfterId of a page' },
-          integerIn('query', 'limit', { minimum: 1, maximum: MAX_LISTED_LETTERS, default: DEFAULT_LISTED_LETTERS }, 'At most so many'),
-        ],
-        responses: {
-          200: answer('In the order of their ids', 'DeadLetterList', LETTERS),
-          ...problemAnswers(
-            '/ingest/dead-letters',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
-          ),
-          ...DEFECT,
-        },
-      },
-    },
-    '/ingest/dead-letters/replay': {
-      post: {
-        operationId: 'replayDeadLetters',
-        tags: ['Intake'],
-        summary: 'Try dead letters once more: all, or those named',
-        description: 'Those of the zones that the key opens. Of a letter that is not kept whole nothing can be replayed.',
-        requestBody: {
-          description: 'None, or an empty one: all',
-          content: content(JSON_TYPES, ref('ReplayRequest'), {
-            some: { summary: 'Two of them', value: { ids: ['1', '2'] } },
-            all: { summary: 'All of them', value: {} },
-          }),
-        },
-        responses: {
-          200: answer('What became of them', 'ReplayReport', {
-            report: { summary: 'One has', value: { replayed: 1, stillRejected: 1, notReplayable: 0 } },
-          }),
-          ...problemAnswers(
-            '/ingest/dead-letters/replay',
-            'request.malformed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'request.timeout',
-            'body.too_large',
-            'body.unsupported_type',
-            'store.append_failed',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
-          ),
-          ...DEFECT,
-        },
-      },
-    },
-    '/ingest/dead-letters/discard': {
-      post: {
-        operationId: 'discardDeadLetters',
-        tags: ['Intake'],
-        summary: 'Remove dead letters for good: those named, or all',
-        description: 'Those of the zones that the key opens.',
-        requestBody: {
-          required: true,
-          content: content(JSON_TYPES, ref('DiscardRequest'), {
-            some: { summary: 'Two of them', value: { ids: ['1', '2'] } },
-            all: { summary: 'All of them', value: { all: true } },
-          }),
-        },
-        responses: {
-          200: answer('How many there were', 'DiscardReport', { report: { summary: 'Two', value: { discarded: 2 } } }),
-          ...problemAnswers(
-            '/ingest/dead-letters/discard',
-            'request.malformed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'request.timeout',
-            'body.too_large',
-            'body.unsupported_type',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
-          ),
-          ...DEFECT,
-        },
-      },
-    },
+    ...LETTER_PATHS,
   },
-  schemas: INGEST_SCHEMAS,
+  schemas: { ...INGEST_SCHEMAS, ...LETTER_SCHEMAS },
 } as const satisfies DescribedGroup;

@@ -3,6 +3,7 @@ import { type Cluster, onCluster } from '../../sql/clickhouse/cluster.ts';
 import { createEventsTable, createShardedEvents } from '../../sql/clickhouse/schema.ts';
 import {
   addLetterIndex,
+  addLetterMapping,
   createClockTable,
   createFoldText,
   createIdentityTable,
@@ -64,6 +65,7 @@ export const CLICKHOUSE_MIGRATIONS: readonly Migration[] = [
     version: LETTERS_VERSION,
     statements: ({ cluster, earlierLetters }) => [...createLetterTables(cluster), ...moveLetters(cluster, earlierLetters)],
   },
+  { version: 6, statements: ({ cluster }) => [addLetterMapping(cluster)] },
 ];
 
 /** The version of the schema that this program knows. */

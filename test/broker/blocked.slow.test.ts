@@ -100,7 +100,7 @@ it('a batch that cannot be decoded holds up its own partition, also after a rest
   );
   expect(letter?.bytes.length).toBe(letter?.sizeBytes);
   expect(Buffer.from(letter?.bytes ?? []).readBigInt64BE(0)).toBe(2n);
-  expect(await replayDeadLetters(store, { now: Date.now, retentionMs: RETENTION_MS, zones: 'all' })).toEqual({
+  expect(await replayDeadLetters(store, { now: Date.now, retentionMs: RETENTION_MS, mappings: new Map(), zones: 'all' })).toEqual({
     ...{ replayed: 0, stillRejected: 0, notReplayable: 1 },
   });
   await expect(source.skip(topic, 0, 2n, null)).rejects.toThrow('waits at no batch');

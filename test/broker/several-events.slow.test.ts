@@ -78,7 +78,7 @@ it('several events in a message are the same ones where the topic is read again,
   expect(await searchedIds(store)).toEqual(idsOf(topic, upTo(EVENTS)));
   expect(await lettersOf(store)).toEqual(idsOf(topic, [LATE, WRONG]));
 
-  const later = { zones: 'all', now: () => Date.now() + HOUR_MS, retentionMs: RETENTION_MS } as const;
+  const later = { zones: 'all', now: () => Date.now() + HOUR_MS, retentionMs: RETENTION_MS, mappings: new Map() } as const;
   expect(await replayDeadLetters(store, later)).toEqual({ replayed: MESSAGES, stillRejected: MESSAGES, notReplayable: 0 });
   expect(await searchedIds(store)).toEqual(idsOf(topic, upTo(EVENTS + 1)));
   expect(await lettersOf(store)).toEqual(idsOf(topic, [WRONG]));

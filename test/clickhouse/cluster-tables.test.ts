@@ -57,6 +57,27 @@ describe('a migration of a cluster', () => {
     expect(statements.filter((one) => one.includes(`COMMENT '${storeId}'`))).toHaveLength(1);
   });
 
+  test('gives the letters of every node the column for their mapping, where they are those of an earlier version', async () => {
+    const address = await addressOf();
+    await migrateSchema(address, onCluster);
+    const client = new ClickhouseClient(address);
+    onTestFinished(() => client.close());
+    for (const text of [
+      `ALTER TABLE letters ON CLUSTER '${CLUSTER}' DROP COLUMN mapping`,
+      `TRUNCATE TABLE schema_versions ON CLUSTER '${CLUSTER}'`,
+      'INSERT INTO schema_versions VALUES (5, 0)',
+    ]) {
+      await client.run({ text, params: [] });
+    }
+    const columns = `SELECT groupArray(name) FROM clusterAllReplicas('${CLUSTER}', system.columns)
+      WHERE database = '${address.database}' AND table = 'letters' AND name IN ('itemIndex', 'mapping', 'isBatch')`;
+    const [[before] = []] = await rowsOf(address, columns);
+    expect(new Set(before as string[])).toEqual(new Set(['itemIndex', 'isBatch']));
+    expect(await migrateSchema(address, onCluster)).toMatchObject({ from: 5, to: SCHEMA_VERSION });
+    const [[after] = []] = await rowsOf(address, columns);
+    expect((after as string[]).filter((name) => name === 'mapping')).toHaveLength((before as string[]).length / 2);
+  });
+
   test('is what the command makes, and says', async () => {
     const { database } = await addressOf();
     const env = { STORE: 'clickhouse', CLICKHOUSE_URL: clusterUrl(), CLICKHOUSE_DATABASE: database, CLICKHOUSE_CLUSTER: CLUSTER };

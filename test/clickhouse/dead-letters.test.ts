@@ -28,7 +28,8 @@ test('a letter comes back as it was, whatever its bytes and texts are', async ()
   const letters = await emptyLetters();
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
   const reason = `quote ' " \\ tab\t newline\n NUL\0 line separator\u2028 emoji 🛡 `;
-  const given = letter({ bytes, reason, source: 'kafka', topic: "t'\\x", partition: 2 ** 31 - 1, offset: 2n ** 63n - 1n, zoneId: -5 });
+  const origin = { source: 'kafka', mapping: 'aws-waf', topic: "t'\\x", partition: 2 ** 31 - 1, offset: 2n ** 63n - 1n };
+  const given = letter({ bytes, reason, ...origin, zoneId: -5 });
   expect(await letters.add([given], NOW)).toEqual([]);
   const [stored, ...others] = await letters.list(ALL);
   expect(others).toEqual([]);
@@ -62,6 +63,42 @@ test('letters of one message are told apart by their index, however often it is 
     [1n, null],
     [1n, 0],
     [1n, 70_000],
+  ]);
+});
+
+test('letters of the same bytes are told apart by their mapping, also in a table of an earlier version', async () => {
+  const { name, url } = await testDatabase();
+  const address = { urls: [url], user: 'default', password: '', database: name };
+  await migrateSchema(address);
+  const client = new ClickhouseClient(address);
+  onTestFinished(() => client.close());
+  const letters = new SharedDeadLetters({ client, quotaBytes: 1024 ** 2, sharesEveryMs: 10_000, logger: silentLogger });
+  await letters.add([letter()], NOW);
+  for (const text of [
+    'ALTER TABLE letters DROP COLUMN mapping',
+    'TRUNCATE TABLE schema_versions',
+    'INSERT INTO schema_versions VALUES (5, 0)',
+  ]) {
+    await client.run({ text, params: [] });
+  }
+  expect((await migrateSchema(address)).statements).toEqual([
+    'ALTER TABLE letters ADD COLUMN IF NOT EXISTS mapping Nullable(String) AFTER itemIndex',
+    expect.stringMatching(/^INSERT INTO schema_versions SELECT 6, /),
+  ]);
+  const mapped = ['nginx', 'aws-waf', null].map((mapping) => letter({ mapping }));
+  for (let delivery = 0; delivery < 2; delivery++) await letters.add(mapped, NOW);
+  expect((await letters.list(ALL)).map(({ mapping }) => mapping)).toEqual([null, 'nginx', 'aws-waf']);
+});
+
+test('what is left of a letter without its bytes has its mapping', async () => {
+  const letters = await emptyLetters(1_200);
+  const record = (offset: bigint) =>
+    letter({ source: 'kafka', topic: 't', partition: 0, offset, zoneId: Number(offset), mapping: 'nginx' });
+  await letters.add([{ ...record(1n), bytes: Buffer.alloc(700) }], NOW);
+  await letters.add([record(2n)], NOW);
+  expect((await letters.list(ALL)).map(({ offset, mapping, isWhole }) => [offset, mapping, isWhole])).toEqual([
+    [1n, 'nginx', false],
+    [2n, 'nginx', true],
   ]);
 });
 

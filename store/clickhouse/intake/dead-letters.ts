@@ -236,7 +236,7 @@ function newLetterOf(letter: DeadLetter): NewLetter {
 
 /** A letter as the statement that stores it takes it. */
 function lineOf({ letter, sha256, identity, recordCost, cost, standing }: NewLetter, position: number, receivedAt: number): string {
-  const { bytes, cut, isBatch = false, reason, source, topic, partition, offset, index = null, zoneId } = letter;
+  const { bytes, cut, isBatch = false, reason, source, mapping = null, topic, partition, offset, index = null, zoneId } = letter;
   const isKept = standing === 'letters';
   return JSON.stringify({
     position,
@@ -248,6 +248,7 @@ function lineOf({ letter, sha256, identity, recordCost, cost, standing }: NewLet
     partition,
     messageOffset: offset === null ? null : String(offset),
     itemIndex: index,
+    mapping,
     isBatch,
     isRecordOnly: !isKept,
     reason,
@@ -268,6 +269,7 @@ type LetterRow = readonly [
   partition: number | null,
   offset: string | null,
   index: string | null,
+  mapping: string | null,
   isBatch: boolean,
   isRecordOnly: boolean,
   reason: string,
@@ -277,13 +279,15 @@ type LetterRow = readonly [
 ];
 
 function letterOf(row: LetterRow): StoredDeadLetter {
-  const [id, zoneId, receivedAt, source, topic, partition, offset, index, isBatch, isRecordOnly, reason, size, sha256, content] = row;
+  const [id, zoneId, receivedAt, source, topic, partition, offset, index, mapping, ...kept] = row;
+  const [isBatch, isRecordOnly, reason, size, sha256, content] = kept;
   const bytes = Buffer.from(content, 'base64');
   const sizeBytes = Number(size);
   return {
     id,
     receivedAtMs: Number(receivedAt),
     source,
+    mapping,
     topic,
     partition,
     offset: offset === null ? null : BigInt(offset),

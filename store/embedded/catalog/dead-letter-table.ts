@@ -121,6 +121,7 @@ export class DeadLetterTable {
       this.#database.exec(SCHEMA);
       addColumn(this.#database, 'is_batch', 'INTEGER NOT NULL DEFAULT 0');
       addColumn(this.#database, 'item_index', 'INTEGER');
+      addColumn(this.#database, 'mapping', 'TEXT');
       return new DeadLetterShares(this.#database);
     });
     this.#known = this.#database.prepare('SELECT id, record_only FROM dead_letters WHERE identity = ?');
@@ -128,8 +129,8 @@ export class DeadLetterTable {
     this.#insert = this.#database.prepare(
       `INSERT INTO dead_letters (
         id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, is_batch, item_index,
-        reason, size_bytes, sha256, bytes
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        mapping, reason, size_bytes, sha256, bytes
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#remove = this.#database.prepare(`DELETE FROM dead_letters WHERE id = :id AND ${OF_ZONES} RETURNING record_only, cost`);
     this.#reduce = this.#database.prepare("UPDATE dead_letters SET record_only = 1, cost = ?, bytes = x'' WHERE id = ?");
@@ -265,10 +266,10 @@ export class DeadLetterTable {
     sha256: Uint8Array,
     row: { readonly cost: number; readonly recordOnly: boolean },
   ): number {
-    const { bytes, reason, source, topic, partition, offset, index = null, zoneId, receivedAtMs, movedId } = letter;
+    const { bytes, reason, source, mapping = null, topic, partition, offset, index = null, zoneId, receivedAtMs, movedId } = letter;
     const sizeBytes = letter.cut?.sizeBytes ?? bytes.length;
     const kept = row.recordOnly ? NO_BYTES : bytes;
-    const origin = [source, topic, partition, offset, letter.isBatch === true ? 1 : 0, index] as const;
+    const origin = [source, topic, partition, offset, letter.isBatch === true ? 1 : 0, index, mapping] as const;
     const isRecord = row.recordOnly ? 1 : 0;
     const id = movedId === undefined || this.#hasId.get(movedId) !== undefined ? null : movedId;
     const values = [id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...origin, reason, sizeBytes, sha256, kept] as const;
@@ -366,6 +367,7 @@ function letterOf(row: Record<string, unknown>): StoredDeadLetter {
     id: String(row['id']),
     receivedAtMs: Number(row['received_at']),
     source: String(row['source']),
+    mapping: row['mapping'] as string | null,
     topic: row['topic'] as string | null,
     partition: number('partition'),
     offset: row['message_offset'] as bigint | null,

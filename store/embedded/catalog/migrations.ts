@@ -60,6 +60,12 @@ export const MIGRATIONS: readonly Migration[] = [
     prepare: () => undefined,
     change: '',
   },
+  {
+    // Keeps out earlier programs, which would replay a record of another product as an event of our own form: they know no mapping.
+    to: 11,
+    prepare: () => undefined,
+    change: '',
+  },
 ];
 
 /** So many dead letters are moved in one transaction. */

@@ -131,8 +131,8 @@ describe('a demo file', () => {
     ]);
     expect(details[0]).toMatchObject({ accepted: 2, duplicates: 1, expired: 1, rejected: 5, leftOut: 1, movedByMs: NOW - THEN });
     const letters = await store.listDeadLetters({ zones: 'all', limit: 10 });
-    expect(letters.map(({ bytes, source, zoneId }) => [Buffer.from(bytes).toString(), source, zoneId])).toEqual(
-      rejected.map((bytes) => [bytes, 'file', 1]),
+    expect(letters.map(({ bytes, source, mapping, zoneId }) => [Buffer.from(bytes).toString(), source, mapping, zoneId])).toEqual(
+      rejected.map((bytes) => [bytes, 'file', 'own', 1]),
     );
   });
 

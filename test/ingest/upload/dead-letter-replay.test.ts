@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
+import { type MessagePlace, recordId } from '../../../ingest/event/log-id.ts';
+import type { NamedMappings } from '../../../ingest/mapping/named-mappings.ts';
+import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { replayDeadLetters } from '../../../ingest/upload/dead-letter-replay.ts';
 import { addKafkaMessage } from '../../../ingest/upload/message-events.ts';
 import type { DeadLetter } from '../../../store/dead-letter.ts';
@@ -9,8 +12,9 @@ import { rowsOf } from '../../fixtures/answered-rows.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, NOW, RULES, rawEvent } from '../event/raw-events.ts';
+import { mappingOf } from '../mapping/mapped.ts';
 
-const AT_ONCE = { ...RULES, zones: 'all' } as const;
+const AT_ONCE = { ...RULES, mappings: new Map(), zones: 'all' } as const;
 const LATER = { ...AT_ONCE, now: () => NOW + 2 * HOUR };
 
 /** Two events that are in the future now but not two hours later, and one that is never an event. */
@@ -123,6 +127,111 @@ describe('dead letters of messages with several events', () => {
     expect(await replayDeadLetters(store, LATER)).toMatchObject({ replayed: 0, stillRejected: 1 });
     expect(await storedIds(store)).toEqual(['events-0-5:0']);
     expect((await lettersIn(store))[0]).toEqual(`null ${text}`);
+  });
+});
+
+describe('dead letters of mapped records', () => {
+  const TIME = 'timestamp: {path: t, time: unix}\n';
+  const ZONE = 'zone: {path: site, table: {shop: 7}}\n';
+  const own = (text: string): NamedMappings => new Map([['own', { mapping: mappingOf(text), file: '', text, isPreset: false }]]);
+  const by = (text: string) => ({ ...AT_ONCE, mappings: own(text) });
+  const PLACE: MessagePlace = { topic: 'waf', partition: 3, offset: 5n };
+  const letterOf = (record: string, rest: Partial<DeadLetter> = {}): DeadLetter => ({
+    ...{ bytes: Buffer.from(record), cut: null, reason: 'the record has no zone', mapping: 'own', zoneId: null },
+    ...{ source: 'http', topic: null, partition: null, offset: null, ...rest },
+  });
+  const ofKafka = { source: 'kafka', ...PLACE };
+  const storeWith = async (...deadLetters: DeadLetter[]): Promise<EventStore> => {
+    const store = await storeIn(temporaryFolder(), { now: () => NOW });
+    await store.append(canonicalBatch([], { deadLetters }));
+    return store;
+  };
+  const lettersIn = async (store: EventStore) =>
+    (await store.listDeadLetters({ zones: 'all', limit: 2_000 })).map(
+      ({ mapping, index, zoneId, bytes }) => `${mapping} ${index} ${zoneId} ${Buffer.from(bytes).toString()}`,
+    );
+  const RECORD = `{"t":${NOW},"site":"shop"}`;
+  const LATE = `{"t":${NOW + HOUR},"site":"shop"}`;
+  const STAYS = { replayed: 0, stillRejected: 1, notReplayable: 0 };
+  const GONE = { replayed: 1, stillRejected: 0, notReplayable: 0 };
+
+  const FROM: readonly (readonly [string, Partial<DeadLetter>, MessagePlace | null])[] = [
+    ['HTTP', {}, null],
+    ['a file', { source: 'file' }, null],
+    ['Kafka', ofKafka, PLACE],
+    ['Kafka, one item of a message', { ...ofKafka, index: 70 }, PLACE],
+  ];
+  test.each(FROM)(
+    'from %s become events once their zone is in the table, under the ids that the first try would give',
+    async (_, origin, place) => {
+      const store = await storeWith(letterOf(RECORD, origin));
+      expect(await replayDeadLetters(store, by(TIME))).toEqual(STAYS);
+      expect(await replayDeadLetters(store, { ...by(TIME + ZONE), zones: [7] })).toEqual({ ...STAYS, stillRejected: 0 });
+      expect(await replayDeadLetters(store, by(TIME + ZONE))).toEqual(GONE);
+      const id = recordId(Buffer.from(RECORD), place);
+      expect(await storedIds(store)).toEqual([id]);
+      expect(await lettersIn(store)).toEqual([]);
+      // The record comes once more, and is the same event, also where its zone comes from elsewhere.
+      const builder = new BatchBuilder(RULES);
+      const mapper = new RecordMapper(mappingOf(TIME), { given: 7, fallback: null, opens: () => true });
+      mapper.map(Buffer.from(RECORD), (mapped) => mapped.kind === 'event' && builder.tryEvent(mapped.event), place);
+      await store.append(builder.take());
+      expect(await storedIds(store)).toEqual([id]);
+    },
+  );
+
+  test('keep the zone that they have, so that a key of it writes to no other one', async () => {
+    const store = await storeWith(letterOf(RECORD, { zoneId: 7 }));
+    const elsewhere = 'zone: {path: site, table: {shop: 8}}\n';
+    expect(await replayDeadLetters(store, { ...by(TIME + elsewhere), zones: [7] })).toEqual(GONE);
+    expect(await storedIds(store)).toEqual([recordId(Buffer.from(RECORD), null)]);
+  });
+
+  test.each([
+    ['whose time is not yet allowed stay, and are events later', LATE, TIME, STAYS, GONE],
+    ['that the mapping leaves out by now are gone', RECORD, `${TIME}leaveOut: {path: site, table: {shop: 'true'}}\n`, GONE],
+    ['that are past the retention are gone', `{"t":${NOW - 1_000 * HOUR},"site":"shop"}`, TIME, GONE],
+    ['whose time is where the mapping does not look stay', RECORD, 'timestamp: {path: time, time: unix}\n', STAYS],
+    ['that are no JSON stay', ' broken ', TIME, STAYS],
+  ])('%s', async (_, record, mapping, first, later = first) => {
+    const store = await storeWith(letterOf(record, { zoneId: 7 }));
+    expect(await replayDeadLetters(store, by(mapping))).toEqual(first);
+    expect(await replayDeadLetters(store, { ...LATER, mappings: own(mapping) })).toEqual(first === GONE ? { ...GONE, replayed: 0 } : later);
+    expect(await lettersIn(store)).toEqual(later === STAYS ? [`own null 7 ${record}`] : []);
+  });
+
+  test('stay where the program has no mapping of their name, which is told', async () => {
+    const store = await storeWith(letterOf(RECORD, { mapping: 'gone' }), letterOf(LATE, { mapping: 'gone' }), letterOf(RECORD));
+    const told = { replayed: 1, stillRejected: 2, notReplayable: 0, missingMappings: ['gone'] };
+    expect(await replayDeadLetters(store, by(TIME + ZONE))).toEqual(told);
+    expect(await lettersIn(store)).toEqual([`gone null null ${RECORD}`, `gone null null ${LATE}`]);
+  });
+
+  const ENVELOPES = `${TIME}${ZONE}items: records\n`;
+  test.each([
+    ['HTTP', {}, null, 'null'],
+    ['Kafka', ofKafka, PLACE, '1'],
+  ] as const)('from %s that are envelopes by now are divided, once however often', async (_, origin, place, index) => {
+    const other = RECORD.replace('}', ',"n":1}');
+    const envelope = letterOf(`{"records":[${RECORD},${LATE},${other}]}`, origin);
+    const store = await storeWith(envelope);
+    for (let round = 0; round < 2; round++) {
+      expect(await replayDeadLetters(store, by(ENVELOPES))).toEqual({ replayed: 1, stillRejected: 1 + round, notReplayable: 0 });
+      expect((await storedIds(store)).sort()).toEqual([RECORD, other].map((text) => recordId(Buffer.from(text), place)).sort());
+      expect(await lettersIn(store)).toEqual([`own ${index} 7 ${LATE}`]);
+      await store.append(canonicalBatch([], { deadLetters: [envelope] }));
+    }
+    expect(await replayDeadLetters(store, { ...LATER, mappings: own(ENVELOPES) })).toEqual({ ...GONE, replayed: 2 });
+    expect(await lettersIn(store)).toEqual([]);
+    expect(await storedIds(store)).toHaveLength(3);
+  });
+
+  test('that are envelopes of very many records that break a rule stay whole, and the others of them are stored', async () => {
+    const envelope = `{"records":[${`{},`.repeat(1_001)}${RECORD}]}`;
+    const store = await storeWith(letterOf(envelope));
+    expect(await replayDeadLetters(store, by(ENVELOPES))).toEqual(STAYS);
+    expect(await storedIds(store)).toEqual([recordId(Buffer.from(RECORD), null)]);
+    expect(await lettersIn(store)).toEqual([`own null null ${envelope}`]);
   });
 });
 

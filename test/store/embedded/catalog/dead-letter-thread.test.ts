@@ -113,6 +113,30 @@ test('a trouble of the letters that are removed is logged and keeps no events fr
   expect((await store.stats()).deadLetters).toBe(1);
 });
 
+test('letters of the same bytes are told apart by their mapping, which is kept, also in a file of an earlier version', async () => {
+  const folder = temporaryFolder();
+  const store = await embeddedStoreIn(folder);
+  await store.append(batchOf(uploaded('same', 7), fromKafka('same', 1)));
+  await store.close();
+  const file = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
+  file.exec('ALTER TABLE dead_letters DROP COLUMN mapping');
+  file.close();
+  const again = await embeddedStoreIn(folder);
+  const mapped = (letter: DeadLetter) => ['nginx', 'aws-waf', null].map((mapping) => ({ ...letter, mapping }));
+  for (let delivery = 0; delivery < 2; delivery++) {
+    await again.append(batchOf(...mapped(uploaded('same', 7)), ...mapped(fromKafka('same', 1))));
+  }
+  const letters = await again.listDeadLetters(ALL);
+  expect(letters.map(({ source, mapping }) => [source, mapping])).toEqual([
+    ['http', null],
+    ['kafka', null],
+    ['http', 'nginx'],
+    ['http', 'aws-waf'],
+    ['kafka', 'nginx'],
+    ['kafka', 'aws-waf'],
+  ]);
+});
+
 test('letters of one message are told apart by their index, which is kept, also in a file of an earlier version', async () => {
   const folder = temporaryFolder();
   const store = await embeddedStoreIn(folder);

@@ -75,8 +75,8 @@ test('a second start changes nothing', () => {
 });
 
 test.each([
-  [11, 'is of version 11; this program reads versions 6 to 10; open it with a newer program, or choose another folder'],
-  [5, 'is of version 5; this program reads versions 6 to 10; open it with an older program, or choose another folder'],
+  [12, 'is of version 12; this program reads versions 6 to 11; open it with a newer program, or choose another folder'],
+  [5, 'is of version 5; this program reads versions 6 to 11; open it with an older program, or choose another folder'],
 ])('a folder of version %i is refused and left as it is', async (version, message) => {
   const dataDir = folderOfVersion6();
   alterCatalog(dataDir, `PRAGMA user_version = ${version}`);
