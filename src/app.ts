@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
-import { loadMappings, type NamedMappings } from '../ingest/mapping/named-mappings.ts';
+import { MappingThreads } from '../ingest/upload/mapping-threads.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { MEBIBYTE, memoryShares } from '../store/memory-shares.ts';
 import { MainThreadTurns } from '../work/main-thread-turns.ts';
 import { access, flowOf } from './auth/access.ts';
 import type { Config } from './config/config.ts';
+import { configuredMappings } from './config/configured-mappings.ts';
 import type { UpstreamConfig } from './config/edge-config.ts';
 import { AnswerMemory } from './http/answer-memory.ts';
 import { BODY_MEMORY_BYTES, BodyMemory } from './http/body-memory.ts';
@@ -52,6 +53,7 @@ export type AppConfig = Pick<
   | 'memoryLimitMb'
   | 'retentionMs'
   | 'ingestMaxMb'
+  | 'mappings'
 > &
   UpstreamConfig;
 
@@ -65,8 +67,8 @@ export interface AppOptions {
   readonly reads?: ScheduledReads;
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
-  /** Default: the presets. */
-  readonly mappings?: NamedMappings;
+  /** Maps records of other products. Default: threads of its own, with the mappings of the configuration. */
+  readonly mapping?: MappingThreads;
   /** Absent: the management operations are not served. */
   readonly edge?: Edge;
   /** How long a client may keep a request waiting for its whole body or, in uploads, for the next bytes of it, in milliseconds. */
@@ -79,10 +81,17 @@ export interface AppOptions {
   readonly tailLimits?: Partial<TailLimits>;
 }
 
+/** Threads that map the records of one app, and end with it. */
+function ownThreads(app: FastifyInstance, { mappings }: Pick<AppConfig, 'mappings'>): MappingThreads {
+  const threads = new MappingThreads(configuredMappings(mappings));
+  app.addHook('onClose', () => threads.close());
+  return threads;
+}
+
 /** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
-  const { bodyMemoryBytes = BODY_MEMORY_BYTES, page = pageReader(), mappings = loadMappings(null) } = options;
+  const { bodyMemoryBytes = BODY_MEMORY_BYTES, page = pageReader() } = options;
   const turns = new MainThreadTurns();
   const { reads = new ScheduledReads(store, new FairQueue()) } = options;
   const { maxConnections } = config;
@@ -104,6 +113,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // A path that cannot be decoded fails before a route is found.
     frameworkErrors: answerError,
   });
+  const { mapping = ownThreads(app, config) } = options;
   const metrics = createMetrics({ store, kafka });
   registerQueueMetrics(metrics.registry, reads.queue);
   const { answersShareMb, feedPagesShareMb } = memoryShares(config.memoryLimitMb);
@@ -145,8 +155,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     pageMemoryBytes: feedPagesShareMb * MEBIBYTE,
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
-  await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies });
-  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mappings, bodies });
+  await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping });
+  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mappings: mapping.mappings, bodies });
   await app.register(kafkaRoutes, { kafka, bodies });
   await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });

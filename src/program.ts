@@ -3,6 +3,7 @@ import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
 import { startDemoFile } from '../ingest/demo/demo-file.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { Mapping } from '../ingest/mapping/mapping.ts';
+import { MappingThreads } from '../ingest/upload/mapping-threads.ts';
 import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
@@ -103,13 +104,15 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       const risk = 'two programs may open it at once, and what is synced may not be on a disk: choose a folder on a disk of this machine';
       logger.warn({ dataDir, fileSystem: network }, `DATA_DIR is on ${network}: ${risk}`);
     }
+    const mapping = new MappingThreads(mappings);
+    planes.push({ name: () => 'the threads that map records', stop: () => mapping.close() });
     const kafka = startKafka(options, store);
     if (kafka !== null) users.push({ name: () => 'the Kafka source', stop: () => kafka.stop() });
     const reads = new ScheduledReads(store, new FairQueue());
     const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });
     planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
     const page = pageReader();
-    const app = await buildApp({ store, reads, config, now, logger, kafka, mappings, edge, page });
+    const app = await buildApp({ store, reads, config, now, logger, kafka, edge, page, mapping });
     users.push(stopOfApp(app));
     const address = await listen(app, config);
     // The first visitor would wait for it.

@@ -8,8 +8,7 @@ import { PendingAppends } from '../event/pending-appends.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type MappedRecord, RecordMapper, type ZoneChoice } from '../mapping/record-mapper.ts';
 import { decompressed } from '../upload/decompress.ts';
-import { MAX_REJECTED } from '../upload/event-intake.ts';
-import { UnreadableInput } from '../upload/intake-report.ts';
+import { MAX_REJECTED, UnreadableInput } from '../upload/intake-report.ts';
 import { mapRecords } from '../upload/mapped-records.ts';
 import type { DemoFeed } from './demo-feed.ts';
 

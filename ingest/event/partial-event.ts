@@ -32,6 +32,8 @@ interface LongHash {
 export interface InputMemory {
   /** The bytes of the event whose end has not come; 0 once it has. */
   holdEvent(bytes: number): void;
+  /** The bytes of records that are collected to be mapped together. */
+  holdRecords(bytes: number): void;
   /** The bytes of the rejections that the answer will list. */
   holdRejections(bytes: number): void;
   /** The bytes of the decoder; 0 without one. */
@@ -39,7 +41,12 @@ export interface InputMemory {
 }
 
 /** For an input that the program itself has chosen, such as a file. */
-export const UNCOUNTED: InputMemory = { holdEvent: () => undefined, holdRejections: () => undefined, holdDecoder: () => undefined };
+export const UNCOUNTED: InputMemory = {
+  holdEvent: () => undefined,
+  holdRecords: () => undefined,
+  holdRejections: () => undefined,
+  holdDecoder: () => undefined,
+};
 
 /** A line of the greatest length may end in a carriage return, which is not of the event. */
 const MOST_BYTES = LARGEST_LINE_BYTES + 1;

@@ -1,27 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { type EventVerdict, tooLong } from '../event/event-verdict.ts';
-import type { InputMemory, LongPiece } from '../event/partial-event.ts';
+import type { LongPiece } from '../event/partial-event.ts';
 import { MAX_PENDING_BYTES, PendingAppends } from '../event/pending-appends.ts';
-import { type EventReceiver, type EventSplitter, firstByteOf, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
-import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';
-import { JsonTextSplitter } from './json-text-splitter.ts';
+import type { EventReceiver } from './event-splitters.ts';
+import { type InputForm, InputSplitter, PART_BYTES } from './input-splitter.ts';
+import {
+  IntakeError,
+  type IntakeReport,
+  MAX_REJECTED,
+  MAX_REJECTED_LISTED,
+  type RejectedEvent,
+  requireAtMost,
+  UnreadableInput,
+  unclosedArray,
+} from './intake-report.ts';
+import { MAPPED, rejectionOf, sliceOf } from './mapped-pieces.ts';
+import { type InputMapping, type MappedInput, mappedInput } from './record-input.ts';
 
 /** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
 const APPEND_EVERY_MS = 250;
-/** Larger chunks are split in parts of this size: a splitter may look through all of a part for each event in it. */
-export const PART_BYTES = 64 * 1024;
+/** So many bytes of events that a mapping has made are taken in together, unless one is longer. */
+const SLICE_BYTES = 64 * 1024;
 /** How often an input that waits for the store asks whether it may be read on. */
 const PENDING_POLL_MS = 20;
 
 /** What a rejected event takes in memory beside its reason, about. */
 const REJECTION_BYTES = 64;
-
-/** An input with more rejected events is probably not one of events, and is not read on. */
-export const MAX_REJECTED = 10_000;
 
 /** The indices in the input, from 0, of the events of a batch. */
 export interface BatchIndices {
@@ -31,16 +38,13 @@ export interface BatchIndices {
   readonly deadLetters: readonly { readonly index: number; readonly zoneId: number | null }[];
 }
 
-export interface IntakeOptions {
+export interface IntakeOptions extends InputForm {
   readonly store: EventStore;
-  readonly source: 'http' | 'file';
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
-  /** Every line is an event, also where the first byte of the input is a bracket. Default: a bracket begins an array. */
-  readonly areLines?: boolean;
-  /** Where it has not lines alone: objects may go over several lines, and arrays follow one another. Default: in a file. */
-  readonly isJson?: boolean;
+  /** Present where the input has records of another product, which a mapping makes events of. */
+  readonly mapping?: InputMapping;
   /** The maximum length of the input, decompressed. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
@@ -48,8 +52,6 @@ export interface IntakeOptions {
   readonly turns?: MainThreadTurns;
   /** Checks each batch before it is stored. An error ends the intake, and neither that batch nor a later one is stored. */
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
-  /** Counts what the input holds until its end. An error that it throws ends the intake, after the events before are stored. */
-  readonly memory?: InputMemory;
   /** Called for each event of which so many texts are stored by their first bytes. */
   readonly onCutTexts?: (texts: number) => void;
   /** Called for each event whose `ip` is neither an address nor a network. */
@@ -64,37 +66,58 @@ export interface IntakeOptions {
  * stored; with the store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
-  const { signal, onProgress, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
-  const intake = new Intake(options);
-  const appending = setInterval(() => intake.appendIfIdle(), APPEND_EVERY_MS);
-  let bytes = 0;
-  try {
+  const { signal, onProgress, mapping, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
+  if (mapping !== undefined) {
+    return await takeInMapped(mappedInput(chunks, { ...options, mapping, turns, maxBytes }), { ...options, turns });
+  }
+  return await finished(options, async (intake) => {
+    let bytes = 0;
     for await (const chunk of chunks) {
       signal?.throwIfAborted();
-      intake.requireAtMost(maxBytes, bytes + chunk.length);
+      requireAtMost(maxBytes, bytes + chunk.length, intake.line);
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
         const part = Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start));
         // The next chunks may be there already: nothing else ends the turn.
-        await turns.run(() => intake.splitterOf(part)?.push(part, intake));
-        await intake.untilStoreHasRoom();
-        if (intake.isFull) {
-          await intake.appends.room();
-          // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
-          while (intake.isStoreBusy) await intake.untilStoreHasRoom();
-          intake.append();
-        }
+        await turns.run(() => intake.splitter.push(part, intake));
+        await intake.untilRoom();
+        if (intake.isFull) intake.append();
         intake.throwRefusal();
       }
       bytes += chunk.length;
       onProgress?.(bytes, intake.seen);
     }
-    await turns.run(() => intake.endInput());
+    await turns.run(() => intake.splitter.end(intake));
+  });
+}
+
+/** The same for what has become of the records of an input. An error of theirs is one of an input that breaks off. */
+export async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: IntakeOptions): Promise<IntakeReport> {
+  const { signal, turns = new MainThreadTurns() } = options;
+  return await finished(options, async (intake) => {
+    for await (const input of inputs) {
+      signal?.throwIfAborted();
+      for (let from = 0; from < (input.kind === 'stray' ? 1 : input.piece.kinds.length); ) {
+        from = await turns.run(() => intake.takeMapped(input, from));
+        await intake.untilRoom();
+        if (intake.isFull) intake.append();
+        intake.throwRefusal();
+      }
+    }
+  });
+}
+
+/** Takes in an input that `feed` reads to its end. */
+async function finished(options: IntakeOptions, feed: (intake: Intake) => Promise<void>): Promise<IntakeReport> {
+  const intake = new Intake(options);
+  const appending = setInterval(() => intake.appendIfIdle(), APPEND_EVERY_MS);
+  try {
+    await feed(intake);
     while (intake.isStoreBusy) await intake.untilStoreHasRoom();
     intake.append();
     intake.throwRefusal();
     await intake.appends.drained();
   } catch (error) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     throw await intake.stopped(error);
   } finally {
     clearInterval(appending);
@@ -107,7 +130,7 @@ class Intake implements EventReceiver {
   readonly #options: IntakeOptions;
   readonly #builder: BatchBuilder;
   readonly appends = new PendingAppends();
-  #splitter: EventSplitter | undefined;
+  readonly splitter: InputSplitter;
   #accepted = 0;
   #expired = 0;
   #repaired = 0;
@@ -116,8 +139,9 @@ class Intake implements EventReceiver {
   #rejectedBytes = 0;
   /** The index in `#rejected` of the current batch's first dead letter. */
   #firstInBatch = 0;
+  #leftOut = 0;
   /** The current line, from 1. */
-  #line = 1;
+  line = 1;
   /** The indices of the current batch; filled only for `admit`. */
   #indices: { readonly events: number[]; readonly deadLetters: BatchIndices['deadLetters'][number][] } = { events: [], deadLetters: [] };
   #refusal: { readonly error: unknown } | undefined;
@@ -125,11 +149,12 @@ class Intake implements EventReceiver {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#builder = new BatchBuilder(options);
+    this.splitter = new InputSplitter(options, this.#builder.converter);
   }
 
   /** Events seen so far, accepted or not. */
   get seen(): number {
-    return this.#accepted + this.#expired + this.#rejected.length;
+    return this.#accepted + this.#expired + this.#rejected.length + this.#leftOut;
   }
 
   get isFull(): boolean {
@@ -140,44 +165,19 @@ class Intake implements EventReceiver {
     return this.#options.store.pendingBytes() > MAX_PENDING_BYTES;
   }
 
-  /** Throws where the input has more bytes than are allowed. */
-  requireAtMost(maxBytes: number, bytes: number): void {
-    if (bytes > maxBytes) {
-      const message = `line ${this.#line}: the input is longer than ${maxBytes} bytes (decompressed), which are allowed in one request`;
-      throw new UnreadableInput('input_too_long', message);
-    }
-  }
-
-  /**
-   * What splits the input from this part on: the first byte that is neither blank, NUL nor part of a byte order mark decides between an
-   * array and lines. Undefined where there has been none; the newlines of the part are counted then.
-   */
-  splitterOf(part: Buffer): EventSplitter | undefined {
-    const { areLines, isJson, source, memory } = this.#options;
-    if (areLines !== true && (isJson ?? source === 'file')) {
-      this.#splitter ??= new JsonTextSplitter(this.#builder.converter, memory);
-    }
-    if (this.#splitter === undefined) {
-      const first = firstByteOf(part);
-      if (first === undefined) {
-        this.newlines(newlinesIn(part));
-        return undefined;
-      }
-      const isArray = first === OPEN_BRACKET && areLines !== true;
-      this.#splitter = isArray ? new JsonArraySplitter(memory) : new NdjsonSplitter(this.#builder.converter, memory);
-    }
-    return this.#splitter;
-  }
-
-  /** Takes in what the splitter holds. Throws where the input must not end here. */
-  endInput(): void {
-    this.#splitter?.end(this);
-  }
-
   appendIfIdle(): void {
     if (this.appends.hasRoom && !this.isStoreBusy) {
       this.append();
     }
+  }
+
+  /** Waits until more may be taken in. A batch that is full may be appended then, in the same turn. */
+  async untilRoom(): Promise<void> {
+    await this.untilStoreHasRoom();
+    if (!this.isFull) return;
+    await this.appends.room();
+    // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
+    while (this.isStoreBusy) await this.untilStoreHasRoom();
   }
 
   event(bytes: Uint8Array): void {
@@ -202,40 +202,76 @@ class Intake implements EventReceiver {
     } else if (verdict.kind === 'expired') {
       this.#expired++;
     } else {
-      const { reason, zoneId } = verdict;
-      this.#noteRejection(reason, zoneId);
-      this.#builder.reject(this.#options.source, bytes, reason, zoneId);
+      this.#reject(bytes, verdict.reason, verdict.zoneId);
     }
   }
 
   converted(events: number): void {
     this.#accept(events);
-    this.#line += events;
+    this.line += events;
   }
 
-  stray(bytes: Uint8Array, reason: string): void {
-    this.#noteRejection(reason, null);
-    this.#builder.reject(this.#options.source, bytes, reason, null);
+  stray(bytes: Uint8Array | LongPiece, reason: string): void {
+    this.#reject(bytes, reason, null);
   }
 
   tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
-    this.#noteRejection(reason, null);
-    this.#builder.reject(this.#options.source, piece, reason, null);
+    this.#reject(piece, reason, null);
   }
 
-  /** An element that was cut off becomes part of this error, not a dead letter. */
   unclosed(_bytes: Uint8Array | LongPiece, index: number): never {
-    throw new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${index}: "]" is missing`);
+    throw unclosedArray(index);
   }
 
   newlines(count: number): void {
-    this.#line += count;
+    this.line += count;
+  }
+
+  /** Takes in some of the outcomes of records, from an index on. Returns the index of the first that is left. */
+  takeMapped(input: MappedInput, from: number): number {
+    if (input.kind === 'stray') {
+      this.line = input.line;
+      this.stray(input.bytes, input.reason);
+      return 1;
+    }
+    const { piece, lineOf } = input;
+    const { kinds, records, lineEnds, places } = piece;
+    const { begin, end, to } = sliceOf(piece, from, SLICE_BYTES);
+    const lines = Buffer.from(piece.lines.buffer, piece.lines.byteOffset + begin, end - begin);
+    // Usual events are converted many at once, also across records that are none.
+    let [at, converted] = [0, 0];
+    for (let index = from; index < to; index++) {
+      this.line = lineOf(records[index]!);
+      if (kinds[index] === MAPPED.leftOut) {
+        this.#leftOut += 1;
+      } else if (kinds[index] === MAPPED.rejected) {
+        const { bytes, reason, zoneId } = rejectionOf(piece, index);
+        this.#reject(bytes, reason, zoneId);
+      } else {
+        if (converted === 0) {
+          const before = this.#builder.eventCount;
+          at = this.#builder.converter.convertLines(lines, at);
+          converted = this.#builder.eventCount - before;
+        }
+        if (converted > 0) {
+          converted -= 1;
+          this.#accept(1);
+          continue;
+        }
+        const next = lineEnds[index]! - begin;
+        const verdict = this.#builder.tryEvent(lines.subarray(at, next - 1));
+        this.#take(lines.subarray(places[index]! - begin, next - 2), verdict);
+        at = next;
+      }
+    }
+    return to;
   }
 
   report(): IntakeReport {
     const [accepted, expired, repaired, rejectedCount] = [this.#accepted, this.#expired, this.#repaired, this.#rejected.length];
     const rejected = this.#rejected.filter(({ kept }, index) => index < MAX_REJECTED_LISTED || kept === false);
-    return { accepted, duplicates: this.appends.duplicates, expired, repaired, rejected, rejectedCount };
+    const leftOut = this.#options.mapping === undefined ? {} : { leftOut: this.#leftOut };
+    return { accepted, duplicates: this.appends.duplicates, expired, repaired, rejected, rejectedCount, ...leftOut };
   }
 
   /** Stores the events before the error, and resolves with the error to throw. An error of the store goes first. */
@@ -311,16 +347,21 @@ class Intake implements EventReceiver {
     }
   }
 
+  #reject(bytes: Uint8Array | LongPiece, reason: string, zoneId: number | null): void {
+    this.#noteRejection(reason, zoneId);
+    this.#builder.reject(this.#options.source, bytes, reason, zoneId, this.#options.mapping?.name);
+  }
+
   /** To be called before the dead letter is added. Throws `UnreadableInput` where there are too many. */
   #noteRejection(reason: string, zoneId: number | null): void {
     if (this.#rejected.length >= MAX_REJECTED) {
       const limit = `more than ${MAX_REJECTED} events would be rejected, which are allowed in one request`;
-      throw new UnreadableInput('too_many_rejected', `line ${this.#line}: ${limit} (${reason})`);
+      throw new UnreadableInput('too_many_rejected', `line ${this.line}: ${limit} (${reason})`);
     }
     const index = this.seen;
     if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });
     this.#rejectedBytes += REJECTION_BYTES + reason.length;
     this.#options.memory?.holdRejections(this.#rejectedBytes);
-    this.#rejected.push({ index, line: this.#line, reason });
+    this.#rejected.push({ index, line: this.line, reason });
   }
 }

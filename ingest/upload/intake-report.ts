@@ -1,6 +1,9 @@
 /** Rejected events beyond so many are only counted, except those that are not kept as dead letters. */
 export const MAX_REJECTED_LISTED = 1000;
 
+/** An input with more rejected events is probably not one of events, and is not read on. */
+export const MAX_REJECTED = 10_000;
+
 /** A rejected event. */
 export interface RejectedEvent {
   /** The event's index in the input, from 0. */
@@ -25,6 +28,8 @@ export interface IntakeReport {
   /** The first rejected events, and all that are not kept, in order. The others are dead letters. */
   readonly rejected: readonly RejectedEvent[];
   readonly rejectedCount: number;
+  /** Records that their mapping leaves out. Absent where the events are in our own form. */
+  readonly leftOut?: number;
 }
 
 /** Thrown by decompression and splitters where the rest of an input cannot be read. */
@@ -36,6 +41,19 @@ export class UnreadableInput extends Error {
     this.name = 'UnreadableInput';
     this.code = code;
   }
+}
+
+/** Throws where the input has more bytes than are allowed. `line` is where it has been read to. */
+export function requireAtMost(maxBytes: number, bytes: number, line: number): void {
+  if (bytes > maxBytes) {
+    const message = `line ${line}: the input is longer than ${maxBytes} bytes (decompressed), which are allowed in one request`;
+    throw new UnreadableInput('input_too_long', message);
+  }
+}
+
+/** The error of an input that ends inside an array. The element that was cut off becomes part of it, not a dead letter. */
+export function unclosedArray(element: number): UnreadableInput {
+  return new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${element}: "]" is missing`);
 }
 
 /** The reasons why an intake stops before the end of its input. */
@@ -50,10 +68,11 @@ export class IntakeError extends Error {
   readonly report: IntakeReport;
 
   constructor(code: IntakeErrorCode, what: string, report: IntakeReport, options?: ErrorOptions) {
-    const { accepted, expired, rejected, rejectedCount } = report;
+    const { accepted, expired, rejected, rejectedCount, leftOut } = report;
     const lost = rejected.filter(({ kept }) => kept === false).length;
     const ofThem = lost === 0 ? '' : `, of which ${lost} are not kept as dead letters`;
-    super(`${what}; before that ${accepted} events were stored, ${expired} had expired, ${rejectedCount} were rejected${ofThem}`, options);
+    const others = `${rejectedCount} were rejected${ofThem}${leftOut === undefined ? '' : `, ${leftOut} were left out`}`;
+    super(`${what}; before that ${accepted} events were stored, ${expired} had expired, ${others}`, options);
     this.name = 'IntakeError';
     this.code = code;
     this.report = report;

@@ -3,9 +3,9 @@ import type { BatchBuilder, RejectedMessage } from '../event/batch-builder.ts';
 import { type EventVerdict, LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
 import type { MessagePlace } from '../event/log-id.ts';
 import type { LongPiece } from '../event/partial-event.ts';
-import { MAX_REJECTED, PART_BYTES } from './event-intake.ts';
 import { type EventReceiver, firstByteOf, NO_LINES } from './event-splitters.ts';
-import { UnreadableInput } from './intake-report.ts';
+import { PART_BYTES } from './input-splitter.ts';
+import { MAX_REJECTED, UnreadableInput } from './intake-report.ts';
 import { JsonTextSplitter } from './json-text-splitter.ts';
 
 /** A message of which more events are rejected leaves one dead letter, that of the whole message. */

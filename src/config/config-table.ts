@@ -79,7 +79,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     name: 'MAPPINGS',
     default: null,
     allowed: 'the path of a folder with mappings, in files NAME.yaml',
-    about: 'Mappings of your own, with which shieldlog mappings turns records of other products into events; unset: only the presets',
+    about: 'Mappings of your own, which make events of records of other products; they are read at the start; unset: only the presets',
     parse: someText,
   },
   ...CLICKHOUSE_CONFIG_VARIABLES,

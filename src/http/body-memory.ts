@@ -91,11 +91,12 @@ function refused(): RequestProblem {
 /** In bytes. A whole body counts as an event does. */
 interface Parts {
   readonly event: number;
+  readonly records: number;
   readonly rejections: number;
   readonly decoder: number;
 }
 
-const NOTHING: Parts = { event: 0, rejections: 0, decoder: 0 };
+const NOTHING: Parts = { event: 0, records: 0, rejections: 0, decoder: 0 };
 
 /** What one body holds until its end comes. All of it is given back when it is disposed. */
 export class HeldBody implements InputMemory, Disposable {
@@ -120,6 +121,10 @@ export class HeldBody implements InputMemory, Disposable {
   holdEvent(bytes: number): void {
     this.holdBody(bytes);
     this.#eventSinceMs = bytes > FREE_BODY_BYTES ? (this.#eventSinceMs ?? performance.now()) : null;
+  }
+
+  holdRecords(bytes: number): void {
+    this.#hold({ ...this.#parts, records: bytes });
   }
 
   holdRejections(bytes: number): void {
@@ -160,7 +165,7 @@ export class HeldBody implements InputMemory, Disposable {
   }
 
   #hold(parts: Parts): void {
-    const bytes = Math.max(0, parts.event + parts.rejections - FREE_BODY_BYTES) + parts.decoder;
+    const bytes = Math.max(0, parts.event + parts.records + parts.rejections - FREE_BODY_BYTES) + parts.decoder;
     if (this.#ended !== null && bytes > 0) throw this.#ended;
     if (bytes !== this.#countedBytes) this.#memory.count(this, this.#countedBytes, bytes);
     [this.#parts, this.#countedBytes] = [parts, bytes];

@@ -14,6 +14,8 @@ export interface Metrics {
   readonly receivedEvents: Counter<'source' | 'verdict'>;
   /** Accepted events over HTTP in whose texts something became U+FFFD, or whose `ip` lost a port or blanks. */
   readonly repairedEvents: Counter<'source'>;
+  /** Records of other products, by the name of their `mapping` and `verdict` (accepted, expired, rejected, left_out). */
+  readonly mappedRecords: Counter<'mapping' | 'verdict'>;
   /** Texts of accepted events over HTTP of which only the first bytes are stored. */
   readonly cutTexts: Counter<'source'>;
   /** Accepted events over HTTP whose `ip` is neither an address nor a network. */
@@ -211,6 +213,12 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['source'],
     registers: [registry],
   });
+  const mappedRecords = new Counter({
+    name: 'shieldlog_mapped_records_total',
+    help: 'Records of other products that a mapping made events of, or did not',
+    labelNames: ['mapping', 'verdict'],
+    registers: [registry],
+  });
   const cutTexts = new Counter({
     name: 'shieldlog_cut_texts_total',
     help: `Texts of events that arrived over HTTP and ${CUT}`,
@@ -235,5 +243,5 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['sent'],
     registers: [registry],
   });
-  return { registry, searchSeconds, receivedEvents, repairedEvents, cutTexts, unknownIps, feedEvents, feedLongLines };
+  return { registry, searchSeconds, receivedEvents, repairedEvents, mappedRecords, cutTexts, unknownIps, feedEvents, feedLongLines };
 }

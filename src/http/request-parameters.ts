@@ -26,6 +26,15 @@ export function wholeNumberParameter(min: number, max: number): Reader<number> {
   };
 }
 
+/** The id of a shield zone in decimal digits. */
+export const zoneParameter: Reader<number> = (value, name, errors) => {
+  if (value === undefined) return undefined;
+  const zoneId = typeof value === 'string' ? zoneIdIn(value) : null;
+  if (zoneId !== null) return zoneId;
+  errors.add(name, `must be a whole number ${ZONE_ID_RANGE}, not ${shownParameter(value)}`);
+  return undefined;
+};
+
 /** One of the words, case-sensitive. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
   return (value, name, errors) => {

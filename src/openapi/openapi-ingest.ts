@@ -1,8 +1,7 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
-import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
-import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
+import { MAX_REJECTED, MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { NUMBER_FIELDS, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { CONFIG_VARIABLES } from '../config/config-table.ts';
 import { JSON_TYPES, LINE_TYPES } from '../http/content-negotiation.ts';
@@ -21,6 +20,7 @@ import {
   textSchema,
   time,
 } from './openapi-elements.ts';
+import { INGEST_PARAMETERS } from './openapi-ingest-parameters.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const LISTED = shownCount(MAX_REJECTED_LISTED);
@@ -57,42 +57,46 @@ const INGEST_SCHEMAS = {
       `${shownBytes(LARGEST_REST_BYTES)} beside it, and not more than ` +
       `${CLOCK_TOLERANCE_MS / 60_000} minutes in the future`,
   },
-  IntakeReport: exactly({
-    accepted: { ...int64Schema, description: 'On disk and searchable, those that were stored already among them' },
-    duplicates: {
-      type: ['integer', 'null'],
-      format: 'int64',
-      description:
-        'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
-    },
-    expired: { ...int64Schema, description: 'Older than the retention' },
-    repaired: {
-      ...int64Schema,
-      description:
-        'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD; ' +
-        'or an ip with a port or blanks around it, which are not stored',
-    },
-    rejected: {
-      ...listOf(
-        exactly(
-          {
-            index: { ...int64Schema, description: 'Which event it is, counted from 0' },
-            line: { ...int64Schema, description: 'The line of the decompressed body that it begins in, counted from 1' },
-            reason: textSchema,
-            kept: {
-              type: 'boolean',
-              enum: [false],
-              description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up',
+  IntakeReport: exactly(
+    {
+      accepted: { ...int64Schema, description: 'On disk and searchable, those that were stored already among them' },
+      duplicates: {
+        type: ['integer', 'null'],
+        format: 'int64',
+        description:
+          'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
+      },
+      expired: { ...int64Schema, description: 'Older than the retention' },
+      repaired: {
+        ...int64Schema,
+        description:
+          'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD; ' +
+          'or an ip with a port or blanks around it, which are not stored',
+      },
+      rejected: {
+        ...listOf(
+          exactly(
+            {
+              index: { ...int64Schema, description: 'Which event it is, counted from 0' },
+              line: { ...int64Schema, description: 'The line of the decompressed body that it begins in, counted from 1' },
+              reason: textSchema,
+              kept: {
+                type: 'boolean',
+                enum: [false],
+                description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up',
+              },
             },
-          },
-          ['kept'],
+            ['kept'],
+          ),
         ),
-      ),
-      maxItems: MAX_REJECTED,
-      description: `The first ${LISTED} that became no events, and all that are not kept; the others are dead letters`,
+        maxItems: MAX_REJECTED,
+        description: `The first ${LISTED} that became no events, and all that are not kept; the others are dead letters`,
+      },
+      rejectedCount: { ...int64Schema, description: 'How many became no events, also those that `rejected` does not list' },
+      leftOut: { ...int64Schema, description: 'Only with `mapping`: how many records the mapping leaves out' },
     },
-    rejectedCount: { ...int64Schema, description: 'How many became no events, also those that `rejected` does not list' },
-  }),
+    ['leftOut'],
+  ),
 } as const;
 
 const EVENT = {
@@ -151,20 +155,7 @@ export const INGEST_GROUP = {
           'stores nothing twice. A body with more than ' +
           `${shownCount(MAX_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (${INGEST_MAX}) decompressed, is refused ` +
           'there; what came before stays.',
-        parameters: [
-          {
-            name: 'source',
-            in: 'query',
-            description: 'For the metrics. What comes from a `file` is read as JSON, too, whatever the type says',
-            schema: { enum: ['http', 'file'], default: 'http' },
-          },
-          {
-            name: 'form',
-            in: 'query',
-            description: '`lines`: every line is an event, also one with a bracket in front, which otherwise begins an array',
-            schema: { enum: ['lines', 'any'], default: 'any' },
-          },
-        ],
+        parameters: INGEST_PARAMETERS,
         requestBody: {
           description:
             'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out. As JSON an ' +

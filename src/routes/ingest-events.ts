@@ -3,18 +3,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DECODER_BYTES, decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
+import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
+import type { InputMapping } from '../../ingest/upload/record-input.ts';
 import { BODY, elementPath, type FieldError } from '../../query/request/request-errors.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
-import { callerOf } from '../auth/access.ts';
+import { type Caller, callerOf, requireZone } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireContentType } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
-import { RequestProblem } from '../http/problem.ts';
+import { invalidRequest, RequestProblem } from '../http/problem.ts';
 import { steadyChunks } from '../http/request-body.ts';
-import { oneOf, readQuery } from '../http/request-parameters.ts';
+import { oneOf, readQuery, zoneParameter } from '../http/request-parameters.ts';
 
 const BODY_TYPES = [...LINE_TYPES, ...JSON_TYPES].join(', ');
 
@@ -37,6 +39,7 @@ export interface IngestEventsRoutesOptions {
   /** The longest body, decompressed, in bytes. */
   readonly maxBytes: number;
   readonly bodies: BodyMemory;
+  readonly mapping: MappingThreads;
 }
 
 function encodingOf(header: string | undefined): Encoding | 'detected' {
@@ -47,10 +50,42 @@ function encodingOf(header: string | undefined): Encoding | 'detected' {
   });
 }
 
-function queryOf(query: unknown): { readonly source: 'http' | 'file'; readonly areLines: boolean } {
-  const readers = { source: oneOf('http', 'file'), form: oneOf('lines', 'any') };
-  const { source = 'http', form } = readQuery<{ source: 'http' | 'file'; form: 'lines' | 'any' }>(query, readers);
-  return { source, areLines: form === 'lines' };
+interface IngestQuery {
+  readonly source: 'http' | 'file';
+  readonly areLines: boolean;
+  readonly mapping?: string;
+  readonly zone?: number;
+}
+
+function queryOf(query: unknown, mappings: readonly string[]): IngestQuery {
+  const readers = {
+    source: oneOf('http', 'file'),
+    form: oneOf('lines', 'any'),
+    mapping: oneOf(...mappings),
+    zone: zoneParameter,
+  };
+  const {
+    source = 'http',
+    form,
+    ...ofRecords
+  } = readQuery<{
+    source: 'http' | 'file';
+    form: 'lines' | 'any';
+    mapping: string;
+    zone: number;
+  }>(query, readers);
+  if (ofRecords.zone !== undefined && ofRecords.mapping === undefined) {
+    throw invalidRequest([{ field: 'zone', message: 'is only allowed with mapping: an event of our own form has its shieldZoneId' }]);
+  }
+  return { source, areLines: form === 'lines', ...ofRecords };
+}
+
+/** How the records of a caller become events; undefined where the body has events of our own form. */
+function mappingOf({ mapping: name, zone }: IngestQuery, { zones }: Caller, threads: MappingThreads): InputMapping | undefined {
+  if (name === undefined) return undefined;
+  const [only = null, another] = zones === 'all' ? [] : zones;
+  const fallback = another === undefined ? only : null;
+  return { threads, name, zones: { given: zone ?? null, fallback, opened: zones === 'all' ? zones : [...zones] } };
 }
 
 /** The media type of the body; null where the request names none. */
@@ -79,27 +114,35 @@ function notKeptErrors({ report }: IntakeError): { readonly errors?: readonly Fi
   return { errors };
 }
 
-/** `POST /ingest/events`: events of any number as NDJSON or one JSON array. 202 means that all accepted events are durable. */
+/** `POST /ingest/events`: events, or records of another product, of any number as NDJSON or one JSON array. 202 means that all accepted events are durable. */
 export async function ingestEventsRoutes(
   app: FastifyInstance,
-  { store, turns, metrics, now, retentionMs, maxBytes, bodies }: IngestEventsRoutesOptions,
+  { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping: threads }: IngestEventsRoutesOptions,
 ): Promise<void> {
   // The body streams, and waits while the store is behind.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
+  const mappings = [...threads.mappings.keys()];
+
   const validateHeaders = async (request: FastifyRequest): Promise<void> => {
     bodyTypeOf(request.headers['content-type']);
     encodingOf(request.headers['content-encoding']);
-    queryOf(request.query);
+    const { zone } = queryOf(request.query, mappings);
+    if (zone !== undefined) requireZone(callerOf(request), zone);
     negotiateAnswer(request.headers.accept, ['application/json']);
   };
 
-  function count(source: 'http' | 'file', { accepted, expired, repaired, rejectedCount }: IntakeReport): void {
+  function count(source: 'http' | 'file', mapping: string | undefined, report: IntakeReport): void {
+    const { accepted, expired, repaired, rejectedCount, leftOut = 0 } = report;
     metrics.receivedEvents.inc({ source, verdict: 'accepted' }, accepted);
     metrics.receivedEvents.inc({ source, verdict: 'expired' }, expired);
     metrics.receivedEvents.inc({ source, verdict: 'rejected' }, rejectedCount);
     metrics.repairedEvents.inc({ source }, repaired);
+    if (mapping === undefined) return;
+    for (const [verdict, records] of Object.entries({ accepted, expired, rejected: rejectedCount, left_out: leftOut })) {
+      metrics.mappedRecords.inc({ mapping, verdict }, records);
+    }
   }
 
   const isCompressed = (encoding: Encoding | 'detected'): boolean => encoding === 'gzip' || encoding === 'zstd';
@@ -109,9 +152,13 @@ export async function ingestEventsRoutes(
     bodyNeeds: ({ headers }: FastifyRequest) => (isCompressed(encodingOf(headers['content-encoding'])) ? DECODER_BYTES : 0),
   } as const;
   app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
-    const { source, areLines } = queryOf(request.query);
+    const query = queryOf(request.query, mappings);
+    const { source, areLines } = query;
     const signal = hangUpSignal(reply.raw);
-    const admit = uploadZoneGuard(callerOf(request));
+    const caller = callerOf(request);
+    const mapping = mappingOf(query, caller, threads);
+    // Records get no zone that the caller's key does not open.
+    const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;
     using memory = bodies.open(request);
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, memory, bodies.deadlineMs);
     try {
@@ -129,13 +176,14 @@ export async function ingestEventsRoutes(
         onCutTexts: (texts) => metrics.cutTexts.inc({ source }, texts),
         onUnknownIp: () => metrics.unknownIps.inc({ source }),
         ...(admit === undefined ? {} : { admit }),
+        ...(mapping === undefined ? {} : { mapping }),
       });
-      count(source, report);
+      count(source, query.mapping, report);
       return await reply.code(202).send(report);
     } catch (error) {
       // A client that goes away looks like one whose body is broken.
       signal.throwIfAborted();
-      if (error instanceof IntakeError) count(source, error.report);
+      if (error instanceof IntakeError) count(source, query.mapping, error.report);
       throw asIntakeProblem(error);
     }
   });

@@ -6,7 +6,6 @@ import { pino } from 'pino';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { type AppOptions, buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { configuredMappings } from '../../src/config/configured-mappings.ts';
 import { startEdge } from '../../src/management/local-plane.ts';
 import { openTestStore, type TestStore, type TestStoreOptions } from '../fixtures/test-store.ts';
 
@@ -54,8 +53,7 @@ export async function startApp(options: RunningAppOptions = {}): Promise<Running
   const { memoryLimitMb, retentionMs } = config;
   const store = await openTestStore({ dataDir, memoryLimitMb, retentionMs, now, logger, ...storeOptions });
   const edge = hasEdge ? { edge: await startEdge({ store, config, now, logger }) } : {};
-  const mappings = configuredMappings(config.mappings);
-  const app = await buildApp({ store, config, now, logger, kafka: kafka ?? null, mappings, ...edge, ...limits });
+  const app = await buildApp({ store, config, now, logger, kafka: kafka ?? null, ...edge, ...limits });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
   const stop = async (): Promise<void> => {

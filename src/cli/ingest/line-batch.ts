@@ -1,4 +1,4 @@
-import { MAX_REJECTED } from '../../../ingest/upload/event-intake.ts';
+import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 
 /** Whole lines of a followed file or stream that are to be sent. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { startDemoFile } from '../../../ingest/demo/demo-file.ts';
-import { MAX_REJECTED } from '../../../ingest/upload/event-intake.ts';
+import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
 import { type EventStore, silentLogger } from '../../../store/event-store.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { type AnsweredRow, rowsOf } from '../../fixtures/answered-rows.ts';

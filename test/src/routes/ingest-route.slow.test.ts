@@ -123,7 +123,7 @@ describe('POST /ingest/events', () => {
     const { status, body } = await ask(app, '/ingest/events?sources=file', init);
     expect([status, body.errors]).toEqual([
       400,
-      [{ field: 'sources', message: 'is not a query parameter of this path; allowed are source, form' }],
+      [{ field: 'sources', message: 'is not a query parameter of this path; allowed are source, form, mapping, zone' }],
     ]);
   });
 

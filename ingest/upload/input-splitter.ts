@@ -1,0 +1,58 @@
+import { newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
+import type { InputMemory } from '../event/partial-event.ts';
+import {
+  type EventReceiver,
+  type EventSplitter,
+  firstByteOf,
+  JsonArraySplitter,
+  type LineConverter,
+  NdjsonSplitter,
+} from './event-splitters.ts';
+import { JsonTextSplitter } from './json-text-splitter.ts';
+
+/** Larger chunks are split in parts of this size: a splitter may look through all of a part for each event in it. */
+export const PART_BYTES = 64 * 1024;
+
+/** How the events or records of an input stand in it. */
+export interface InputForm {
+  readonly source: 'http' | 'file';
+  /** Every line is an event, also where the first byte of the input is a bracket. Default: a bracket begins an array. */
+  readonly areLines?: boolean;
+  /** Where it has not lines alone: objects may go over several lines, and arrays follow one another. Default: in a file. */
+  readonly isJson?: boolean;
+  /** Counts what the input holds until its end. An error that it throws ends the intake, after the events before are stored. */
+  readonly memory?: InputMemory;
+}
+
+/**
+ * Splits an input that has lines, one array or JSON texts. Of lines and an array, the first byte that is neither blank, NUL nor part of a
+ * byte order mark tells which.
+ */
+export class InputSplitter implements EventSplitter {
+  readonly #form: InputForm;
+  readonly #converter: LineConverter;
+  #splitter: EventSplitter | undefined;
+
+  constructor(form: InputForm, converter: LineConverter) {
+    [this.#form, this.#converter] = [form, converter];
+    const { areLines, isJson, source, memory } = form;
+    if (areLines !== true && (isJson ?? source === 'file')) this.#splitter = new JsonTextSplitter(converter, memory);
+  }
+
+  push(part: Buffer, receiver: EventReceiver): void {
+    this.#splitter ??= this.#splitterOf(part);
+    if (this.#splitter === undefined) receiver.newlines(newlinesIn(part));
+    else this.#splitter.push(part, receiver);
+  }
+
+  end(receiver: EventReceiver): void {
+    this.#splitter?.end(receiver);
+  }
+
+  #splitterOf(part: Buffer): EventSplitter | undefined {
+    const { areLines, memory } = this.#form;
+    const first = firstByteOf(part);
+    if (first === undefined) return undefined;
+    return first === OPEN_BRACKET && areLines !== true ? new JsonArraySplitter(memory) : new NdjsonSplitter(this.#converter, memory);
+  }
+}

@@ -1,0 +1,177 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { NEWLINE } from '../../query/json-bytes.ts';
+import { GatheredBytes } from '../event/gathered-bytes.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
+import { MAX_REJECTED } from './intake-report.ts';
+
+/** The zones that records may get beside what the mapping says: `ZoneChoice` as data, which can go to a thread. */
+export interface RecordZones {
+  readonly given: number | null;
+  readonly fallback: number | null;
+  readonly opened: 'all' | readonly number[];
+}
+
+/** Records to be mapped, as arrays that can be transferred to a thread. */
+export interface RecordBatch {
+  /** The name of the mapping. */
+  readonly mapping: string;
+  readonly zones: RecordZones;
+  /** All records, back to back. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The offset in `bytes` at which each record ends. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  /** The index of the first record that is to be mapped: the others are mapped already. */
+  readonly from: number;
+}
+
+/** What becomes of a record or of an item of one. */
+export const MAPPED = { event: 0, rejected: 1, leftOut: 2 } as const;
+
+/** What becomes of some records of a batch, in their order. */
+export interface MappedPiece {
+  /** One of `MAPPED` for each outcome. */
+  readonly kinds: Uint8Array<ArrayBuffer>;
+  /** The index in the batch of the record that each outcome is of. */
+  readonly records: Uint32Array<ArrayBuffer>;
+  /** The events, a line each. One whose record goes over lines does so, too. */
+  readonly lines: Uint8Array<ArrayBuffer>;
+  /** The offset in `lines` behind the newline of each outcome; of one that is no event, that of the one before. */
+  readonly lineEnds: Uint32Array<ArrayBuffer>;
+  /** Of an event the offset in `lines` at which its record begins, which ends before the event's last brace; of a rejection its number. */
+  readonly places: Uint32Array<ArrayBuffer>;
+  /** The records that are rejected, back to back. */
+  readonly letters: Uint8Array<ArrayBuffer>;
+  /** Of each outcome that is rejected, in their order. */
+  readonly rejected: readonly MappedRejection[];
+  /** What is still to be mapped of the batch; null where that is nothing. */
+  readonly rest: RecordBatch | null;
+}
+
+export interface MappedRejection {
+  readonly reason: string;
+  readonly zoneId: number | null;
+  /** The offset in the letters behind the record. */
+  readonly end: number;
+}
+
+/** A piece has about so many bytes at most. One of an envelope may have more. */
+const PIECE_BYTES = 1024 * 1024;
+/** A piece has about so many rejections at most, because each may have a reason of its own. */
+const PIECE_REJECTIONS = 1_000;
+
+/** More of an envelope is not mapped: nobody takes in as much. */
+const STOPPED = Symbol('more of one record are rejected than any input may have');
+
+/** Gathers what becomes of records, for those who take it in on another thread. */
+export class PieceWriter {
+  readonly #lines = new GatheredBytes();
+  readonly #letters = new GatheredBytes();
+  readonly #kinds: number[] = [];
+  readonly #records: number[] = [];
+  readonly #lineEnds: number[] = [];
+  readonly #places: number[] = [];
+  readonly #rejected: MappedRejection[] = [];
+  #record = 0;
+  #rejectedOfRecord = 0;
+
+  get isFull(): boolean {
+    return this.#lines.length + this.#letters.length >= PIECE_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
+  }
+
+  /** Adds what becomes of the record with this index: `map` hands it to the function that it is given. */
+  add(record: number, map: (receive: (mapped: MappedRecord) => void) => void): void {
+    this.#record = record;
+    this.#rejectedOfRecord = 0;
+    try {
+      map(this.#receive);
+    } catch (error) {
+      if (error !== STOPPED) throw error;
+    }
+  }
+
+  take(rest: RecordBatch | null): MappedPiece {
+    return {
+      kinds: Uint8Array.from(this.#kinds),
+      records: Uint32Array.from(this.#records),
+      lines: this.#lines.take(),
+      lineEnds: Uint32Array.from(this.#lineEnds),
+      places: Uint32Array.from(this.#places),
+      letters: this.#letters.take(),
+      rejected: this.#rejected,
+      rest,
+    };
+  }
+
+  readonly #receive = (mapped: MappedRecord): void => {
+    this.#records.push(this.#record);
+    this.#kinds.push(MAPPED[mapped.kind]);
+    if (mapped.kind === 'event') {
+      this.#lines.add(mapped.event, Number.POSITIVE_INFINITY);
+      this.#lines.add(LINE_END, Number.POSITIVE_INFINITY);
+      this.#places.push(this.#lines.length - CLOSING_BYTES - mapped.record.length);
+    } else {
+      this.#places.push(this.#rejected.length);
+    }
+    this.#lineEnds.push(this.#lines.length);
+    if (mapped.kind === 'rejected') this.#reject(mapped);
+  };
+
+  #reject({ reason, zoneId, record }: Extract<MappedRecord, { kind: 'rejected' }>): void {
+    this.#letters.add(record, Number.POSITIVE_INFINITY);
+    this.#rejected.push({ reason, zoneId, end: this.#letters.length });
+    this.#rejectedOfRecord += 1;
+    if (this.#rejectedOfRecord > MAX_REJECTED) throw STOPPED;
+  }
+}
+
+const LINE_END = Uint8Array.of(NEWLINE);
+/** The brace that closes an event behind its record, and the end of its line. */
+const CLOSING_BYTES = 2;
+
+/** What is taken in together of a piece, from an outcome on: up to the index `to` and the offset `end` in its lines. */
+export function sliceOf({ kinds, lineEnds }: MappedPiece, from: number, mostBytes: number): { begin: number; end: number; to: number } {
+  const begin = lineEnds[from - 1] ?? 0;
+  let to = from + 1;
+  while (to < kinds.length && lineEnds[to]! - begin <= mostBytes) to++;
+  return { begin, end: lineEnds[to - 1] ?? begin, to };
+}
+
+/** The rejection of an outcome that is one, with its record. */
+export function rejectionOf({ places, rejected, letters }: MappedPiece, index: number): MappedRejection & { readonly bytes: Uint8Array } {
+  const number = places[index]!;
+  const rejection = rejected[number]!;
+  return { ...rejection, bytes: letters.subarray(rejected[number - 1]?.end ?? 0, rejection.end) };
+}
+
+/** Maps the records of a batch until a piece is full. */
+export function mapPiece(batch: RecordBatch, mapping: Mapping): MappedPiece {
+  const { zones, bytes, ends, from } = batch;
+  const { given, fallback, opened } = zones;
+  const mapper = new RecordMapper(mapping, { given, fallback, opens: (zoneId) => opened === 'all' || opened.includes(zoneId) });
+  const writer = new PieceWriter();
+  let index = from;
+  for (; index < ends.length && !writer.isFull; index++) {
+    const record = bytes.subarray(ends[index - 1] ?? 0, ends[index]);
+    writer.add(index, (receive) => mapper.map(record, receive));
+  }
+  return writer.take(index < ends.length ? { ...batch, from: index } : null);
+}
+
+/** The memory of a batch that can be transferred to a thread instead of copied. */
+export function transferListOf({ bytes, ends }: RecordBatch): ArrayBuffer[] {
+  return [bytes.buffer, ends.buffer];
+}
+
+/** The piece as the result of a thread, which transfers its memory instead of copying it. */
+export function movedPiece(piece: MappedPiece): MappedPiece {
+  const { kinds, records, lines, lineEnds, places, letters, rest } = piece;
+  const all = [kinds, records, lines, lineEnds, places, letters].map(({ buffer }) => buffer);
+  const transferable = [...all, ...(rest === null ? [] : transferListOf(rest))];
+  return move({ [transferableSymbol]: transferable, [valueSymbol]: piece } as unknown as ArrayBuffer) as unknown as MappedPiece;
+}
+
+/** The worker of a thread of `MappingThreads`. */
+export function startWork(mappings: ReadonlyMap<string, Mapping>): (batch: RecordBatch) => MappedPiece {
+  return (batch) => movedPiece(mapPiece(batch, mappings.get(batch.mapping)!));
+}
