@@ -10,7 +10,7 @@ import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
 import { clickhouseAddress, clusterOf } from './config/clickhouse-config.ts';
 import type { Config } from './config/config.ts';
-import { configuredMappings, mappingNamed } from './config/configured-mappings.ts';
+import { configuredMappings, mappingNamed, requireKeyMappings } from './config/configured-mappings.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
 import { startEdge } from './management/local-plane.ts';
@@ -82,6 +82,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger, onFatal } = options;
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
   const mappings = configuredMappings(config.mappings);
+  requireKeyMappings(config.accessKeys, mappings);
   const demoMapping = config.demoMapping === null ? null : mappingNamed(config.demoMapping, mappings, 'DEMO_MAPPING');
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
   const clickhouse = clickhouseAddress(config);

@@ -4,7 +4,7 @@ import { requestPath } from '../../edge/operation-input.ts';
 import { type AccessKey, findAccessKey, opensZone, type Scope } from '../config/access-key.ts';
 import { hostNameOf, isLoopbackHost } from '../config/loopback.ts';
 import { routePattern } from '../http/error-answers.ts';
-import { RequestProblem } from '../http/problem.ts';
+import { invalidRequest, RequestProblem } from '../http/problem.ts';
 
 /** The rights of a caller. */
 export interface Caller {
@@ -14,9 +14,11 @@ export interface Caller {
   readonly opensEveryZone: boolean;
   readonly zones: AccessKey['zones'];
   hasScope(scope: Scope): boolean;
+  /** The mapping of all that its key sends in; null where the key has none. */
+  readonly mapping: string | null;
 }
 
-const ANYBODY: Caller = { keyName: null, opensZone: () => true, opensEveryZone: true, zones: 'all', hasScope: () => true };
+const ANYBODY: Caller = { keyName: null, opensZone: () => true, opensEveryZone: true, zones: 'all', hasScope: () => true, mapping: null };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -45,13 +47,14 @@ function presentedKey({ headers }: FastifyRequest): string {
 function callerWith(keys: readonly AccessKey[], presented: string): Caller | null {
   const key = findAccessKey(keys, presented);
   if (key === undefined) return null;
-  const { name, zones, scopes } = key;
+  const { name, zones, scopes, mapping } = key;
   return {
     keyName: name,
     opensZone: (zoneId) => opensZone(key, zoneId),
     opensEveryZone: zones === 'all',
     zones,
     hasScope: (scope) => scopes.has(scope),
+    mapping,
   };
 }
 
@@ -111,6 +114,17 @@ export function flowOf(request: FastifyRequest): string {
 /** Throws RequestProblem `access.zone_denied` where the caller's key does not open the zone. */
 export function requireZone(caller: Pick<Caller, 'opensZone'>, zoneId: number): void {
   if (!caller.opensZone(zoneId)) throw new RequestProblem('access.zone_denied', `The access key does not open shield zone ${zoneId}`);
+}
+
+/**
+ * The mapping of what a caller sends in: that of its key, or else the one that the request names, if any. Throws RequestProblem
+ * `request.invalid` where the request names another one than the key.
+ */
+export function mappingFor({ mapping }: Pick<Caller, 'mapping'>, named: string | undefined): string | undefined {
+  if (mapping === null || named === undefined || named === mapping) return mapping ?? named;
+  throw invalidRequest([
+    { field: 'mapping', message: `must be ${mapping}, which the access key names, or be left out, not ${JSON.stringify(named)}` },
+  ]);
 }
 
 /** Throws RequestProblem `access.zone_denied` where the caller's key opens some zones only. */

@@ -24,6 +24,8 @@ export interface AccessKey {
   /** The shield zones that the key opens; `all` means every zone. */
   readonly zones: 'all' | ReadonlySet<number>;
   readonly scopes: ReadonlySet<Scope>;
+  /** The mapping of all that the key sends in; null: that of the request, if any. */
+  readonly mapping: string | null;
 }
 
 const MAX_NAME_LENGTH = 64;
@@ -37,7 +39,8 @@ const KEY_FORM = `${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable ASCII charact
 export const ACCESS_KEYS_FORM =
   `name:key:zones entries, separated by commas or new lines; a key is ${KEY_FORM}; zones is * or zone ids separated by +; ` +
   'a fourth part :scopes is optional, such as read+personal: read, ingest and manage (none of these three named: all three), ' +
-  'personal, database, metrics and admin (zones *: both)';
+  'personal, database, metrics and admin (zones *: both); a fifth part :mapping, behind the scopes, names the mapping of all that the key ' +
+  'sends in';
 
 function hashKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
@@ -75,21 +78,23 @@ export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]>
   const keys: AccessKey[] = [];
   for (const [index, entry] of entries.entries()) {
     const which = `entry ${index + 1} of ${entries.length}`;
-    const [name = '', key = '', zoneText, scopeText, ...rest] = entry.split(':');
+    const [name = '', key = '', zoneText, scopeText, mappingText, ...rest] = entry.split(':');
     if (zoneText === undefined || rest.length > 0)
-      return refuse(`${which} does not have the three parts name:key:zones, or these and scopes`);
+      return refuse(`${which} does not have the three parts name:key:zones, or these and scopes, or all of these and a mapping`);
     if (!NAME.test(name)) return refuse(`${which}: the name is not 1 to ${MAX_NAME_LENGTH} letters, digits, dots, dashes or underscores`);
     if (!KEY.test(key)) return refuse(`${which}: the key is not ${KEY_FORM}`);
     const zones = parseZones(zoneText.trim());
     if (zones === null) return refuse(`${which}: the zones are neither * nor zone ids ${ZONE_ID_RANGE} separated by +`);
     const named = parseScopes(scopeText);
     if (named === null) return refuse(`${which}: the scopes are not ${SCOPES.join(' or ')}, separated by +`);
+    const mapping = mappingText?.trim() ?? null;
+    if (mapping === '') return refuse(`${which}: the mapping is empty (leave the last colon out, too)`);
     const hash = hashKey(key);
     const namesake = keys.findIndex((other) => other.name === name);
     if (namesake >= 0) return refuse(`${which}: its name is also that of entry ${namesake + 1}`);
     const twin = keys.findIndex((other) => timingSafeEqual(other.hash, hash));
     if (twin >= 0) return refuse(`${which}: its key is also that of entry ${twin + 1}`);
-    keys.push({ name, hash, zones, scopes: scopesOf(named, zones) });
+    keys.push({ name, hash, zones, scopes: scopesOf(named, zones), mapping });
   }
   return accept(keys);
 }

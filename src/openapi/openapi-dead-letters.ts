@@ -82,7 +82,7 @@ export const LETTER_SCHEMAS = {
       notReplayable: { ...int64Schema, description: 'Letters that are not kept whole' },
       missingMappings: {
         ...listOf(textSchema),
-        description: 'Only where the program has no mapping of a letter’s name: these mappings, whose letters stay',
+        description: 'Only where letters name mappings that the program has not: these names. Such letters stay',
       },
     },
     ['missingMappings'],

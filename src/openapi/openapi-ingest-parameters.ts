@@ -19,7 +19,7 @@ export const INGEST_PARAMETERS = [
     in: 'query',
     description:
       'The body has records of another product, and this mapping makes events of them: one of the presets, or of the folder ' +
-      'MAPPINGS. The answer counts records then',
+      'MAPPINGS. The answer counts records then. A key may name a mapping, which counts without this, and no other is allowed then',
     schema: { type: 'string' },
     example: 'aws-waf',
   },

@@ -8,7 +8,7 @@ import type { InputMapping } from '../../ingest/upload/record-input.ts';
 import { BODY, elementPath, type FieldError } from '../../query/request/request-errors.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
-import { type Caller, callerOf, requireZone } from '../auth/access.ts';
+import { type Caller, callerOf, mappingFor, requireZone } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireContentType } from '../http/content-negotiation.ts';
@@ -53,11 +53,11 @@ function encodingOf(header: string | undefined): Encoding | 'detected' {
 interface IngestQuery {
   readonly source: 'http' | 'file';
   readonly areLines: boolean;
-  readonly mapping?: string;
-  readonly zone?: number;
+  readonly mapping: string | undefined;
+  readonly zone: number | undefined;
 }
 
-function queryOf(query: unknown, mappings: readonly string[]): IngestQuery {
+function queryOf({ query }: Pick<FastifyRequest, 'query'>, caller: Caller, mappings: readonly string[]): IngestQuery {
   const readers = {
     source: oneOf('http', 'file'),
     form: oneOf('lines', 'any'),
@@ -67,17 +67,19 @@ function queryOf(query: unknown, mappings: readonly string[]): IngestQuery {
   const {
     source = 'http',
     form,
-    ...ofRecords
+    mapping: named,
+    zone,
   } = readQuery<{
     source: 'http' | 'file';
     form: 'lines' | 'any';
     mapping: string;
     zone: number;
   }>(query, readers);
-  if (ofRecords.zone !== undefined && ofRecords.mapping === undefined) {
+  const mapping = mappingFor(caller, named);
+  if (zone !== undefined && mapping === undefined) {
     throw invalidRequest([{ field: 'zone', message: 'is only allowed with mapping: an event of our own form has its shieldZoneId' }]);
   }
-  return { source, areLines: form === 'lines', ...ofRecords };
+  return { source, areLines: form === 'lines', mapping, zone };
 }
 
 /** How the records of a caller become events; undefined where the body has events of our own form. */
@@ -128,8 +130,9 @@ export async function ingestEventsRoutes(
   const validateHeaders = async (request: FastifyRequest): Promise<void> => {
     bodyTypeOf(request.headers['content-type']);
     encodingOf(request.headers['content-encoding']);
-    const { zone } = queryOf(request.query, mappings);
-    if (zone !== undefined) requireZone(callerOf(request), zone);
+    const caller = callerOf(request);
+    const { zone } = queryOf(request, caller, mappings);
+    if (zone !== undefined) requireZone(caller, zone);
     negotiateAnswer(request.headers.accept, ['application/json']);
   };
 
@@ -152,10 +155,10 @@ export async function ingestEventsRoutes(
     bodyNeeds: ({ headers }: FastifyRequest) => (isCompressed(encodingOf(headers['content-encoding'])) ? DECODER_BYTES : 0),
   } as const;
   app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
-    const query = queryOf(request.query, mappings);
+    const caller = callerOf(request);
+    const query = queryOf(request, caller, mappings);
     const { source, areLines } = query;
     const signal = hangUpSignal(reply.raw);
-    const caller = callerOf(request);
     const mapping = mappingOf(query, caller, threads);
     // Records get no zone that the caller's key does not open.
     const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;

@@ -21,6 +21,7 @@ const CALLER: Caller = {
   opensEveryZone: false,
   zones: new Set([1]),
   hasScope: () => true,
+  mapping: null,
 };
 const LATER = { ...RULES, now: () => NOW + 2 * HOUR };
 

@@ -72,6 +72,13 @@ it.each<[string, Readonly<Record<string, string>>, RegExp]>([
   }
 });
 
+it('an access key of a mapping that there is not ends the start of the program', async () => {
+  const ACCESS_KEYS = 'waf:0123456789abcdef:7:ingest:aws-waf,own:0123456789abcdefg:7:ingest:own';
+  const { status, stderr } = await runHere(['serve'], { ACCESS_KEYS, DATA_DIR: temporaryFolder() });
+  const line = /^shieldlog: ACCESS_KEYS: the fifth part of entry 2 of 2 is no mapping; allowed: aws-waf, [^\n]+\n$/;
+  expect([status, stderr]).toEqual([2, expect.stringMatching(line)]);
+});
+
 it('a folder that is not there is refused', async () => {
   const { status, stderr } = await runHere(['mappings', 'list', '--mappings', '/nowhere']);
   expect([status, stderr]).toEqual([2, 'shieldlog: MAPPINGS: /nowhere cannot be read: no such file or directory\n']);

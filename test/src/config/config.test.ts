@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../../src/config/config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../../../src/config/config-table.ts';
+import { configuredMappings, requireKeyMappings } from '../../../src/config/configured-mappings.ts';
 import { CLICKHOUSE_BAD, CLICKHOUSE_GOOD } from './clickhouse-config-cases.ts';
 import { EDGE_BAD, EDGE_GOOD } from './edge-config-cases.ts';
 import { KAFKA_BAD, KAFKA_FAULTS, KAFKA_GOOD, OAUTH, SASL } from './kafka-config-cases.ts';
@@ -136,7 +137,10 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['ACCESS_KEYS', `me:${KEY}:*,you:${KEY}:*`],
   ['ACCESS_KEYS', `me:${KEY}:*:`],
   ['ACCESS_KEYS', `me:${KEY}:*:root`],
-  ['ACCESS_KEYS', `me:${KEY}:*:personal:x`],
+  ['ACCESS_KEYS', `me:${KEY}:*:personal:`],
+  ['ACCESS_KEYS', `me:${KEY}:*:personal: `],
+  ['ACCESS_KEYS', `me:${KEY}:*::aws-waf`],
+  ['ACCESS_KEYS', `me:${KEY}:*:personal:aws-waf:x`],
   ...KAFKA_BAD,
   ...CLICKHOUSE_BAD,
   ...EDGE_BAD,
@@ -309,6 +313,25 @@ describe('the configuration', () => {
     ['7', ':admin', ['read', 'ingest', 'manage', 'admin']],
   ])('gives a key of zones %s with the fourth part "%s" the scopes %j', (zones, part, scopes) => {
     expect([...(loadConfig({ ACCESS_KEYS: `a:${KEY}:${zones}${part}` }).accessKeys[0]?.scopes ?? [])]).toEqual(scopes);
+  });
+
+  test.each([
+    ['', null],
+    [':ingest', null],
+    [':ingest:aws-waf', 'aws-waf'],
+    [':ingest+read: own_2 ', 'own_2'],
+  ])('gives a key with the parts "%s" behind its zones the mapping %j', (parts, mapping) => {
+    expect(loadConfig({ ACCESS_KEYS: `a:${KEY}:7${parts}` }).accessKeys[0]?.mapping).toBe(mapping);
+  });
+
+  test('names the entry whose mapping there is not, and no part of it, which may be one of a key', () => {
+    const { accessKeys } = loadConfig({ ACCESS_KEYS: `a:${KEY}:7,b:${LONG_KEY}:7:ingest:aws-waf\nc:${KEY}c:*:read:${OTHER_KEY}` });
+    const mappings = configuredMappings(null);
+    const allowed = [...mappings.keys()].join(', ');
+    expect(() => requireKeyMappings(accessKeys, mappings)).toThrow(
+      new ConfigError([`ACCESS_KEYS: the fifth part of entry 3 of 3 is no mapping; allowed: ${allowed}`]),
+    );
+    requireKeyMappings(accessKeys.slice(0, 2), mappings);
   });
 
   test('keeps of an access key only its hash and zones', () => {

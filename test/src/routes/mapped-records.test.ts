@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { derived } from '../../fixtures/derived.ts';
 import { ask, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 
 const MAPPING = `
@@ -12,7 +13,7 @@ ua: ua
 items: records
 leaveOut: {path: skip, table: {yes: 'true'}}
 `;
-const KEYS = { all: 'all-all-all-all-all', seven: 'seven-seven-seven', two: 'two-two-two-two-two' };
+const KEYS = { all: 'all-all-all-all-all', seven: 'seven-seven-seven', two: 'two-two-two-two-two', shipper: 'shipper-shipper-7' };
 
 let app: RunningApp;
 let folder: string;
@@ -20,7 +21,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'shieldlog-mappings-'));
   writeFileSync(join(folder, 'own.yaml'), MAPPING);
-  const keys = `all:${KEYS.all}:*,seven:${KEYS.seven}:7,two:${KEYS.two}:7+8`;
+  const keys = `all:${KEYS.all}:*,seven:${KEYS.seven}:7,two:${KEYS.two}:7+8,shipper:${KEYS.shipper}:7:ingest:own`;
   app = await startApp({ env: { MAPPINGS: folder, ACCESS_KEYS: keys } });
 });
 
@@ -55,7 +56,7 @@ describe('records of other products by HTTP', () => {
     const { status, body } = await send('mapping=own', lines(one));
     expect([status, body]).toEqual([
       202,
-      { accepted: 1, duplicates: 0, expired: 0, repaired: 0, rejected: [], rejectedCount: 0, leftOut: 0 },
+      { accepted: 1, duplicates: derived.duplicates(0), expired: 0, repaired: 0, rejected: [], rejectedCount: 0, leftOut: 0 },
     ]);
     expect(await found(7, one.n)).toMatchObject({ timestamp: one['t'], fields: { ua: 'curl' }, log: one });
   });
@@ -108,8 +109,8 @@ describe('records of other products by HTTP', () => {
 
   test('are stored once, however often they are sent', async () => {
     const body = lines(record({ site: 'shop' }), record({ site: 'blog' }));
-    expect((await send('mapping=own', body)).body).toMatchObject({ accepted: 2, duplicates: 0 });
-    expect((await send('mapping=own', body)).body).toMatchObject({ accepted: 2, duplicates: 2 });
+    expect((await send('mapping=own', body)).body).toMatchObject({ accepted: 2, duplicates: derived.duplicates(0) });
+    expect((await send('mapping=own', body)).body).toMatchObject({ accepted: 2, duplicates: derived.duplicates(2) });
   });
 
   test('are mapped, too, where they come slowly', async () => {
@@ -172,6 +173,24 @@ describe('records of other products by HTTP', () => {
     expect([of(everyLetter, late), of(everyLetter, none)]).toEqual([[[7, 'own']], [[null, 'own']]]);
     const some = await letters('two');
     expect([of(some, late), of(some, none)]).toEqual([[[7, 'own']], []]);
+  });
+
+  test.each(['', 'mapping=own', 'zone=7', 'mapping=own&zone=7&source=file'])('are mapped as the key says, by ?%s', async (query) => {
+    const one = record({ ua: 'curl' });
+    const { status, body } = await send(query, lines(one, { shieldZoneId: 7, timestamp: Date.now(), logId: 'ours' }), 'shipper');
+    expect([status, body]).toMatchObject([
+      202,
+      { accepted: 1, rejected: [{ index: 1, reason: expect.stringMatching(/^timestamp is absent/) }] },
+    ]);
+    expect(await found(7, one.n)).toMatchObject({ fields: { ua: 'curl' }, log: one });
+  });
+
+  test.each([
+    ['another one', 'aws-waf', 'must be own, which the access key names, or be left out, not "aws-waf"'],
+    ['one that there is not', 'other', expect.stringMatching(/^must be one of aws-waf, .*, own, not "other"$/)],
+  ])('are refused by a key that names a mapping where the request names %s', async (_, mapping, message) => {
+    const { status, body } = await send(`mapping=${mapping}`, lines(record()), 'shipper');
+    expect([status, body]).toMatchObject([400, { errorKey: 'request.invalid', errors: [{ field: 'mapping', message }] }]);
   });
 
   test.each<[string, string, number, unknown]>([
