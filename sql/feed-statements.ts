@@ -1,24 +1,21 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
-import type { FeedZones } from '../query/plan/feed-zones.ts';
+import type { WantedEvents } from '../query/plan/wanted-events.ts';
 import { column, rowsOfFiles } from './columns.ts';
 import { duckdbDialect, duckdbStatement } from './dialect.ts';
-import { inZones } from './predicate-sql.ts';
+import { inZones, predicateSql } from './predicate-sql.ts';
 import { int64, joinSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
-/** A range of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
-export interface FeedRange {
-  readonly zones: FeedZones;
+/** A range of the feed: the wanted events with a sequence above `after` and up to `upTo`. */
+export interface FeedRange extends WantedEvents {
   readonly after: bigint;
   /** Inclusive. */
   readonly upTo: bigint;
 }
 
-function inRange({ zones, after, upTo }: FeedRange): SqlFragment {
+function inRange({ zones, where, after, upTo }: FeedRange): SqlFragment {
   const inSequence = sql`${column('seq')} > ${int64(after)} AND ${column('seq')} <= ${int64(upTo)}`;
-  if (zones === 'all') {
-    return inSequence;
-  }
-  return sql`${inSequence} AND ${inZones(zones, duckdbDialect)}`;
+  const inZonesToo = zones === 'all' ? inSequence : sql`${inSequence} AND ${inZones(zones, duckdbDialect)}`;
+  return where === undefined ? inZonesToo : sql`${inZonesToo} AND ${predicateSql(where, duckdbDialect)}`;
 }
 
 const jsonOf = (value: SqlFragment) => sql`to_json(${value})::VARCHAR`;

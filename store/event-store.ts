@@ -1,8 +1,8 @@
 import type { FieldColumns } from '../query/batch-columns.ts';
 import type { ExplorePlan } from '../query/plan/explore-plan.ts';
-import type { FeedZones } from '../query/plan/feed-zones.ts';
 import type { SearchPlan, TimeWindow, ZoneSelection } from '../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../query/plan/search-result.ts';
+import type { WantedEvents } from '../query/plan/wanted-events.ts';
 import type { DeadLetter, DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from './dead-letter.ts';
 
 export interface SearchOptions {
@@ -104,6 +104,8 @@ export interface FeedPositions {
   oldest(): Promise<FeedPosition>;
   /** The position after the newest event that is visible. */
   newest(): Promise<FeedPosition>;
+  /** A position before every event that was taken in at this time, Unix ms UTC, or later. */
+  at(timeMs: number): Promise<FeedPosition>;
   /**
    * Where a reader goes on that has missed events of the zones, because the retention removed them behind its position; undefined where it
    * has missed none.
@@ -111,15 +113,17 @@ export interface FeedPositions {
   afterExpiry(zones: FeedRequest['zones'], position: FeedPosition): Promise<FeedPosition | undefined>;
 }
 
-export interface FeedRequest {
-  readonly zones: FeedZones;
+export interface FeedRequest extends WantedEvents {
   /** Only events behind it are read. */
   readonly after: FeedPosition;
   /** At least 1. */
   readonly limit: number;
 }
 
-/** An event of the feed as JSON on one line, which most readers pass on without reading it. */
+/**
+ * An event of the feed as JSON on one line, which most readers pass on without reading it. Its log is the last member, unless logs are left
+ * out.
+ */
 export interface FeedLine {
   /** The number of the event in the order of the feed. */
   readonly sequence: bigint;
@@ -134,10 +138,17 @@ export interface FeedLine {
 export interface FeedPage {
   /** By ascending sequence. */
   readonly lines: readonly FeedLine[];
-  /** All events of the zones up to here are in this page or before it: the next request goes on after it. */
+  /** All wanted events up to here are in this page or before it: the next request goes on after it. */
   readonly end: FeedPosition;
-  /** Whether the store had more events of the zones. A page may end before its limit, so that its bytes stay few. */
+  /**
+   * Whether the store had more events of the zones, whether or not they match the condition. A page may end before its limit, so that its
+   * bytes and the events that are looked at for it stay few. With a condition it may have no event and yet not be the last.
+   */
   readonly more: boolean;
+  /** About how many events of the zones were looked at for the page. */
+  readonly lookedAt: number;
+  /** Every wanted event that was taken in before this time, Unix ms UTC, is in this page or before it. It may go back with a clock. */
+  readonly completeToMs: number;
   /** The most events of the zones that belong into this page and cannot be read; 0 almost always. */
   readonly unreadable: number;
 }

@@ -70,5 +70,6 @@ function membersOf(json: string): Members {
 }
 
 function membersBeforeLog(json: string): Members {
-  return JSON.parse(`${json.slice(0, json.indexOf(LOG_KEY))}}`);
+  const logAt = json.indexOf(LOG_KEY);
+  return JSON.parse(logAt < 0 ? json : `${json.slice(0, logAt)}}`);
 }

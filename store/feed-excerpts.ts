@@ -1,4 +1,5 @@
-import { areNamed, type FeedZones } from '../query/plan/feed-zones.ts';
+import { areNamed } from '../query/plan/feed-zones.ts';
+import { type WantedEvents, wantedKey } from '../query/plan/wanted-events.ts';
 import { SerialQueue } from '../work/serial-queue.ts';
 import { BudgetedCache } from './budgeted-cache.ts';
 import type { FeedLine } from './event-store.ts';
@@ -9,26 +10,27 @@ export const PAGE_EVENTS = 8_192;
 /** The most bytes of a page's events and logs together; a single event may be larger. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** A piece of the feed: all events of the wanted zones up to `lastSequence`. */
+/** A piece of the feed: all wanted events up to `lastSequence`. */
 export interface FeedPiece {
   readonly lines: readonly FeedLine[];
   readonly lastSequence: bigint;
+  /** About how many events of the zones were looked at for it. */
+  readonly lookedAt: number;
 }
 
-/** An excerpt of the feed has all events of its zones with a sequence above `after` and up to `upTo`. */
+/** An excerpt of the feed has all its wanted events with a sequence above `after` and up to `upTo`. */
 interface ExcerptBounds {
   readonly after: bigint;
   readonly upTo: bigint;
 }
 
 /** The events that an excerpt is made of, or the first of them where these are too many. */
-interface ExcerptRange extends ExcerptBounds {
-  readonly zones: FeedZones;
-}
+interface ExcerptRange extends ExcerptBounds, WantedEvents {}
 
-/** The zones in the one order by which excerpts of the same zones are found again. */
-export function distinctZones(zones: FeedZones): FeedZones {
-  return areNamed(zones) ? [...new Set(zones)].sort((one, other) => one - other) : zones;
+/** What a reader wants, with the zones in the one order by which excerpts of the same zones are found again. */
+export function distinctWanted({ zones, where, logs = true }: WantedEvents): WantedEvents {
+  const distinct = areNamed(zones) ? [...new Set(zones)].sort((one, other) => one - other) : zones;
+  return where === undefined || where.kind === 'everything' ? { zones: distinct, logs } : { zones: distinct, where, logs };
 }
 
 /** Returns true once a reader at `after` has read a quarter of the excerpt: the next excerpt is then made before it is needed. */
@@ -40,8 +42,8 @@ export function isUnderWay({ after: begin, upTo }: ExcerptBounds, after: bigint)
 const IDLE_MS = 10_000;
 
 interface Entry<Excerpt> {
-  /** Tells the zones of its events from others. */
-  readonly zones: string;
+  /** Tells its wanted from others. */
+  readonly key: string;
   readonly excerpt: Promise<Excerpt>;
   readonly after: bigint;
   /** The end of the range until the excerpt is made, then that of the excerpt. */
@@ -69,8 +71,8 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
   }
 
   /** The excerpt with the events behind `after`, if there is one. It may turn out to end before. */
-  find(zones: FeedZones, after: bigint): Promise<Excerpt> | undefined {
-    const entry = this.#entryOf(zones, after);
+  find(wanted: WantedEvents, after: bigint): Promise<Excerpt> | undefined {
+    const entry = this.#entryOf(wanted, after);
     if (entry === undefined) {
       return undefined;
     }
@@ -84,9 +86,9 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
     if (!this.#entries.makeRoom(1)) {
       return undefined;
     }
-    const { zones, after, upTo } = range;
+    const { after, upTo } = range;
     const excerpt = this.#making.run(() => this.#make(range));
-    const entry: Entry<Excerpt> = { zones: JSON.stringify(zones), excerpt, after, upTo, isMade: false, idleTicks: 0 };
+    const entry: Entry<Excerpt> = { key: wantedKey(range), excerpt, after, upTo, isMade: false, idleTicks: 0 };
     this.#entries.add(entry, entry);
     excerpt.then(
       (made) => {
@@ -102,14 +104,14 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
 
   /** Makes the excerpt of a range, unless it is there or there is no room without evicting one. */
   prepare(range: Range): void {
-    if (this.#entries.values.length < MAX_FEED_EXCERPTS && this.#entryOf(range.zones, range.after) === undefined) {
+    if (this.#entries.values.length < MAX_FEED_EXCERPTS && this.#entryOf(range, range.after) === undefined) {
       void this.open(range);
     }
   }
 
   /** Has to be called where a reader has read the excerpt with the events behind `after` to its end. */
-  done(zones: FeedZones, after: bigint): void {
-    const entry = this.#entryOf(zones, after);
+  done(wanted: WantedEvents, after: bigint): void {
+    const entry = this.#entryOf(wanted, after);
     if (entry !== undefined) {
       this.#entries.evict(entry);
     }
@@ -122,9 +124,9 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
     this.#entries.evictAll();
   }
 
-  #entryOf(zones: FeedZones, sequence: bigint): Entry<Excerpt> | undefined {
-    const key = JSON.stringify(zones);
-    return this.#entries.values.find((entry) => entry.zones === key && entry.after <= sequence && sequence < entry.upTo);
+  #entryOf(wanted: WantedEvents, sequence: bigint): Entry<Excerpt> | undefined {
+    const key = wantedKey(wanted);
+    return this.#entries.values.find((entry) => entry.key === key && entry.after <= sequence && sequence < entry.upTo);
   }
 
   #tick(): void {

@@ -33,7 +33,8 @@ export function exploreCost({ search, histogram, facets, selection, combinations
   return { eventNs: page.eventNs + counts + selected.eventNs, bytes: page.bytes + selected.bytes };
 }
 
-function predicateCost(predicate: Predicate): ReadCost {
+/** What trying a condition on an event costs. */
+export function predicateCost(predicate: Predicate): ReadCost {
   switch (predicate.kind) {
     case 'everything':
       return { eventNs: 0, bytes: 0 };

@@ -1,8 +1,8 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
-import type { FeedZones } from '../../query/plan/feed-zones.ts';
+import type { WantedEvents } from '../../query/plan/wanted-events.ts';
 import { column } from '../columns.ts';
 import { clickhouseDialect, clickhouseStatement } from '../dialect.ts';
-import { inZones } from '../predicate-sql.ts';
+import { inZones, predicateSql } from '../predicate-sql.ts';
 import { int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from '../statement.ts';
 import { SHARDED_EVENTS } from './cluster.ts';
 import { MINUTE_OF_SEQUENCES } from './schema.ts';
@@ -11,18 +11,40 @@ const HIGHEST = 2n ** 63n - 1n;
 
 const slotOf = trusted(`intDiv(seq, ${MINUTE_OF_SEQUENCES})`);
 
-/** A part of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
-export interface ArrivalRange {
-  readonly zones: FeedZones;
+/** A part of the feed: the wanted events with a sequence above `after` and up to `upTo`. */
+export interface ArrivalRange extends WantedEvents {
   readonly after: bigint;
   /** Inclusive. */
   readonly upTo: bigint;
 }
 
+/** The condition that an event is of the zones and the range, whether or not it matches the condition of what is wanted. */
 function inRange({ zones, after, upTo }: ArrivalRange): SqlFragment {
   const inSlots = sql`${slotOf} >= ${int64(after / MINUTE_OF_SEQUENCES)} AND ${slotOf} <= ${int64(upTo / MINUTE_OF_SEQUENCES)}`;
   const inSequence = sql`${inSlots} AND seq > ${int64(after)} AND seq <= ${int64(upTo)}`;
   return zones === 'all' ? inSequence : sql`${inSequence} AND ${inZones(zones, clickhouseDialect)}`;
+}
+
+const IDENTITY = trusted('("shieldZoneId", "timestamp", logId)');
+
+/**
+ * The copies of wanted events in a range, as what follows a FROM. `arrivals` has no fields, so those of a condition are read for the
+ * identities alone that are found by it.
+ */
+function wantedCopies(table: string, range: ArrivalRange): SqlFragment {
+  const { where, after, upTo } = range;
+  const events = trusted(table);
+  if (where === undefined) {
+    return sql`${events} WHERE ${inRange(range)}`;
+  }
+  return sql`${events}
+    WHERE ${IDENTITY} IN (SELECT "shieldZoneId", "timestamp", logId FROM ${events} WHERE ${inRange(range)})
+      AND seq > ${int64(after)} AND seq <= ${int64(upTo)}${ofShards(table, range)} AND ${predicateSql(where, clickhouseDialect)}`;
+}
+
+/** Zones are named once more where that says which shards are asked. */
+function ofShards(table: string, { zones }: ArrivalRange): SqlFragment {
+  return table === SHARDED_EVENTS && zones !== 'all' ? sql` AND ${inZones(zones, clickhouseDialect)}` : NO_SQL;
 }
 
 /** The first minute of arrivals with a copy of an event of the range. Column: the minute; no row where there is none. */
@@ -46,11 +68,12 @@ export function arrivalCountStatement(table: string, range: ArrivalRange): SqlSt
 }
 
 /**
- * The end of the first `limit` copies of events of a range. One row: the sequence of the last of them; whether there are later ones; how
- * many they are. Several copies may have one sequence, where two processes have one number: they are all behind the end, or none of them.
+ * The end of the first `limit` copies of wanted events of a range. One row: the sequence of the last of them, 0 where there are none;
+ * whether there are later ones; how many they are. Several copies may have one sequence, where two processes have one number: they are all
+ * behind the end, or none of them.
  */
 export function pageEndStatement(table: string, range: ArrivalRange, limit: number): SqlStatement {
-  const first = sql`SELECT seq FROM ${trusted(table)} WHERE ${inRange(range)} ORDER BY seq LIMIT ${int64(limit + 1)}`;
+  const first = sql`SELECT seq FROM ${wantedCopies(table, range)} ORDER BY seq LIMIT ${int64(limit + 1)}`;
   const isMore = sql`length(sequences) > ${int64(limit)}`;
   const before = sql`arrayFilter(one -> one < sequences[-1], sequences)`;
   return clickhouseStatement(
@@ -81,24 +104,26 @@ const MEMBERS = TEXT_FIELDS.map((name) => {
 });
 
 /** An event as JSON on one line, as the feed of an embedded store has it. */
-const LINE = sql`concat('{"logId":', ${jsonText(column('logId'))}, ',"shieldZoneId":', toString("shieldZoneId"),
+function line(logs: boolean): SqlFragment {
+  return sql`concat('{"logId":', ${jsonText(column('logId'))}, ',"shieldZoneId":', toString("shieldZoneId"),
   ',"timestamp":', toString("timestamp"),
-  ${joinSql(MEMBERS)}, ',"log":', log, '}')`;
+  ${joinSql(MEMBERS)}${logs ? sql`, ',"log":', log` : NO_SQL}, '}')`;
+}
 
 /**
- * The events of a range, by sequence. A later copy of an event is left out, wherever the first one is. Each row is a line: the sequence, a
- * tab, and the event as JSON, which has no tab. By PREWHERE only the identities are read where no event of the range is; all copies of an
- * event have the same, so that it may come before FINAL.
+ * The wanted events of a range, by sequence. A later copy of an event is left out, wherever the first one is. Each row is a line: the
+ * sequence, a tab, and the event as JSON, which has no tab. By PREWHERE only the identities are read where no event of the range is; all
+ * copies of an event have the same, so that it may come before FINAL. The condition comes behind it, because a later copy that matches
+ * would otherwise stand for a first one that does not.
  */
 export function feedLinesStatement(table: string, range: ArrivalRange): SqlStatement {
-  const { zones, after, upTo } = range;
-  // Zones are named once more where that says which shards are asked.
-  const ofShards = table === SHARDED_EVENTS && zones !== 'all' ? sql` AND ${inZones(zones, clickhouseDialect)}` : NO_SQL;
+  const { where, logs = true, after, upTo } = range;
+  const matches = where === undefined ? NO_SQL : sql` AND ${predicateSql(where, clickhouseDialect)}`;
   return clickhouseStatement(
-    sql`SELECT seq, ${LINE} FROM ${trusted(table)} FINAL
-      PREWHERE ("shieldZoneId", "timestamp", logId) IN
-        (SELECT "shieldZoneId", "timestamp", logId FROM ${trusted(table)} WHERE ${inRange(range)})
-      WHERE seq > ${int64(after)} AND seq <= ${int64(upTo)}${ofShards}
+    sql`SELECT seq, ${line(logs)} FROM ${trusted(table)} FINAL
+      PREWHERE ${IDENTITY} IN
+        (SELECT "shieldZoneId", "timestamp", logId FROM ${wantedCopies(table, range)})
+      WHERE seq > ${int64(after)} AND seq <= ${int64(upTo)}${ofShards(table, range)}${matches}
       ORDER BY seq FORMAT TSVRaw`,
   );
 }

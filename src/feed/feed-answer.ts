@@ -1,3 +1,4 @@
+import { mostLookedAt } from '../../query/plan/wanted-events.ts';
 import type { FeedPosition } from '../../store/event-store.ts';
 import type { AnswerPart } from '../http/answer-writes.ts';
 import { RequestProblem } from '../http/problem.ts';
@@ -20,7 +21,8 @@ interface FeedAnswerOptions extends LineForm {
 }
 
 /**
- * The pieces of an answer: up to `limit` events, a line each, and a last line with the cursor. Where a page cannot be read, the answer ends
+ * The pieces of an answer: up to `limit` events, a line each, and a last line with the cursor. It ends before its limit where as many
+ * events were looked at as may be, or the last page has none that match the condition. Where a page cannot be read, the answer ends
  * after the page before, and its last line says that there are more events. An answer without its last line was cut off, which is so when
  * this throws. `incomplete` in the last line: events at most that belong into the answer and cannot be read; `shortened` and `tooLong`: its
  * long lines (`LongLines`). What is 0 is left out.
@@ -36,12 +38,15 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<re
   let count = 0;
   let unreadable = 0;
   let longLines = NO_LONG_LINES;
+  let lookedAt = 0;
   let held: HeldPage | null = firstPage;
   let next: Promise<HeldPage | null> | undefined;
   try {
     while (held !== null) {
       const { page, end, events, more: hasMore }: HeldPage = held;
       let written = 0;
+      lookedAt += held.lookedAt;
+      const goesOn = events > 0 && lookedAt < mostLookedAt(reading);
       for await (const piece of piecesOf(held, options, threads)) {
         yield [piece.chunk];
         written += piece.events;
@@ -50,7 +55,7 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<re
         longLines = addLongLines(longLines, piece.longLines);
         onPiece(piece);
         const left = limit - count - (events - written);
-        if (hasMore && left > 0) next ??= begin(options, end, left);
+        if (hasMore && goesOn && left > 0) next ??= begin(options, end, left);
         // The next page is awaited after this one, or never where the answer is cut short.
         next?.catch(() => undefined);
       }
@@ -61,7 +66,7 @@ export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<re
       if (isWhole) position = end;
       else await discard(next);
       if (!isWhole) next = undefined;
-      if (more && count < limit) next ??= begin(options, position, limit - count);
+      if (more && goesOn && count < limit) next ??= begin(options, position, limit - count);
       held = (await next) ?? null;
       next = undefined;
     }

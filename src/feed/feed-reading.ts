@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Predicate } from '../../query/plan/search-plan.ts';
+import { mostLookedAt } from '../../query/plan/wanted-events.ts';
 import type { CursorAhead, EventStore, FeedLine, FeedPosition, FeedRequest } from '../../store/event-store.ts';
 import { Deadline } from '../http/interruption.ts';
 import { asReadProblem, RequestProblem } from '../http/problem.ts';
@@ -11,6 +14,7 @@ export interface FeedReading {
   /** The reads of the caller, which wait for its turn. */
   readonly reads: Pick<EventStore, 'readFeed'>;
   readonly zones: FeedRequest['zones'];
+  readonly where: Predicate;
   /** How long one page may take in the store. */
   readonly deadlineMs: number;
   readonly hungUp: AbortSignal;
@@ -29,6 +33,7 @@ export interface HeldPage {
   readonly events: number;
   readonly end: FeedPosition;
   readonly more: boolean;
+  readonly lookedAt: number;
   readonly unreadable: number;
 }
 
@@ -48,12 +53,12 @@ function bytesOf(lines: readonly FeedLine[]): number {
  * may expire in between. Throws RequestProblem where the page cannot be read now.
  */
 export async function readPage(position: FeedPosition, limit: number, reading: FeedReading): Promise<HeldPage | null> {
-  const { store, reads, zones, deadlineMs, hungUp, memory } = reading;
+  const { store, reads, zones, where, deadlineMs, hungUp, memory } = reading;
   let page: Held<PageContent> | undefined;
   try {
     page = await memory.reserve<PageContent>(Math.min(MAX_PAGE_BYTES, limit * EVENT_BYTES), hungUp);
     using deadline = new Deadline(deadlineMs, hungUp);
-    const { lines, ...facts } = await reads.readFeed({ zones, after: position, limit }, { signal: deadline.signal });
+    const { lines, ...facts } = await reads.readFeed({ zones, where, after: position, limit }, { signal: deadline.signal });
     page.keep({ lines }, bytesOf(lines));
     const hasExpired = (await store.positions.afterExpiry(zones, position)) !== undefined;
     // An empty page needs no memory.
@@ -93,7 +98,15 @@ export interface Waiting {
   readonly onWait: () => void;
 }
 
-/** Waits for a page with events. Resolves with an empty page when the time is up or the program stops, and with null as `readPage` does. */
+/**
+ * The pause between two looks for events that match a condition. Every batch wakes its readers, and most batches may have nothing for them.
+ */
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Waits for a page with events, or for one for which as many were looked at as may be. Resolves with an empty page when the time is up or
+ * the program stops, and with null as `readPage` does.
+ */
 export async function awaitPage(
   position: FeedPosition,
   limit: number,
@@ -108,12 +121,15 @@ export async function awaitPage(
   const signals = [timeUp, reading.hungUp];
   for (const signal of signals) signal.addEventListener('abort', giveUp, { once: true });
   try {
-    for (let after = position; ; ) {
+    for (let [after, lookedAt] = [position, 0]; ; ) {
       news = Promise.withResolvers<void>();
       const page = await readPage(after, limit, reading);
       if (page === null || page.events > 0 || timeUp.aborted) return page;
+      lookedAt += page.lookedAt;
+      if (lookedAt >= mostLookedAt(reading)) return page;
       onWait();
-      await news.promise;
+      if (reading.where.kind !== 'everything') await delay(LOOK_EVERY_MS);
+      if (!page.more) await news.promise;
       reading.hungUp.throwIfAborted();
       if (timeUp.aborted) return page;
       after = page.end;

@@ -1,8 +1,19 @@
 import { ZONE_PART_FORM, type ZonePart, zonePartIn } from '../../query/plan/feed-zones.ts';
+import type { Predicate } from '../../query/plan/search-plan.ts';
+import { compileConditions } from '../../query/request/compile-search.ts';
 import { cutText } from '../../query/request/request-errors.ts';
 import { CursorAhead, type EventStore, type FeedPosition, type FeedPositions } from '../../store/event-store.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../formats/feed-formats.ts';
-import { oneOf, type RawQuery, type Reader, readQuery, shownParameter, wholeNumberParameter } from '../http/request-parameters.ts';
+import { compiled } from '../http/problem.ts';
+import {
+  oneOf,
+  type RawQuery,
+  type Reader,
+  readQuery,
+  shownParameter,
+  textParameter,
+  wholeNumberParameter,
+} from '../http/request-parameters.ts';
 import { cursorAhead } from './feed-reading.ts';
 import { MIN_LINE_BYTES } from './line-limit.ts';
 
@@ -20,6 +31,8 @@ export interface FeedQuery {
   readonly maxLine: number | null;
   /** The part of the zones that is asked for; null: all of them. */
   readonly part: ZonePart | null;
+  /** The condition of `search`. */
+  readonly where: Predicate;
 }
 
 /**
@@ -27,13 +40,14 @@ export interface FeedQuery {
  * none.
  */
 export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 'positions'>): Promise<FeedQuery> {
-  const { cursor, limit, format, wait, maxLine, part } = readQuery<{
+  const { cursor, limit, format, wait, maxLine, part, search } = readQuery<{
     cursor: FeedPosition | CursorAhead;
     limit: number;
     format: FeedFormatName;
     wait: number;
     maxLine: number;
     part: ZonePart;
+    search: string;
   }>(query, {
     cursor: await cursorReader((query as RawQuery | undefined)?.['cursor'], positions),
     limit: wholeNumberParameter(1, MAX_EVENTS),
@@ -41,7 +55,9 @@ export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 
     wait: wholeNumberParameter(0, MAX_WAIT_SECONDS),
     maxLine: wholeNumberParameter(MIN_LINE_BYTES, Number.MAX_SAFE_INTEGER),
     part: readPart,
+    search: textParameter,
   });
+  const where = compiled(() => compileConditions(Buffer.from(search ?? '{}')));
   if (cursor instanceof CursorAhead) throw cursorAhead(cursor, { positions });
   return {
     position: cursor ?? (await positions.oldest()),
@@ -50,6 +66,7 @@ export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 
     waitMs: (wait ?? 0) * 1_000,
     maxLine: maxLine ?? null,
     part: part ?? null,
+    where,
   };
 }
 

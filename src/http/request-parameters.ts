@@ -35,6 +35,13 @@ export const zoneParameter: Reader<number> = (value, name, errors) => {
   return undefined;
 };
 
+/** Any text. */
+export const textParameter: Reader<string> = (value, name, errors) => {
+  if (value === undefined || typeof value === 'string') return value;
+  errors.add(name, 'must be given once');
+  return undefined;
+};
+
 /** One of the words, case-sensitive. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
   return (value, name, errors) => {

@@ -1,6 +1,7 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { MAX_ZONE_PARTS } from '../../query/plan/feed-zones.ts';
+import { MAX_LOOKED_AT } from '../../query/plan/wanted-events.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../feed/feed-request.ts';
 import { MAX_READERS, MAX_WAITING_READERS } from '../feed/feed-slots.ts';
 import { MIN_LINE_BYTES } from '../feed/line-limit.ts';
@@ -125,6 +126,17 @@ const STREAM: Examples = {
   },
 };
 
+/** The parameter with the conditions of a feed or tail. */
+function searchInQuery(further: string) {
+  return {
+    name: 'search',
+    in: 'query',
+    description: `The query and filters of a search, and exclude as in an export, as JSON text: only what matches comes${further}`,
+    schema: { type: 'string' },
+    example: '{"filters":[{"field":"action","op":"eq","value":["blocked"]}]}',
+  } as const;
+}
+
 const FEED_PATH = '/shield/event-logs/{shieldZoneId}/feed';
 const TAIL_PATH = '/shield/event-logs/{shieldZoneId}/tail';
 
@@ -175,6 +187,10 @@ export const FEED_GROUP = {
             schema: { type: 'string', pattern: '^[0-9]{1,4}/[0-9]{1,4}$' },
             example: '2/4',
           },
+          searchInQuery(
+            `; an answer ends after about ${MAX_LOOKED_AT} events were looked at, and more is true then. A cursor means the same with it ` +
+              'and without',
+          ),
         ],
         responses: {
           200: answer('A line for each event, and one with the cursor', 'FeedLine', LINES, FEED_MEDIA_TYPES),
@@ -205,13 +221,7 @@ export const FEED_GROUP = {
           'or its conditions cost too much). Ids are cursors of the feed; the header Last-Event-ID goes on after one.',
         parameters: [
           ZONES_IN_PATH,
-          {
-            name: 'search',
-            in: 'query',
-            description: 'The query and filters of a search, and exclude as in an export, as JSON text: only what matches comes',
-            schema: { type: 'string' },
-            example: '{"filters":[{"field":"action","op":"eq","value":["blocked"]}]}',
-          },
+          searchInQuery(''),
           {
             name: 'lastEventId',
             in: 'query',

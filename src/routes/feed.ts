@@ -69,11 +69,11 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
     { onRequest: validateHeaders, exposeHeadRoute: false },
     async (request, reply) => {
       const asked = requestedZones(request.params.shieldZoneId, callerOf(request));
-      const { position, limit, format, waitMs, maxLine, part } = await feedQuery(request.query, store);
+      const { position, limit, format, waitMs, maxLine, part, where } = await feedQuery(request.query, store);
       const zones = part === null ? asked : zonesOfPart(asked, part);
       const slot = takeSlot(slots, reply);
       const hungUp = hangUpSignal(reply.raw);
-      const reading: FeedReading = { store, reads: reads.of(flowOf(request)), zones, deadlineMs: queryDeadlineMs, hungUp, memory };
+      const reading: FeedReading = { store, reads: reads.of(flowOf(request)), zones, where, deadlineMs: queryDeadlineMs, hungUp, memory };
       const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: slot.wait }, reading);
       slot.read();
       if (firstPage === null) throw await expiredCursor(position, reading);

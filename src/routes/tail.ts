@@ -56,7 +56,7 @@ export async function tailRoutes(app: FastifyInstance, { store, metrics, limits 
     { onRequest: validateHeaders, exposeHeadRoute: false },
     async (request, reply) => {
       const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
-      const { matcher, position } = await readTailRequest(request.query, request.headers, store);
+      const { matcher, where, position } = await readTailRequest(request.query, request.headers, store);
       if ((await store.positions.afterExpiry(zones, position)) !== undefined) throw await expiredCursor(position, { store, zones });
       if (hub.watcherCount >= maxWatchers) {
         const detail = `There are ${maxWatchers} live tails already, and no more are served; try again when one has ended`;
@@ -64,7 +64,7 @@ export async function tailRoutes(app: FastifyInstance, { store, metrics, limits 
       }
       // An unread body would hide that the client has gone.
       request.raw.resume();
-      const watcher = new TailWatcher({ zones, matcher, position, outlet: openStream(reply), maxBufferedBytes });
+      const watcher = new TailWatcher({ zones, matcher, where, position, outlet: openStream(reply), maxBufferedBytes });
       watcher.write([readyFrame(store.positions.encode(position))]);
       hub.add(watcher);
     },

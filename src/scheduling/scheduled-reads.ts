@@ -1,6 +1,7 @@
-import { exploreCost, type ReadCost, RULES_COST, searchCost } from '../../query/plan/read-cost.ts';
-import type { TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
+import { exploreCost, predicateCost, type ReadCost, RULES_COST, searchCost } from '../../query/plan/read-cost.ts';
+import type { Predicate, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { RowPiece, SearchResult } from '../../query/plan/search-result.ts';
+import { mostLookedAt } from '../../query/plan/wanted-events.ts';
 import type { EventStore, SearchOptions } from '../../store/event-store.ts';
 import type { FairQueue, QueuedRead } from './fair-queue.ts';
 
@@ -19,6 +20,12 @@ const ZONES: Estimate = { isLight: true, bytes: 0, isRefusable: true };
 
 /** What a page of the feed or an export takes: nothing has to be looked through for its events. Slots bound the number of such reads. */
 const PAGE: Estimate = { isLight: true, bytes: 0, isRefusable: false };
+
+/** What a page takes for whose events others are looked at. */
+function pageWhere(where: Predicate): Estimate {
+  const { eventNs, bytes } = predicateCost(where);
+  return { ...PAGE, isLight: eventNs * mostLookedAt({ where }) <= LIGHT_NS, bytes };
+}
 
 /** The reads of a store, each of which waits for its turn in the queue. */
 export class ScheduledReads {
@@ -54,7 +61,9 @@ export class ScheduledReads {
         const estimate = { ...this.#estimated(searchCost(plan), plan.zones, plan.window), isRefusable: false };
         return this.#inTurn(flow, store.readAll(plan, options), estimate, options);
       },
-      readFeed: (request, options) => this.#run(flow, PAGE, options, () => store.readFeed(request, options)),
+      readFeed: (request, options) => {
+        return this.#run(flow, pageWhere(request.where ?? { kind: 'everything' }), options, () => store.readFeed(request, options));
+      },
     };
   }
 

@@ -1,5 +1,6 @@
 import { type MatchSubject, matchSubject } from '../../query/match/match-event.ts';
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
+import { anyOf, type WantedEvents } from '../../query/plan/wanted-events.ts';
 import type { FeedPage, FeedPositions } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { droppedFrame, eventData, eventFrame } from './tail-frames.ts';
@@ -93,8 +94,13 @@ function eventFrames(event: FeedEvent): EventFrames {
   };
 }
 
+/** Returns what all these watchers want together, and maybe more. */
+export function wantedBy(watchers: readonly TailWatcher[]): WantedEvents {
+  return { zones: zonesOf(watchers), where: anyOf(watchers.map(({ where }) => where)) };
+}
+
 /** Returns the zones of all these watchers together. */
-export function zonesOf(watchers: readonly TailWatcher[]): ZoneSelection {
+function zonesOf(watchers: readonly TailWatcher[]): ZoneSelection {
   const zones = new Set<number>();
   for (const watcher of watchers) {
     if (watcher.zones === 'all') return 'all';

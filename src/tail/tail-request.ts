@@ -1,25 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type CostedMatcher, compileMatcher } from '../../query/match/match-event.ts';
+import type { Predicate } from '../../query/plan/search-plan.ts';
+import { wholeValues } from '../../query/plan/wanted-events.ts';
 import { compileConditions } from '../../query/request/compile-search.ts';
 import { cutText } from '../../query/request/request-errors.ts';
 import { CursorAhead, type EventStore, type FeedPosition } from '../../store/event-store.ts';
 import { cursorAhead } from '../feed/feed-reading.ts';
 import { compiled, invalidRequest } from '../http/problem.ts';
-import { type Reader, readQuery } from '../http/request-parameters.ts';
+import { readQuery, textParameter } from '../http/request-parameters.ts';
 import { TAIL_WORK } from './tail-limits.ts';
 
 /** A client's request for the live tail. */
 export interface TailRequest {
   readonly matcher: CostedMatcher;
+  /** The part of the conditions that asks for whole values: the store looks for it, and the matcher tries what it finds. */
+  readonly where: Predicate;
   /** The client has every event up to here. Without an id in the request that is the newest event. */
   readonly position: FeedPosition;
 }
-
-const text: Reader<string> = (value, name, errors) => {
-  if (value === undefined || typeof value === 'string') return value;
-  errors.add(name, 'must be given once');
-  return undefined;
-};
 
 /**
  * Reads the parameters `search` (JSON with `query`, `filters` and `exclude`) and `lastEventId`. The header `Last-Event-ID`, which a client
@@ -31,13 +29,19 @@ export async function readTailRequest(
   headers: IncomingHttpHeaders,
   { positions }: Pick<EventStore, 'positions'>,
 ): Promise<TailRequest> {
-  const { search, lastEventId } = readQuery<{ search: string; lastEventId: string }>(query, { search: text, lastEventId: text });
+  const { search, lastEventId } = readQuery<{ search: string; lastEventId: string }>(query, {
+    search: textParameter,
+    lastEventId: textParameter,
+  });
   const header = headers['last-event-id'];
-  const matcher = compileMatcher(compiled(() => compileConditions(Buffer.from(search ?? '{}'))));
+  const conditions = compiled(() => compileConditions(Buffer.from(search ?? '{}')));
+  const matcher = compileMatcher(conditions);
   refuseCostly(matcher);
-  if (typeof header === 'string' && header !== '') return { matcher, position: await positionOf(header, 'Last-Event-ID', positions) };
-  if (lastEventId !== undefined) return { matcher, position: await positionOf(lastEventId, 'lastEventId', positions) };
-  return { matcher, position: await positions.newest() };
+  const where = wholeValues(conditions);
+  if (typeof header === 'string' && header !== '')
+    return { matcher, where, position: await positionOf(header, 'Last-Event-ID', positions) };
+  if (lastEventId !== undefined) return { matcher, where, position: await positionOf(lastEventId, 'lastEventId', positions) };
+  return { matcher, where, position: await positions.newest() };
 }
 
 /** Throws RequestProblem `request.invalid` for conditions with too many scans, because all tails match on the main thread. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { CostedMatcher } from '../../query/match/match-event.ts';
-import type { ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { Predicate, ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { FeedPosition } from '../../store/event-store.ts';
 import { droppedFrame } from './tail-frames.ts';
 import { MAX_UNREAD_HEARTBEATS } from './tail-limits.ts';
@@ -10,6 +10,8 @@ import { WorkAllowance } from './tail-work.ts';
 export interface TailWatcherOptions {
   readonly zones: ZoneSelection;
   readonly matcher: CostedMatcher;
+  /** What the matcher finds, and maybe more: the store looks for it. */
+  readonly where: Predicate;
   /** The client has every event up to here. */
   readonly position: FeedPosition;
   /** The response, with its headers sent. */
@@ -22,6 +24,7 @@ export interface TailWatcherOptions {
 export class TailWatcher {
   readonly zones: ZoneSelection;
   readonly matcher: CostedMatcher;
+  readonly where: Predicate;
   readonly work = new WorkAllowance();
   /** Every matching event up to here was written, or left out and counted. */
   position: FeedPosition;
@@ -36,10 +39,11 @@ export class TailWatcher {
   /** Heartbeats in a row at which the client had unread bytes. */
   #unreadHeartbeats = 0;
 
-  constructor({ zones, matcher, position, outlet, maxBufferedBytes }: TailWatcherOptions) {
+  constructor({ zones, matcher, where, position, outlet, maxBufferedBytes }: TailWatcherOptions) {
     this.zones = zones;
     this.#zones = new Set(zones === 'all' ? [] : zones);
     this.matcher = matcher;
+    this.where = where;
     this.position = position;
     this.#outlet = outlet;
     this.#maxBufferedBytes = maxBufferedBytes;

@@ -30,6 +30,7 @@ import type { ReadPath } from './read-path.ts';
 import type { Closing } from './runtime/closing.ts';
 import type { BlobFile } from './segment/blob-file.ts';
 import type { DamagedSegment } from './segment/segment.ts';
+import { ingestTimeAt } from './snapshot/ingest-times.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { WritePath } from './write-path.ts';
 
@@ -44,6 +45,8 @@ export interface StoreParts extends ReadPath, WritePath, Pick<OpenEngine, 'alias
   /** What a check of all files reads. */
   readonly checkedParts: () => CheckedParts;
   readonly closing: Closing;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /** The event store in this process: journals and segments are Parquet files, which DuckDB searches. */
@@ -83,12 +86,20 @@ export class EmbeddedStore implements EventStore {
     return exportRows(plan, this.#parts, signal);
   }
 
-  async readFeed({ zones, after, limit }: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
-    using reading = this.#parts.readings.begin(signal);
-    const page = await this.#parts.feed.read({ zones, limit, afterSequence: sequenceOf(after) }, reading.signal);
-    const { lines, more, lastSequence } = page;
-    const unreadable = this.#parts.versions.unreadableBetween(zones, sequenceOf(after) + 1n, lastSequence);
-    return { lines, more, unreadable, end: this.positions.advance(after, { sequence: lastSequence }) };
+  async readFeed({ after, limit, ...wanted }: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
+    const { readings, feed, versions, pipeline, now } = this.#parts;
+    using reading = readings.begin(signal);
+    // Of what is appended from here on, nothing is taken in before this time.
+    const seen = { endSequence: versions.endSequence, atMs: pipeline.pendingBytes === 0 ? now() : undefined };
+    const page = await feed.read({ wanted, limit, afterSequence: sequenceOf(after) }, reading.signal);
+    const { lines, more, lastSequence, lookedAt } = page;
+    const last = lines.at(-1);
+    const isAtEnd = !more || lastSequence >= seen.endSequence - 1n;
+    const newest = isAtEnd ? seen.endSequence - 1n : lastSequence;
+    const completeToMs =
+      (isAtEnd ? seen.atMs : undefined) ?? (last?.sequence === newest ? last.ingestedAtMs : ingestTimeAt(versions, newest));
+    const unreadable = versions.unreadableBetween(wanted.zones, sequenceOf(after) + 1n, lastSequence);
+    return { lines, more, lookedAt, completeToMs, unreadable, end: this.positions.advance(after, { sequence: lastSequence }) };
   }
 
   mostEvents(zones: ZoneSelection, window: TimeWindow): number {

@@ -86,6 +86,7 @@ export async function openEmbeddedStore(options: StoreOptions, tuning: StoreTuni
       checkFolder,
       checkedParts,
       closing,
+      now,
     });
   } catch (error) {
     await closing.close();

@@ -47,10 +47,14 @@ function plan(zones: ZoneSelection): SearchPlan {
 
 const range = (zones: FeedZones): ArrivalRange => ({ zones, after: 0n, upTo: 1n << 61n });
 
+const BLOCKED = { kind: 'equals', column: 'action', values: ['blocked'], folded: true } as const;
+
 const FEED_STATEMENTS: Readonly<Record<string, (zones: FeedZones) => SqlStatement>> = {
   'first minute of the feed': (zones) => firstSlotStatement(EVENTS, range(zones)),
   'end of a page of the feed': (zones) => pageEndStatement(EVENTS, range(zones), 3),
   'lines of the feed': (zones) => feedLinesStatement(EVENTS, range(zones)),
+  'end of a page of the feed for a condition': (zones) => pageEndStatement(EVENTS, { ...range(zones), where: BLOCKED }, 3),
+  'lines of the feed for a condition': (zones) => feedLinesStatement(EVENTS, { ...range(zones), where: BLOCKED }),
 };
 
 /** Every kind of statement about events of some zones. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 import { MAX_ZONE_PARTS } from '../../query/plan/feed-zones.ts';
+import { MAX_LOOKED_AT } from '../../query/plan/wanted-events.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { readPage } from '../../src/feed/feed-reading.ts';
+import { type FeedReading, readPage } from '../../src/feed/feed-reading.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
 import { FeedSlots, MAX_READERS, MAX_WAITING_READERS } from '../../src/feed/feed-slots.ts';
 import { MIN_LINE_BYTES } from '../../src/feed/line-limit.ts';
@@ -32,10 +33,11 @@ function pageWithin(ms: number): Promise<string> {
   const isSlow = ms > 100;
   const changes = isSlow ? { readFeed: () => new Promise<never>(() => undefined) } : {};
   const store = alteredStore(app.store, changes);
-  const reading = {
+  const reading: FeedReading = {
     store,
     reads: new ScheduledReads(store, new FairQueue()).of('a caller'),
     zones: [7],
+    where: { kind: 'everything' },
     deadlineMs: isSlow ? 100 : 60_000,
     hungUp: new AbortController().signal,
     memory: new PageMemory(1024 ** 3),
@@ -66,6 +68,10 @@ describeLimits('Feed', import.meta.filename, {
   'parts of the zones, `N` of `part`': {
     is: count(MAX_ZONE_PARTS),
     ask: async (parts) => outcomeOf(await feed(`limit=1&part=1/${parts}`)),
+  },
+  'events that are looked at for an answer with `search`': {
+    is: count(MAX_LOOKED_AT),
+    elsewhere: 'an answer ends once so many events were looked at, with a cursor behind them, from which the next one goes on',
   },
   'time of a page in the store': {
     is: milliseconds(loadConfig({}).queryDeadlineMs),

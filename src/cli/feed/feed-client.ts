@@ -8,6 +8,8 @@ export interface FeedClientOptions extends AskedProgram {
   readonly format: string;
   /** The part of the zones, `K/N`; null: all of them. */
   readonly part: string | null;
+  /** The conditions of the events, as JSON; null: all of them. */
+  readonly search: string | null;
   /** The most that a line may take, in bytes; null: any length. */
   readonly maxLine: number | null;
   /** The limit of a page, decompressed. */
@@ -81,8 +83,8 @@ export async function readFeedPage(
   options: FeedClientOptions,
   { cursor, limit, waitSeconds, signal }: PageRequest,
 ): Promise<ReadPage | CursorMoved> {
-  const { client, format, part, maxLine, maxAnswerBytes, now } = options;
-  const optional = { cursor, part, maxLine: maxLine === null ? null : String(maxLine) };
+  const { client, format, part, search, maxLine, maxAnswerBytes, now } = options;
+  const optional = { cursor, part, search, maxLine: maxLine === null ? null : String(maxLine) };
   const given = Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== null);
   const query = { ...Object.fromEntries(given), limit: String(limit), format, wait: String(waitSeconds) };
   const { url, headers } = questionTo(options, { operation: 'feed', query, accept: 'application/x-ndjson' });

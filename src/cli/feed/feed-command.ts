@@ -16,6 +16,7 @@ import { DeliveryError, type RecordPosition, type Sink, type SinkPosition } from
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { syslogSink } from '../../sinks/syslog-sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
+import { conditionsOfLine, tellNotes } from '../search/search-options.ts';
 import { endProcess, GRACE_MS, stopInSteps } from '../stop-signals.ts';
 import { type FeedCounts, type FeedOutcome, isStop, runFeed } from './feed-loop.ts';
 import { FEED_HELP, type FeedOptions, parseFeedOptions } from './feed-options.ts';
@@ -101,8 +102,14 @@ function told({ delivered, expired, rejected, shortened, tooLong }: FeedCounts, 
   return `${delivered} events delivered to ${name}${past}${aside}${long}`;
 }
 
+/** The conditions of a search line as the feed takes them. */
+function searchOf(line: string): string {
+  const { query, filters, exclude } = conditionsOfLine(line);
+  return JSON.stringify({ query, filters, exclude });
+}
+
 async function feed({ options, stateFile, stdout, stopping, givenUp, patience, tell }: Running): Promise<FeedOutcome> {
-  const { url, zone, part, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile, maxLine } = options;
+  const { url, zone, part, search: line, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile, maxLine } = options;
   const trust = trustOf(options.caFile);
   const client = createHttpClient(trust);
   let { cursor, position, zones } = stateFile.state;
@@ -126,7 +133,8 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     if (isStop(error, [stopping])) return 'stopped';
     throw error;
   }
-  const reader = { client, url, zone, part, accessKey, format, maxLine, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
+  const search = line === null ? null : searchOf(line);
+  const reader = { client, url, zone, part, search, accessKey, format, maxLine, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
   let total: FeedCounts = { delivered: 0, expired: 0, rejected: 0, ...NO_LONG_LINES };
   try {
     const loop = {
@@ -160,8 +168,9 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
 
 async function run(args: readonly string[], { env, stdout, stderr }: CommandIo): Promise<ExitStatus> {
   const options = parseFeedOptions(args, env);
-  const { url, zone, part, format, target } = options;
-  const identity = { url: url.href, zone, part, format, to: targetText(target) };
+  const { url, zone, part, search, format, target } = options;
+  const identity = { url: url.href, zone, part, search, format, to: targetText(target) };
+  if (search !== null) tellNotes('feed', search, stderr);
   const stateFile = openFeedState(options.stateFile ?? defaultStateFile(identity, env), identity);
   const { stopping, givenUp, dispose } = stopInSteps();
   let end: NodeJS.Timeout | undefined;

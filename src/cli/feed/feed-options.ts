@@ -10,6 +10,7 @@ import type { HecFields } from '../../sinks/hec-sink.ts';
 import { FACILITIES, type Facility, SEVERITIES, type Severity } from '../../sinks/syslog-sink.ts';
 import { type CommandIo, parseCommandLine, UsageError } from '../command.ts';
 import { choice, duration, optional, refuseFlag, wholeNumberFlag, zoneList } from '../flag-values.ts';
+import { conditionsOfLine } from '../search/search-options.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, clientSecret, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { type FeedTarget, type FeedTargetKind, isLoopback, parseFeedTarget } from './feed-target.ts';
 
@@ -22,6 +23,8 @@ export interface FeedOptions {
   /** The part of the zones as the feed takes it, `K/N`; null: all of them. */
   readonly part: string | null;
   readonly format: FeedFormatName;
+  /** The search line of the events that are passed on; null: all of them. */
+  readonly search: string | null;
   /** The most that a line may take, in bytes; null: any length. */
   readonly maxLine: number | null;
   readonly target: FeedTarget;
@@ -68,7 +71,7 @@ const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
 };
 
 const VALUE_FLAGS = [
-  ...['zone', 'part', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'max-line', 'give-up-after', 'ca'],
+  ...['zone', 'part', 'search', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'max-line', 'give-up-after', 'ca'],
   ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip' && name !== 'accept-any'),
 ];
 
@@ -93,6 +96,12 @@ function byteSize(flag: string, text: string): number {
 function lineSize(text: string): number {
   const size = byteSize('max-line', text);
   return size >= MIN_LINE_BYTES ? size : refuseFlag('max-line', text, `a size of ${MIN_LINE_BYTES} bytes or more, such as 8k`);
+}
+
+/** A search line without faults. */
+function searchLine(line: string): string {
+  conditionsOfLine(line);
+  return line;
 }
 
 function zonePart(text: string): string {
@@ -187,6 +196,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     accessKey: accessKeyOf(flags, env),
     zone: zoneList(required(flags, 'zone', 'ZONE[,ZONE…] or all')),
     part: optional(flags, 'part', zonePart),
+    search: optional(flags, 'search', searchLine),
     format,
     target,
     stateFile: flags['state'] ?? null,
@@ -236,6 +246,8 @@ state file, after the target has accepted a batch: whatever is killed, no event 
       http://… or https://…         POST of NDJSON; a 2xx accepts a batch, unless its body tells of refused events
       syslog+tcp://HOST:PORT        RFC 5424 messages with octet counting; syslog+tls:// with TLS
       splunk-hec+https://HOST:PORT  Splunk's HTTP event collector (splunk-hec+http:// on loopback)
+  --search LINE
+      Only the events that this search finds, such as 'action:blocked -country:NL'; the words are those of 'shieldlog search --help'.
   --format ${FEED_FORMAT_NAMES.join('|')}
       How the events are written (default ${DEFAULT_FEED_FORMAT}: what 'shieldlog ingest' takes).
   --part K/N
@@ -246,7 +258,7 @@ state file, after the target has accepted a batch: whatever is killed, no event 
 ${ACCESS_KEY_HELP}
   --state FILE
       Where it is kept how far it got. Default: feed-HASH.json in $XDG_STATE_HOME/shieldlog (unset: ~/.local/state/shieldlog), HASH
-      being of --url, --zone, --part, --format and --to. A copy of it is a beginning for each of several parts.
+      being of --url, --zone, --part, --search, --format and --to. A copy of it is a beginning for each of several parts.
   --from-now
       Where there is no state yet, begin with the events to come; without it, with the oldest there are.
   --once

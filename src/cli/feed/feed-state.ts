@@ -10,6 +10,8 @@ export interface FeedIdentity {
   readonly zone: string;
   /** The part of the zones, `K/N`; null: all of them. */
   readonly part: string | null;
+  /** The search line of its events; null: all of them. */
+  readonly search: string | null;
   readonly format: string;
   readonly to: string;
 }
@@ -35,8 +37,9 @@ export interface FeedStateFile {
 
 /** `$XDG_STATE_HOME/shieldlog/feed-….json` (unset: `~/.local/state/…`), with a hash of the identity in its name. */
 export function defaultStateFile(identity: FeedIdentity, env: Readonly<Record<string, string | undefined>>): string {
-  const { url, zone, part, format, to } = identity;
-  return join(stateFolder(env), stateFileName('feed', [url, zone, format, to, ...(part === null ? [] : [part])]));
+  const { url, zone, part, search, format, to } = identity;
+  const narrowed = [...(part === null ? [] : [part]), ...(search === null ? [] : ['search', search])];
+  return join(stateFolder(env), stateFileName('feed', [url, zone, format, to, ...narrowed]));
 }
 
 function parseState(path: string, text: string): Readonly<Record<string, unknown>> {
@@ -55,8 +58,9 @@ function partOf(part: unknown): ZonePart {
   return (typeof part === 'string' ? zonePartIn(part) : null) ?? { modulo: 1, remainder: 0 };
 }
 
-function named({ zone, part }: Readonly<Record<string, unknown>>): string {
-  return `zone ${String(zone)}${typeof part === 'string' ? `, part ${part}` : ''}`;
+function named({ zone, part, search }: Readonly<Record<string, unknown>>): string {
+  const ofPart = typeof part === 'string' ? `, part ${part}` : '';
+  return `zone ${String(zone)}${ofPart}${typeof search === 'string' ? `, search ${JSON.stringify(search)}` : ''}`;
 }
 
 function readState(path: string, identity: FeedIdentity): FeedState {
@@ -64,7 +68,8 @@ function readState(path: string, identity: FeedIdentity): FeedState {
   if (text === null) return { cursor: null, position: null, zones: null };
   const found = parseState(path, text);
   // What a whole has read, its parts have read.
-  if (found['zone'] !== identity.zone || !hasPart(partOf(found['part']), partOf(identity.part))) {
+  const isOfSearch = (found['search'] ?? null) === identity.search;
+  if (found['zone'] !== identity.zone || !isOfSearch || !hasPart(partOf(found['part']), partOf(identity.part))) {
     throw new CommandFailed(
       `the state ${path} is of the feed of ${named(found)}, not of ${named({ ...identity })}; name another with --state`,
     );

@@ -1,18 +1,20 @@
+import { mostLookedAt } from '../../../query/plan/wanted-events.ts';
 import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndStatement } from '../../../sql/clickhouse/feed-statements.ts';
-import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { MINUTE_OF_SEQUENCES } from '../../../sql/clickhouse/schema.ts';
 import { abortable } from '../../../work/abortable.ts';
 import type { FeedLine, FeedPage, FeedRequest } from '../../event-store.ts';
-import { distinctZones, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
+import { distinctWanted, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { isTooMuchAtOnce } from '../server/server-error.ts';
 import { type ClickhouseSettings, settingsOfZones } from '../server/settings.ts';
 import type { Visibility } from '../server/visibility.ts';
-import { type ClickhousePositions, sequenceAt } from './positions.ts';
+import { type ClickhousePositions, ingestTimeOf, sequenceAt } from './positions.ts';
 
 /** The most of an excerpt. The events of a minute lie in all parts of the table, so that reading more of them takes little longer. */
 const EXCERPT_EVENTS = 60_000;
+/** So many copies of events are looked at by one statement for those that match: it holds their identities. */
+const LOOKED_AT_ONCE = 250_000;
 /** The share of an excerpt that is filled where its events are as long as those before. */
 const FILLED = 0.8;
 /** What an event takes until one was read. */
@@ -33,11 +35,18 @@ interface FeedOptions {
   readonly excerptBytes: number;
 }
 
-/** The events of some zones with a sequence above `after` and up to `upTo`. */
+/** The wanted events with a sequence above `after` and up to `upTo`. */
 interface Excerpt {
   readonly after: bigint;
   readonly upTo: bigint;
   readonly lines: readonly FeedLine[];
+  /** How many events were looked at for each sequence that it spans. */
+  readonly density: number;
+}
+
+/** A range of which a statement looks at so many events at most. */
+interface BoundedRange extends ArrivalRange {
+  readonly lookedAt: number;
 }
 
 /** How much is read at once; a single event may have more bytes. */
@@ -59,16 +68,17 @@ export class Feed {
   }
 
   /** One page, which ends before its limit where its events are long, or where those that a reader may see end. */
-  async read({ zones, after, limit }: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
+  async read({ after, limit, ...request }: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
     const { visibility, positions } = this.#options;
-    const wanted = distinctZones(zones);
+    const wanted = distinctWanted(request);
+    const mostLooked = mostLookedAt(wanted);
     const upTo = (await visibility.horizon(signal)) - 1n;
     const most = Math.min(limit, PAGE_EVENTS);
     const lines: FeedLine[] = [];
-    let [reached, bytes] = [sequenceAt(after), 0];
-    while (reached < upTo && lines.length < most && bytes < PAGE_BYTES) {
+    let [reached, bytes, lookedAt] = [sequenceAt(after), 0, 0];
+    while (reached < upTo && lines.length < most && bytes < PAGE_BYTES && lookedAt < mostLooked) {
       const budget = { events: most - lines.length, bytes: PAGE_BYTES - bytes };
-      const piece = await this.#readPiece({ zones: wanted, after: reached, upTo }, budget, signal);
+      const piece = await this.#readPiece({ ...wanted, after: reached, upTo }, budget, signal);
       const pieceBytes = bytesOf(piece.lines);
       if (lines.length > 0 && pieceBytes > budget.bytes) {
         break;
@@ -76,9 +86,18 @@ export class Feed {
       lines.push(...piece.lines);
       bytes += pieceBytes;
       reached = piece.lastSequence;
+      lookedAt += piece.lookedAt;
     }
-    const more = reached < upTo && (await this.#firstSlot({ zones: wanted, after: reached, upTo }, signal)) !== undefined;
-    return { lines, more, unreadable: 0, end: positions.advance(after, { sequence: reached }) };
+    const more = reached < upTo && (await this.#firstSlot({ ...wanted, after: reached, upTo }, signal)) !== undefined;
+    const completeToMs = ingestTimeOf((more ? reached : upTo) + 1n);
+    return {
+      lines,
+      more,
+      lookedAt: Math.max(lookedAt, lines.length),
+      completeToMs,
+      unreadable: 0,
+      end: positions.advance(after, { sequence: reached }),
+    };
   }
 
   /** Ends excerpts that are being made. */
@@ -87,40 +106,42 @@ export class Feed {
     await this.#excerpts.close();
   }
 
-  /** The next events of a range: all of a minute where these are few, else some of an excerpt. */
+  /** The next events of a range: all of what is looked at together where these are few, else some of an excerpt. */
   async #readPiece(range: ArrivalRange, budget: ReadBudget, signal: AbortSignal): Promise<FeedPiece> {
-    const found = this.#excerpts.find(range.zones, range.after);
+    const found = this.#excerpts.find(range, range.after);
     if (found !== undefined) {
       return this.#readExcerpt(await abortable(found, signal), range, budget);
     }
-    const inMinute = await this.#firstMinute(range, signal);
-    if (inMinute === undefined) {
-      return { lines: [], lastSequence: range.upTo };
+    const bounded = await this.#bounded(range, signal);
+    if (bounded === undefined) {
+      return { lines: [], lastSequence: range.upTo, lookedAt: 0 };
     }
+    const { lookedAt } = bounded;
     const pageBudget = { events: budget.events, bytes: PAGE_BYTES };
-    if ((await this.#firstSequences(inMinute, pageBudget.events, signal)).isAll) {
-      const lines = await this.#linesWithin(inMinute, PAGE_BYTES, signal);
+    const { isAll, count } = await this.#firstSequences(bounded, pageBudget.events, signal);
+    if (isAll) {
+      const lines = count === 0 ? [] : await this.#linesWithin(bounded, PAGE_BYTES, signal);
       if (lines !== undefined) {
-        return { lines, lastSequence: inMinute.upTo };
+        return { lines, lastSequence: bounded.upTo, lookedAt };
       }
     }
     const excerpt = this.#excerpts.open(range);
     if (excerpt !== undefined) {
       return this.#readExcerpt(await abortable(excerpt, signal), range, budget);
     }
-    const { lines, upTo } = await this.#readFirst(inMinute, pageBudget, signal);
-    return { lines, lastSequence: upTo };
+    const { lines, upTo } = await this.#readFirst(bounded, pageBudget, signal);
+    return { lines, lastSequence: upTo, lookedAt };
   }
 
   #readExcerpt(excerpt: Excerpt, range: ArrivalRange, budget: ReadBudget): FeedPiece {
-    const { zones, after } = range;
+    const { after } = range;
     if (excerpt.upTo <= after) {
       // It has fewer events than its range. The next one is looked for, which may have to be made.
-      return { lines: [], lastSequence: after };
+      return { lines: [], lastSequence: after, lookedAt: 0 };
     }
     const piece = firstOf(excerpt, after, budget);
     if (piece.lastSequence >= excerpt.upTo) {
-      this.#excerpts.done(zones, after);
+      this.#excerpts.done(range, after);
     } else if (isUnderWay(excerpt, piece.lastSequence) && excerpt.upTo < range.upTo) {
       this.#excerpts.prepare({ ...range, after: excerpt.upTo });
     }
@@ -129,34 +150,52 @@ export class Feed {
 
   async #makeExcerpt(range: ArrivalRange): Promise<Excerpt> {
     const { signal } = this.#closing;
-    const inMinute = await this.#firstMinute(range, signal);
-    return inMinute === undefined
-      ? { ...range, lines: [] }
-      : await this.#readFirst(inMinute, { events: EXCERPT_EVENTS, bytes: this.#options.excerptBytes }, signal);
+    const bounded = await this.#bounded(range, signal);
+    return bounded === undefined
+      ? { ...range, lines: [], density: 0 }
+      : await this.#readFirst(bounded, { events: EXCERPT_EVENTS, bytes: this.#options.excerptBytes }, signal);
   }
 
   /** The first events of a range that fit into a budget, at least those of one sequence. */
-  async #readFirst(range: ArrivalRange, budget: ReadBudget, signal: AbortSignal): Promise<Excerpt> {
+  async #readFirst(range: BoundedRange, budget: ReadBudget, signal: AbortSignal): Promise<Excerpt> {
+    const density = range.lookedAt / Number(range.upTo - range.after);
     const expected = Math.max(1, Math.floor((FILLED * budget.bytes) / this.#eventBytes));
     for (let events = Math.min(budget.events, expected); ; ) {
       const { end, isAll, count } = await this.#firstSequences(range, events, signal);
       const upTo = isAll ? range.upTo : end;
       const lines = await this.#linesWithin({ ...range, upTo }, count === 1 ? undefined : budget.bytes, signal);
       if (lines !== undefined) {
-        return { after: range.after, upTo, lines };
+        return { after: range.after, upTo, lines, density };
       }
       events = Math.ceil(count / FEWER);
     }
   }
 
-  /** The part of a range in the first minute that has events of it; undefined where there are none. */
-  async #firstMinute(range: ArrivalRange, signal: AbortSignal): Promise<ArrivalRange | undefined> {
+  /**
+   * The part of a range that is read together; undefined where there are no events of its zones. Without a condition it is the first minute
+   * that has some. With one it is so many minutes from there on, or so much of one, that about as many events are looked at as may be.
+   */
+  async #bounded(range: ArrivalRange, signal: AbortSignal): Promise<BoundedRange | undefined> {
     const slot = await this.#firstSlot(range, signal);
     if (slot === undefined) {
       return undefined;
     }
-    const end = (slot + 1n) * MINUTE_OF_SEQUENCES - 1n;
-    return end < range.upTo ? { ...range, upTo: end } : range;
+    const withMinutes = (minutes: bigint): ArrivalRange => {
+      const end = (slot + minutes) * MINUTE_OF_SEQUENCES - 1n;
+      return end < range.upTo ? { ...range, upTo: end } : range;
+    };
+    if (range.where === undefined) {
+      return { ...withMinutes(1n), lookedAt: 0 };
+    }
+    const { zones, after } = range;
+    const most = Math.min(mostLookedAt(range), LOOKED_AT_ONCE);
+    for (let minutes = 1n; ; minutes *= 2n) {
+      const wider = withMinutes(minutes);
+      const { end, isAll, count } = await this.#firstSequences({ zones, after, upTo: wider.upTo }, most, signal);
+      if (!isAll || wider.upTo === range.upTo || count > most / 2) {
+        return { ...wider, upTo: isAll ? wider.upTo : end, lookedAt: count };
+      }
+    }
   }
 
   async #firstSlot(range: ArrivalRange, signal: AbortSignal): Promise<bigint | undefined> {
@@ -164,7 +203,7 @@ export class Feed {
     return rows[0] && BigInt(String(rows[0][0]));
   }
 
-  /** The first `limit` sequences of a range that has some: the last of them, how many they are, and whether these are all. */
+  /** The first `limit` sequences of a range: the last of them, 0 without any, how many they are, and whether these are all. */
   async #firstSequences(range: ArrivalRange, limit: number, signal: AbortSignal) {
     const row = await this.#options.client.readRow(pageEndStatement(this.#options.table, range, limit), this.#reading(range, signal));
     const [end, hasMore, count] = row as readonly [string, boolean | number, string | number];
@@ -199,10 +238,13 @@ function bytesOf(lines: readonly FeedLine[]): number {
 }
 
 /** The first events of an excerpt behind `after` that fit into a budget, at least one. They are copies, so that it can be dropped. */
-function firstOf({ lines, upTo }: Excerpt, after: bigint, budget: ReadBudget): FeedPiece {
+function firstOf({ lines, upTo, density }: Excerpt, after: bigint, budget: ReadBudget): FeedPiece {
+  const pieceOf = (some: readonly FeedLine[], lastSequence: bigint): FeedPiece => {
+    return { lines: copyOf(some), lastSequence, lookedAt: density * Number(lastSequence - after) };
+  };
   const behind = lines.findIndex(({ sequence }) => sequence > after);
   if (behind < 0) {
-    return { lines: [], lastSequence: upTo };
+    return pieceOf([], upTo);
   }
   let [end, bytes] = [behind, 0];
   for (const line of lines.slice(behind)) {
@@ -215,7 +257,7 @@ function firstOf({ lines, upTo }: Excerpt, after: bigint, budget: ReadBudget): F
     end += 1;
   }
   const some = lines.slice(behind, end);
-  return { lines: copyOf(some), lastSequence: end === lines.length ? upTo : (some.at(-1)?.sequence ?? upTo) };
+  return pieceOf(some, end === lines.length ? upTo : (some.at(-1)?.sequence ?? upTo));
 }
 
 function copyOf(lines: readonly FeedLine[]): FeedLine[] {
@@ -241,8 +283,7 @@ function linesIn(bytes: Buffer): FeedLine[] {
       );
     }
     const sequence = BigInt(digits);
-    const ingestedAtMs = Number(sequence / BigInt(WRITERS) / 1000n);
-    lines.push({ sequence, ingestedAtMs, bytes, start: tab + 1, end });
+    lines.push({ sequence, ingestedAtMs: ingestTimeOf(sequence), bytes, start: tab + 1, end });
     at = end + 1;
   }
   return lines;

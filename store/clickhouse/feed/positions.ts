@@ -38,6 +38,16 @@ function reachedBy(position: FeedPosition): Reached {
   return position as unknown as Reached;
 }
 
+/** The first sequence of a time, Unix ms UTC. */
+function firstSequenceAt(timeMs: number): bigint {
+  return BigInt(Math.ceil(timeMs)) * 1_000n * BigInt(WRITERS);
+}
+
+/** When an event with this sequence was taken in, Unix ms UTC. */
+export function ingestTimeOf(sequence: bigint): number {
+  return Number(sequence / BigInt(WRITERS) / 1_000n);
+}
+
 /** The sequence of an event, or of the last one that a reader at a position has. */
 export function sequenceAt(point: FeedPoint): bigint {
   return (point as { readonly sequence: bigint }).sequence;
@@ -102,6 +112,12 @@ export class ClickhousePositions implements FeedPositions {
   async newest(): Promise<FeedPosition> {
     const afterSweep = await this.#lastSweep();
     return positionAt((await this.#options.visibility.horizon()) - 1n, afterSweep);
+  }
+
+  async at(timeMs: number): Promise<FeedPosition> {
+    const newest = await this.newest();
+    const position = positionAt(firstSequenceAt(Math.max(0, timeMs)) - 1n, reachedBy(newest).afterSweep);
+    return this.compare(position, newest) < 0 ? position : newest;
   }
 
   async afterExpiry(zones: FeedZones, position: FeedPosition): Promise<FeedPosition | undefined> {

@@ -1,5 +1,6 @@
 import type { DuckDBBlobVector } from '@duckdb/node-api';
 import { areNamed } from '../../../query/plan/feed-zones.ts';
+import { mostLookedAt, type WantedEvents } from '../../../query/plan/wanted-events.ts';
 import { eventsRelation, type GrowingSource } from '../../../sql/events-relation.ts';
 import { type FeedRange, feedHeadsStatement } from '../../../sql/feed-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
@@ -38,10 +39,14 @@ type FlushedParts = Pick<Snapshot, 'segments' | 'blobFiles'>;
  */
 export function nextFlushed(
   { segments, blobFiles }: FlushedParts,
-  zones: FeedRange['zones'],
+  wanted: WantedEvents,
   after: bigint,
-  budget: FeedBudget,
+  { events: mostEvents, bytes: mostBytes }: FeedBudget,
 ): FlushedRange | undefined {
+  const { zones, where } = wanted;
+  // Of the events that are looked at for a condition only those that match take memory.
+  const budget =
+    where === undefined ? { events: mostEvents, bytes: mostBytes } : { events: mostLookedAt(wanted), bytes: Number.POSITIVE_INFINITY };
   const chosen: BlobFile[] = [];
   let [events, bytes] = [0, 0];
   const left = blobFiles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
@@ -61,7 +66,7 @@ export function nextFlushed(
     bytes += more.bytes;
   }
   const last = chosen.at(-1);
-  return last && { zones, after, upTo: last.maxSequence, events, bytes };
+  return last && { ...wanted, after, upTo: last.maxSequence, events, bytes };
 }
 
 /** The means to read events. */
@@ -76,10 +81,16 @@ export interface FlushedReading {
  * Reads the first flushed events of a range, as many as the budget allows. The excerpt ends before the range where that has more events.
  * Each event is found once, in its segment, which also holds its blob pointer.
  */
-export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FlushedReading): Promise<FeedExcerpt> {
+export async function readFlushed(
+  snapshot: Snapshot,
+  range: FlushedRange,
+  budget: FeedBudget,
+  reading: FlushedReading,
+): Promise<FeedExcerpt> {
+  const { after, logs: hasLogs = true } = range;
   const parts = partsOf(snapshot, range);
   if (parts === undefined) {
-    return { after: range.after, upTo: range.upTo, times: [] };
+    return { after, upTo: range.upTo, times: [], hasLogs, density: 0 };
   }
   const { aliases, check, signal } = reading;
   // For a part of the zones a statement reads whole segments.
@@ -90,10 +101,11 @@ export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: 
   await readFlushedLogs(
     lowest.blobPointers,
     { blobFile, segmentsFolder: aliases.segmentsFolder, signal },
-    { isWanted: (index) => lowest.isKept(index), take: (index, log) => lowest.addLog(index, log) },
+    { isWanted: (index) => hasLogs && lowest.isKept(index), take: (index, log) => lowest.addLog(index, log) },
   );
   const times = parts.blobFiles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
-  return { after: range.after, events: lowest.sorted(), upTo: lowest.upTo, times };
+  const density = range.events / Number(range.upTo - after);
+  return { after, events: lowest.sorted(), upTo: lowest.upTo, times, hasLogs, density };
 }
 
 /** Reads the first unflushed events of a range, as {@link readFlushed} does flushed ones. */
@@ -103,15 +115,16 @@ export async function readGrowing(
   budget: FeedBudget,
   reading: FlushedReading,
 ): Promise<FeedExcerpt> {
-  const parts = growingSegments.filter(({ lastSequence }) => lastSequence > range.after);
+  const { after, logs: hasLogs = true } = range;
+  const parts = growingSegments.filter(({ lastSequence }) => lastSequence > after);
   const lowest = await readHeads(sourcesOf(parts), [], range, budget, reading);
   for (let index = 0; index < lowest.blobPointers.length; index += 1) {
-    if (lowest.isKept(index)) {
+    if (hasLogs && lowest.isKept(index)) {
       lowest.addLog(index, logOfGrowing(parts, lowest.sequenceOf(index)));
     }
   }
   const times = parts.flatMap(({ journals }) => journals);
-  return { after: range.after, events: lowest.sorted(), upTo: lowest.upTo, times };
+  return { after, events: lowest.sorted(), upTo: lowest.upTo, times, hasLogs, density: 1 };
 }
 
 async function readHeads(

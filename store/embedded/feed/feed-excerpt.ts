@@ -4,7 +4,7 @@ import { firstAbove, type PackedEvents } from './lowest-events.ts';
 import { packedEventLines } from './packed-event-lines.ts';
 
 /**
- * All events of some zones with a sequence above `after` and up to `upTo`, in memory. Segments and blob files are sorted by zone, so a page
+ * All wanted events with a sequence above `after` and up to `upTo`, in memory. Segments and blob files are sorted by zone, so a page
  * of the feed reads through all of them; an excerpt does that once for many pages.
  */
 export interface FeedExcerpt {
@@ -13,15 +13,20 @@ export interface FeedExcerpt {
   /** The events with their logs; absent where there are none. */
   readonly events?: PackedEvents;
   readonly times: readonly IngestTime[];
+  /** Whether the events have their logs. */
+  readonly hasLogs: boolean;
+  /** How many events of the zones were looked at for each sequence that it spans, 0 to 1. */
+  readonly density: number;
 }
 
 /** The next events of an excerpt behind `after`, at most `limit`. */
-export function readExcerpt({ events, upTo, times }: FeedExcerpt, after: bigint, limit: number): FeedPiece {
+export function readExcerpt({ events, upTo, times, hasLogs, density }: FeedExcerpt, after: bigint, limit: number): FeedPiece {
   if (events === undefined) {
-    return { lines: [], lastSequence: upTo };
+    return { lines: [], lastSequence: upTo, lookedAt: 0 };
   }
   const first = firstAbove(events.sequences, Number(after - events.after));
-  const lines = packedEventLines(events, { first, limit, maxBytes: PAGE_BYTES }, ingestClock(times));
+  const lines = packedEventLines(events, { first, limit, maxBytes: PAGE_BYTES, hasLogs }, ingestClock(times));
   const isLast = first + lines.length === events.count;
-  return { lines, lastSequence: isLast ? upTo : (lines.at(-1)?.sequence ?? upTo) };
+  const lastSequence = isLast ? upTo : (lines.at(-1)?.sequence ?? upTo);
+  return { lines, lastSequence, lookedAt: density * Number(lastSequence - after) };
 }

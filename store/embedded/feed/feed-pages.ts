@@ -1,6 +1,7 @@
+import { mostLookedAt, type WantedEvents } from '../../../query/plan/wanted-events.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
-import type { FeedLine, FeedRequest } from '../../event-store.ts';
-import { distinctZones, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
+import type { FeedLine } from '../../event-store.ts';
+import { distinctWanted, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
@@ -20,10 +21,8 @@ export interface FeedPagesOptions {
   readonly evictCaches: () => Promise<void>;
 }
 
-type Zones = FeedRequest['zones'];
-
 export interface PageRequest {
-  readonly zones: Zones;
+  readonly wanted: WantedEvents;
   /** Events of a higher sequence than this are read; 0 is before the first. */
   readonly afterSequence: bigint;
   readonly limit: number;
@@ -32,9 +31,10 @@ export interface PageRequest {
 /** A page of the feed by its sequences. */
 export interface SequencePage {
   readonly lines: readonly FeedLine[];
-  /** All events of the zones up to this sequence are in this page or before it. */
+  /** All wanted events up to this sequence are in this page or before it. */
   readonly lastSequence: bigint;
   readonly more: boolean;
+  readonly lookedAt: number;
 }
 
 const OUT_OF_MEMORY = 'there is not enough memory for a page of the feed; try again later';
@@ -58,21 +58,23 @@ export class FeedPages {
   }
 
   /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many readers wait. */
-  async read({ zones, afterSequence, limit }: PageRequest, signal: AbortSignal): Promise<SequencePage> {
+  async read({ afterSequence, limit, ...request }: PageRequest, signal: AbortSignal): Promise<SequencePage> {
     const { versions, evictCaches } = this.#options;
-    const wanted = distinctZones(zones);
+    const wanted = distinctWanted(request.wanted);
+    const most = mostLookedAt(wanted);
     const readOn = async (): Promise<SequencePage> => {
       signal.throwIfAborted();
-      for (let after = afterSequence; ; ) {
+      for (let [after, lookedAt] = [afterSequence, 0]; ; ) {
         const last = versions.endSequence - 1n;
         if (!this.#hasMore(wanted, after)) {
-          return { lines: [], lastSequence: after > last ? after : last, more: false };
+          return { lines: [], lastSequence: after > last ? after : last, more: false, lookedAt };
         }
-        const { lines, lastSequence } = await this.#readPiece(wanted, after, limit, signal);
-        if (lines.length > 0) {
-          return { lines, lastSequence, more: this.#hasMore(wanted, lastSequence) };
+        const piece = await this.#readPiece(wanted, after, limit, signal);
+        lookedAt += piece.lookedAt;
+        after = piece.lastSequence;
+        if (piece.lines.length > 0 || lookedAt >= most) {
+          return { lines: piece.lines, lastSequence: after, more: this.#hasMore(wanted, after), lookedAt };
         }
-        after = lastSequence;
       }
     };
     return await retryWithLess(readOn, evictCaches, OUT_OF_MEMORY);
@@ -84,19 +86,19 @@ export class FeedPages {
     await this.#excerpts.close();
   }
 
-  #hasMore(zones: Zones, after: bigint): boolean {
+  #hasMore({ zones }: WantedEvents, after: bigint): boolean {
     const { versions } = this.#options;
     return (zones === 'all' ? versions.endSequence - 1n : versions.zoneEnds.of(zones)) > after;
   }
 
-  async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+  async #readPiece(wanted: WantedEvents, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
     const { versions, checks, connections, aliases } = this.#options;
-    const found = this.#excerpts.find(zones, after);
-    const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
+    const found = this.#excerpts.find(wanted, after);
+    const range = found === undefined ? this.#nextFlushed(wanted, after) : undefined;
     const excerpt = await (found ?? (range && this.#excerpts.open(range)));
     if (excerpt !== undefined) {
       // Readers that waited for the same excerpt would otherwise make their pages in one turn.
-      return await this.#turns.runInAnother(() => this.#readExcerpt(excerpt, zones, after, limit));
+      return await this.#turns.runInAnother(() => this.#readExcerpt(excerpt, wanted, after, limit));
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
     const page = await checks.reading(signal, async (check) => {
@@ -104,23 +106,23 @@ export class FeedPages {
       using snapshot = versions.snapshot();
       const reading = { aliases, check, runner: connection.runner, signal };
       // Unflushed events may have been flushed while the connection was waited for.
-      const flushed = range ?? this.#nextFlushed(zones, after, snapshot);
-      const growing = { zones, after, upTo: snapshot.endSequence - 1n };
+      const flushed = range ?? this.#nextFlushed(wanted, after, snapshot);
+      const growing = { ...wanted, after, upTo: snapshot.endSequence - 1n };
       return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
     });
     return await this.#turns.runInAnother(() => readExcerpt(page, after, limit));
   }
 
-  #readExcerpt(excerpt: FeedExcerpt, zones: Zones, after: bigint, limit: number): FeedPiece {
+  #readExcerpt(excerpt: FeedExcerpt, wanted: WantedEvents, after: bigint, limit: number): FeedPiece {
     if (excerpt.upTo <= after) {
       // The excerpt has fewer events than its range. The caller looks for the next one, which may have to be made.
-      return { lines: [], lastSequence: after };
+      return { lines: [], lastSequence: after, lookedAt: 0 };
     }
     const piece = readExcerpt(excerpt, after, limit);
     if (piece.lastSequence >= excerpt.upTo) {
-      this.#excerpts.done(zones, after);
+      this.#excerpts.done(wanted, after);
     } else if (isUnderWay(excerpt, piece.lastSequence)) {
-      const next = this.#nextFlushed(zones, excerpt.upTo);
+      const next = this.#nextFlushed(wanted, excerpt.upTo);
       if (next !== undefined) {
         this.#excerpts.prepare(next);
       }
@@ -129,11 +131,11 @@ export class FeedPages {
   }
 
   #nextFlushed(
-    zones: Zones,
+    wanted: WantedEvents,
     after: bigint,
     parts: Pick<Snapshot, 'segments' | 'blobFiles'> = this.#options.versions,
   ): FlushedRange | undefined {
-    return nextFlushed(parts, zones, after, this.#options.excerptBudget);
+    return nextFlushed(parts, wanted, after, this.#options.excerptBudget);
   }
 
   async #makeExcerpt(range: FlushedRange): Promise<FeedExcerpt> {

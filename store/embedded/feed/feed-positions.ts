@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { CursorAhead, type FeedPoint, type FeedPosition, type FeedPositions, type FeedRequest } from '../../event-store.ts';
 import type { Epoch, EpochTable } from '../catalog/epoch-table.ts';
 import type { ExpiredWatermarks } from '../catalog/expired-watermarks.ts';
+import { firstSequenceFrom, type TimedParts } from '../snapshot/ingest-times.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 
 /** The content of a position of this store. */
@@ -57,7 +58,7 @@ export interface EmbeddedPositionsOptions {
   /** 32 bits that tell this store, with all copies of its folder, from others. */
   readonly storeId: number;
   readonly epochs: Pick<EpochTable, 'list'>;
-  readonly versions: Pick<VersionSet, 'endSequence'>;
+  readonly versions: Pick<VersionSet, 'endSequence'> & TimedParts;
   readonly expiredWatermarks: Pick<ExpiredWatermarks, 'sweeps' | 'sequence'>;
 }
 
@@ -121,6 +122,14 @@ export class EmbeddedPositions implements FeedPositions {
 
   async newest(): Promise<FeedPosition> {
     return feedPosition(this.#lastSequence, this.#options.expiredWatermarks.sweeps);
+  }
+
+  async at(timeMs: number): Promise<FeedPosition> {
+    const { versions, expiredWatermarks } = this.#options;
+    const [newest, sweeps] = [this.#lastSequence, expiredWatermarks.sweeps];
+    const { growingSegments, blobFiles } = versions;
+    const first = await firstSequenceFrom({ growingSegments, blobFiles }, timeMs);
+    return feedPosition(first === undefined ? newest : first - 1n, sweeps);
   }
 
   async afterExpiry(zones: FeedRequest['zones'], position: FeedPosition): Promise<FeedPosition | undefined> {

@@ -8,6 +8,9 @@ import { type PackedEvents, SPAN_NUMBERS } from './lowest-events.ts';
 /** The bytes before the value of each packed field in the head of an event, whose first member is none of them. */
 const MEMBERS = PACKED_FIELDS.map((name) => Buffer.from(`,"${name}":"`));
 
+/** What a head ends with. */
+const LOG_MEMBER = ',"log":';
+
 /** Room behind a page for the last event, which may not fit into the page: without it, that event would cost a copy of all before it. */
 const SPARE_BYTES = 16 * 1024;
 
@@ -16,15 +19,17 @@ export interface WantedLines {
   readonly first: number;
   readonly limit: number;
   readonly maxBytes: number;
+  /** Whether the lines have logs. */
+  readonly hasLogs: boolean;
 }
 
 /**
- * Writes events as lines of JSON with their logs unpacked. `clock` returns the ingest time of an event, in Unix milliseconds. Throws
- * `StoreError` (`corrupt`) where the log of an event is missing.
+ * Writes events as lines of JSON with their logs unpacked, or without logs. `clock` returns the ingest time of an event, in Unix
+ * milliseconds. Throws `StoreError` (`corrupt`) where the log of an event is missing.
  */
 export function packedEventLines(
   events: PackedEvents,
-  { first, limit, maxBytes }: WantedLines,
+  { first, limit, maxBytes, hasLogs }: WantedLines,
   clock: (sequence: bigint) => number,
 ): FeedLine[] {
   const { after, sequences, bytes, spans } = events;
@@ -35,11 +40,13 @@ export function packedEventLines(
     const span = index * SPAN_NUMBERS;
     const [head, headEnd] = [spans[span] as number, spans[span + 1] as number];
     const [log, logEnd] = [spans[span + 2] as number, spans[span + 3] as number];
-    if (logEnd === 0) {
+    if (logEnd === 0 && hasLogs) {
       throw new StoreError('corrupt', `the log of the event ${after + BigInt(sequences[index] as number)} was not found`);
     }
-    writer.copy(head, headEnd);
-    writer.copyUnpacked(log, logEnd, head);
+    writer.copy(head, hasLogs ? headEnd : headEnd - LOG_MEMBER.length);
+    if (hasLogs) {
+      writer.copyUnpacked(log, logEnd, head);
+    }
     writer.put(CLOSE_BRACE);
     if (writer.used > maxBytes && ends.length > 0) {
       break;

@@ -1,3 +1,5 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+
 /** The ingest time of the events from a sequence on, up to the next element of a list. */
 export interface IngestTime {
   readonly firstSequence: bigint;
@@ -67,4 +69,51 @@ export function ingestClock(times: readonly IngestTime[]): (sequence: bigint) =>
     }
     return sorted[index]?.atMs ?? 0;
   };
+}
+
+/** The parts of a store that say when its events were taken in. */
+export interface TimedParts {
+  readonly growingSegments: readonly { readonly journals: readonly IngestTime[] }[];
+  readonly blobFiles: readonly { readonly minSequence: bigint; readonly ingestTimes: Uint8Array }[];
+}
+
+/** When the newest event up to a sequence was taken in, Unix milliseconds; 0 where there is none. */
+export function ingestTimeAt({ growingSegments, blobFiles }: TimedParts, sequence: bigint): number {
+  const journals = growingSegments.flatMap((part) => part.journals);
+  // What is not flushed comes after all that is.
+  const unflushed = lastUpTo(journals, sequence, ({ firstSequence }) => firstSequence);
+  if (unflushed !== undefined) {
+    return unflushed.atMs;
+  }
+  const { ingestTimes } = lastUpTo(blobFiles, sequence, ({ minSequence }) => minSequence) ?? {};
+  const times = ingestTimes === undefined ? [] : unpackIngestTimes(ingestTimes);
+  return lastUpTo(times, sequence, ({ firstSequence }) => firstSequence)?.atMs ?? 0;
+}
+
+/** The last of the elements, in any order, that begins at a sequence or before it. */
+function lastUpTo<T>(all: readonly T[], sequence: bigint, begin: (one: T) => bigint): T | undefined {
+  return all.reduce<T | undefined>((last, one) => {
+    return begin(one) <= sequence && (last === undefined || begin(one) > begin(last)) ? one : last;
+  }, undefined);
+}
+
+/** The first sequence that was taken in at a time or later, Unix milliseconds; undefined where there is none. */
+export async function firstSequenceFrom({ growingSegments, blobFiles }: TimedParts, timeMs: number): Promise<bigint | undefined> {
+  for (const { ingestTimes } of blobFiles.toSorted((a, b) => (a.minSequence < b.minSequence ? -1 : 1))) {
+    const first = firstFrom(unpackIngestTimes(ingestTimes), timeMs);
+    if (first !== undefined) {
+      return first;
+    }
+    // There may be thousands of blob files.
+    await yieldToOthers();
+  }
+  return firstFrom(
+    growingSegments.flatMap(({ journals }) => journals),
+    timeMs,
+  );
+}
+
+function firstFrom(times: readonly IngestTime[], timeMs: number): bigint | undefined {
+  const later = times.filter(({ atMs }) => atMs >= timeMs).map(({ firstSequence }) => firstSequence);
+  return later.reduce<bigint | undefined>((first, one) => (first === undefined || one < first ? one : first), undefined);
 }

@@ -107,6 +107,7 @@ function queryDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
     limit: fc.constantFrom('1', '7', '500', '100001'),
     format: fc.constantFrom(undefined, 'xml', ...FEED_FORMAT_NAMES, ...FEED_FORMAT_NAMES),
     wait: fc.constantFrom(undefined, undefined, undefined, undefined, '0', '0', '1', '31'),
+    search: fc.option(conditions, { nil: undefined }),
   });
   return [
     fc.tuple(feed, zones).map(([values, list]) => draft('readFeed', { path: `/shield/event-logs/${list}/feed`, query: query(values) })),

@@ -15,7 +15,15 @@ test.each([
 ])('a page %s gives its memory back, and the error is a problem of the store', async (_, parts) => {
   const store = parts as unknown as EventStore;
   const memory = new PageMemory(100);
-  const reading = { store, reads: store, zones: 'all', deadlineMs: 60_000, hungUp: new AbortController().signal, memory } as const;
+  const reading = {
+    store,
+    reads: store,
+    zones: 'all',
+    where: { kind: 'everything' },
+    deadlineMs: 60_000,
+    hungUp: new AbortController().signal,
+    memory,
+  } as const;
 
   await expect(readPage(POSITION, 1, reading)).rejects.toMatchObject({ errorKey: 'store.busy' });
 

@@ -26,6 +26,7 @@ async function watcherAndClient(): Promise<{
   const watcher = new TailWatcher({
     zones: 'all',
     matcher: compileMatcher({ kind: 'everything' }),
+    where: { kind: 'everything' },
     position,
     outlet,
     maxBufferedBytes: 1,

@@ -52,6 +52,26 @@ describe('a live tail', () => {
     expect(tail.logIds()).toEqual(expected);
   });
 
+  test('asks the store for the whole values of the conditions of all that watch, and tries the rest itself', async () => {
+    app = await startApp();
+    const asked: unknown[] = [];
+    const readFeed = app.store.readFeed.bind(app.store);
+    app.store.readFeed = (request, options) => {
+      asked.push(request.where);
+      return readFeed(request, options);
+    };
+    const blocked = { field: 'action', op: 'eq', value: ['blocked'] };
+    const logins = await openTail(app, { search: { query: 'login', filters: [blocked] } });
+    const german = await openTail(app, { search: { filters: [{ field: 'country', op: 'eq', value: ['DE'] }] } });
+    await take(app, { logId: 'a', url: '/login', action: 'blocked' }, { logId: 'b', action: 'blocked' }, { logId: 'c', url: '/login' });
+    await take(app, { logId: 'd', country: 'DE' }, { logId: 'e', url: '/login', action: 'Blocked' });
+    await eventually('the last events', () => logins.logIds().includes('e') && german.logIds().includes('d'));
+    expect([logins.logIds(), german.logIds()]).toEqual([['a', 'e'], ['d']]);
+    const values = (column: string, value: string) => expect.objectContaining({ kind: 'equals', column, values: [value] });
+    const isBlocked = { kind: 'all', of: [values('action', 'blocked')] };
+    expect(asked).toContainEqual({ kind: 'any', of: [isBlocked, values('country', 'DE')] });
+  });
+
   test('begins with where it is, says when to come back, and is to be neither kept nor held back', async () => {
     app = await startApp();
     const { text, socket } = await openRaw(app);

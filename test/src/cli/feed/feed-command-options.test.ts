@@ -18,6 +18,7 @@ describe('the command line of feed', () => {
       accessKey: null,
       zone: '7',
       part: null,
+      search: null,
       format: 'native',
       target: { kind: 'file', path: resolve('out.ndjson') },
       stateFile: null,
@@ -29,6 +30,16 @@ describe('the command line of feed', () => {
       gzip: false,
       sinkToken: null,
     });
+  });
+
+  test('takes a search line, and shows where one is wrong', () => {
+    expect(parse([...BASE, '--search', 'action:blocked -country:NL login']).search).toBe('action:blocked -country:NL login');
+    expect(() => parse([...BASE, '--search', 'login action:'])).toThrow(UsageError);
+    try {
+      parse([...BASE, '--search', 'login action:']);
+    } catch (error) {
+      expect((error as UsageError).below.join('\n')).toMatch(/login action:\n +\^/);
+    }
   });
 
   test.each([
@@ -190,9 +201,9 @@ describe('the token of a sink', () => {
 });
 
 describe('the default path of the state', () => {
-  const identity = { url: 'http://127.0.0.1:8080/', zone: '7', part: null, format: 'native', to: '/out' };
+  const identity = { url: 'http://127.0.0.1:8080/', zone: '7', part: null, search: null, format: 'native', to: '/out' };
 
-  test('follows XDG_STATE_HOME, and is another for another program, zone, part, format and target', () => {
+  test('follows XDG_STATE_HOME, and is another for another program, zone, part, search, format and target', () => {
     const env = { XDG_STATE_HOME: '/state' };
     const others = [
       identity,
@@ -202,9 +213,11 @@ describe('the default path of the state', () => {
       { ...identity, to: '-' },
       { ...identity, part: '1/2' },
       { ...identity, part: '2/2' },
+      { ...identity, search: 'action:blocked' },
+      { ...identity, part: 'action:blocked' },
     ];
     const paths = new Set(others.map((other) => defaultStateFile(other, env)));
-    expect(paths.size).toBe(7);
+    expect(paths.size).toBe(9);
     for (const path of paths) expect(path).toMatch(/^\/state\/shieldlog\/feed-[0-9a-f]{16}\.json$/);
     expect(defaultStateFile(identity, {})).toMatch(/\/\.local\/state\/shieldlog\/feed-/);
   });

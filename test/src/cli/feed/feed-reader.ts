@@ -9,6 +9,7 @@ export function feedReader(url: string, client: FeedClientOptions['client'], max
     accessKey: null,
     format: 'native',
     part: null,
+    search: null,
     maxLine: null,
     maxAnswerBytes,
     now: Date.now,

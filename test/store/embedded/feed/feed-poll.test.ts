@@ -34,12 +34,13 @@ test('a poll with nothing new for its zones needs no DuckDB, and moves on behind
   const segment = { id: 1, file: 'gone.parquet', rows: 10, bytes: 1, ...extent, zoneRows: new Map([[7, 10]]) };
   const versions = new VersionSet({ segments: [segment], blobFiles: [] }, 11n, () => undefined);
   const reader = await readerWithoutDuckdb(versions);
-  const poll = (zones: readonly number[] | 'all', afterSequence: bigint) => reader.read({ zones, afterSequence, limit: 10 }, signal);
-  expect(await poll('all', 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });
-  expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });
-  expect(await poll([8], 0n)).toEqual({ lines: [], lastSequence: 10n, more: false });
+  const poll = (zones: readonly number[] | 'all', afterSequence: bigint) =>
+    reader.read({ wanted: { zones }, afterSequence, limit: 10 }, signal);
+  expect(await poll('all', 10n)).toEqual({ lines: [], lastSequence: 10n, more: false, lookedAt: 0 });
+  expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 10n, more: false, lookedAt: 0 });
+  expect(await poll([8], 0n)).toEqual({ lines: [], lastSequence: 10n, more: false, lookedAt: 0 });
   versions.advance(15n, [8]);
-  expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 14n, more: false });
+  expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 14n, more: false, lookedAt: 0 });
   for (const zones of [[8], [7, 8], 'all'] as const) await expect(poll(zones, 10n)).rejects.toMatchObject({ code: 'closed' });
 });
 

@@ -16,7 +16,7 @@ const positions = new EmbeddedPositions({
       { epoch: THIRD, firstSequence: 243n, sweeps: 2 },
     ],
   },
-  versions: { endSequence: 301n },
+  versions: { endSequence: 301n, blobFiles: [], growingSegments: [{ journals: [{ firstSequence: 200n, atMs: 1_000 }] }] },
   // Run 3 removed events up to sequence 16.
   expiredWatermarks: { sweeps: 3, sequence: (_, afterRuns = 0) => (afterRuns < 3 ? 16n : 0n) },
 });
@@ -69,7 +69,7 @@ test('the first start may be forgotten: a cursor of an earlier program is then n
   const forgetful = new EmbeddedPositions({
     storeId: STORE_ID,
     epochs: { list: () => [{ epoch: THIRD, firstSequence: 243n, sweeps: 2 }] },
-    versions: { endSequence: 301n },
+    versions: { endSequence: 301n, blobFiles: [], growingSegments: [] },
     expiredWatermarks: { sweeps: 3, sequence: () => 0n },
   });
   expect(await forgetful.decode(cursorText(feedPosition(9n, 0), FIRST))).toEqual(beginsAnew);
@@ -92,4 +92,9 @@ test('a reader who has missed events goes on where it is, and is not told of the
   expect(await positions.afterExpiry('all', feedPosition(5n, 3))).toBeUndefined();
   expect(await positions.afterExpiry('all', feedPosition(16n, 2))).toBeUndefined();
   expect([await positions.oldest(), await positions.newest()]).toEqual([feedPosition(0n, 3), feedPosition(300n, 3)]);
+});
+
+test('the position of a time is before what came in then or later, and that of a later time is the newest', async () => {
+  expect(await positions.at(1_000)).toEqual(feedPosition(199n, 3));
+  expect(await positions.at(1_001)).toEqual(feedPosition(300n, 3));
 });

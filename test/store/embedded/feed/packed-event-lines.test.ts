@@ -21,11 +21,11 @@ const lineOf = (index: number, url: string): string => `{"logId":"${index}","url
 const URLS = ['/index.html', '/über/uns', '/search?q=1', `/${'x'.repeat(40_000)}`, '/admin'];
 
 test.each([
-  ['all', { first: 0, limit: 9, maxBytes: 1_000_000 }, [0, 1, 2, 3, 4]],
-  ['some', { first: 1, limit: 2, maxBytes: 1_000_000 }, [1, 2]],
-  ['none behind the last', { first: 5, limit: 2, maxBytes: 1_000_000 }, []],
-  ['as many as fit', { first: 0, limit: 9, maxBytes: 300 }, [0, 1, 2]],
-  ['one that does not fit', { first: 3, limit: 9, maxBytes: 300 }, [3]],
+  ['all', { first: 0, limit: 9, maxBytes: 1_000_000, hasLogs: true }, [0, 1, 2, 3, 4]],
+  ['some', { first: 1, limit: 2, maxBytes: 1_000_000, hasLogs: true }, [1, 2]],
+  ['none behind the last', { first: 5, limit: 2, maxBytes: 1_000_000, hasLogs: true }, []],
+  ['as many as fit', { first: 0, limit: 9, maxBytes: 300, hasLogs: true }, [0, 1, 2]],
+  ['one that does not fit', { first: 3, limit: 9, maxBytes: 300, hasLogs: true }, [3]],
 ])('the wanted events are written with their logs unpacked: %s', (_what, wanted, expected) => {
   const lines = packedEventLines(packed(URLS), wanted, (sequence) => Number(sequence - AFTER) * 1_000);
   expect(lines.map(({ bytes, start, end }) => bytes.toString('utf8', start, end))).toEqual(
@@ -37,6 +37,15 @@ test.each([
 });
 
 test('an event without its log is an error that names it', () => {
-  const write = () => packedEventLines(packed(URLS, false), { first: 1, limit: 1, maxBytes: 100 }, () => 0);
+  const write = () => packedEventLines(packed(URLS, false), { first: 1, limit: 1, maxBytes: 100, hasLogs: true }, () => 0);
   expect(write).toThrow(`the log of the event ${AFTER + 2n} was not found`);
+});
+
+test('without logs a line is the event up to its log, whether or not the log is there', () => {
+  for (const hasLogs of [true, false]) {
+    const lines = packedEventLines(packed(URLS, hasLogs), { first: 1, limit: 2, maxBytes: 1_000, hasLogs: false }, () => 0);
+    expect(lines.map(({ bytes, start, end }) => bytes.toString('utf8', start, end))).toEqual(
+      [1, 2].map((index) => `{"logId":"${index}","url":"${URLS[index]}"}`),
+    );
+  }
 });
