@@ -4,11 +4,12 @@ import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { LARGEST_EVENT_BYTES, tooLong } from '../event/event-verdict.ts';
 import { type MessagePlace, recordId } from '../event/log-id.ts';
 import { MemberScanner } from '../event/member-scanner.ts';
+import { type CompiledMapping, compiledMapping } from './compiled-mapping.ts';
 import { decoded, MOST_UNPACKED_BYTES, type UnpackBudget } from './decode-steps.ts';
 import type { Items, Mapping } from './mapping.ts';
 import { MappingFault, shownText } from './mapping-fault.ts';
-import { foundAt, isRecordObject, itemTexts, type PathStep } from './record-path.ts';
-import { absentBy, RecordReader } from './record-reader.ts';
+import { ParsedRecord } from './parsed-record.ts';
+import { isRecordObject, itemTexts } from './record-path.ts';
 
 /**
  * What becomes of a record: the bytes of an event in our own form, which the intake judges as any; a dead letter of the record; or it is
@@ -50,8 +51,6 @@ export const MOST_LAYERS = 5;
 /** What the items of an envelope may have unpacked together, in bytes. */
 export const MOST_UNPACKED_OF_ITEMS = 16 * MOST_UNPACKED_BYTES;
 
-const NOTHING_IS_ABSENT = (value: unknown): boolean => value === undefined;
-
 /** What all records of some bytes have in common. */
 interface Origin {
   readonly receive: (mapped: MappedRecord) => void;
@@ -61,17 +60,23 @@ interface Origin {
   readonly budget: UnpackBudget;
 }
 
+/** The text of a record, and what JSON.parse makes of it. */
+interface RecordText {
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
 /** Turns records of other products into events by a mapping. */
 export class RecordMapper {
-  readonly #mapping: Mapping;
   readonly #zones: ZoneChoice;
   readonly #movedByMs: number;
-  readonly #isAbsent: (value: unknown) => boolean;
-  readonly #scanner = new MemberScanner();
+  readonly #mapping: CompiledMapping;
+  /** Says what is wrong with bytes that are no record. Made only then, because that takes longer than a record. */
+  #scanner: MemberScanner | undefined;
 
   /** `movedByMs` is added to the time of each event; its log keeps its own. */
   constructor(mapping: Mapping, zones: ZoneChoice, movedByMs = 0) {
-    [this.#mapping, this.#zones, this.#movedByMs, this.#isAbsent] = [mapping, zones, movedByMs, absentBy(mapping.absent)];
+    [this.#mapping, this.#zones, this.#movedByMs] = [compiledMapping(mapping), zones, movedByMs];
   }
 
   /**
@@ -85,23 +90,27 @@ export class RecordMapper {
   }
 
   #mapText(bytes: Buffer, text: string, origin: Origin, layer: number): void {
-    const record = bytes.length > LARGEST_EVENT_BYTES ? undefined : parsedObject(text);
-    if (record === undefined) {
+    const value = bytes.length > LARGEST_EVENT_BYTES ? undefined : parsedObject(text);
+    if (value === undefined) {
       const notJson = layer === 0 && bytes.length <= LARGEST_EVENT_BYTES ? { isJson: false as const } : {};
       origin.receive({ kind: 'rejected', reason: this.#faultOf(bytes), zoneId: this.#zones.given, record: bytes, ...notJson });
       return;
     }
-    const values = new RecordReader(text, record, this.#isAbsent, this.#mapping.timezoneMinutes);
+    this.#mapRecord(bytes, { text, value }, origin, layer);
+  }
+
+  #mapRecord(bytes: Buffer, { text, value }: RecordText, origin: Origin, layer: number): void {
+    const record = new ParsedRecord(text, value);
     const inside = layer < MOST_LAYERS;
-    const items = inside ? this.#mapping.items.find(({ path, when }) => hasItems(record, path.steps) && values.holds(when)) : undefined;
+    const items = inside ? this.#mapping.items.find(({ find, holds }) => find(value) !== undefined && holds(record)) : undefined;
     if (items !== undefined) {
       this.#mapItems(bytes, text, items, origin, layer);
       return;
     }
-    const time = this.#timeOf(values);
-    const wrapped = inside && time.kind !== 'time' ? wrappedIn(text, record) : null;
-    if (wrapped === null) origin.receive(this.#mapped(bytes, values, time, origin.place));
-    else this.#mapText(Buffer.from(wrapped), wrapped, origin, layer + 1);
+    const time = this.#timeOf(record);
+    const wrapped = inside && time.kind !== 'time' ? wrappedIn(text, value) : null;
+    if (wrapped === null) origin.receive(this.#mapped(bytes, record, time, origin.place));
+    else this.#mapRecord(Buffer.from(wrapped.text), wrapped, origin, layer + 1);
   }
 
   /** Why the bytes are no record, in the words of the intake. */
@@ -109,6 +118,7 @@ export class RecordMapper {
     if (bytes.length > LARGEST_EVENT_BYTES) {
       return tooLong(bytes.length);
     }
+    this.#scanner ??= new MemberScanner();
     return this.#scanner.scan(bytes) ? 'the event is not JSON' : this.#scanner.reason();
   }
 
@@ -143,40 +153,29 @@ export class RecordMapper {
     }
   }
 
-  #mapped(record: Buffer, values: RecordReader, time: Time, place: MessagePlace | null): MappedRecord {
+  #mapped(bytes: Buffer, record: ParsedRecord, time: Time, place: MessagePlace | null): MappedRecord {
     let zoneId: number | null = null;
     try {
-      if (this.#isLeftOut(values)) {
-        return { kind: 'leftOut', record };
+      if (this.#mapping.leaveOut?.(record)?.toLowerCase() === 'true') {
+        return { kind: 'leftOut', record: bytes };
       }
-      const zone = this.#zoneOf(values);
+      const zone = this.#zoneOf(record);
       zoneId = typeof zone === 'number' ? zone : null;
       if (time.kind === 'fault') throw new MappingFault(time.reason);
       if (typeof zone !== 'number') throw zone;
-      const id = this.#idOf(values);
+      const id = this.#idOf(record);
       const timeMs = time.timeMs + this.#movedByMs;
-      return {
-        kind: 'event',
-        event: this.#eventOf(record, values, zone, timeMs, id ?? recordId(record, place)),
-        timeMs,
-        hasOwnId: id !== null,
-        record,
-      };
+      const event = this.#eventOf(bytes, record, zone, timeMs, id ?? recordId(bytes, place));
+      return { kind: 'event', event, timeMs, hasOwnId: id !== null, record: bytes };
     } catch (error) {
       if (!(error instanceof MappingFault)) throw error;
-      return { kind: 'rejected', reason: error.message, zoneId, record };
+      return { kind: 'rejected', reason: error.message, zoneId, record: bytes };
     }
   }
 
-  #isLeftOut(values: RecordReader): boolean {
-    const { leaveOut } = this.#mapping;
-    return leaveOut !== null && values.textOf(leaveOut, 'leaveOut')?.toLowerCase() === 'true';
-  }
-
-  #timeOf(values: RecordReader): Time {
-    const value = this.#mapping.fields.get('timestamp')!;
+  #timeOf(record: ParsedRecord): Time {
     try {
-      const text = values.textOf(value, 'timestamp');
+      const text = this.#mapping.timestamp(record);
       if (text === undefined) {
         return { kind: 'fault', reason: 'timestamp is absent: the record has no time where the mapping looks for it' };
       }
@@ -188,13 +187,12 @@ export class RecordMapper {
   }
 
   /** The fault, not thrown, where the record has no zone, so that its time may be looked at first. */
-  #zoneOf(values: RecordReader): number | MappingFault {
+  #zoneOf(record: ParsedRecord): number | MappingFault {
     const { given, fallback, opens } = this.#zones;
-    const { zone } = this.#mapping;
     if (given !== null) {
       return given;
     }
-    const named = zone === null ? undefined : values.textOf(zone, 'zone');
+    const named = this.#mapping.zone?.textIn(record);
     if (named === undefined && fallback !== null) {
       return fallback;
     }
@@ -205,7 +203,7 @@ export class RecordMapper {
     if (named !== undefined && zoneId === null) {
       return new MappingFault(`zone is ${shownText(named)}: a number of ${ZONE_ID_RANGE} is required`);
     }
-    const found = zone === null ? undefined : values.lookedUp(zone, 'zone');
+    const found = this.#mapping.zone?.lookedUp(record);
     const of = found === undefined ? '' : ` for ${shownText(found)}`;
     return new MappingFault(
       zoneId === null
@@ -214,25 +212,29 @@ export class RecordMapper {
     );
   }
 
-  #eventOf(record: Buffer, values: RecordReader, zoneId: number, timeMs: number, id: string): Buffer {
+  #eventOf(bytes: Buffer, record: ParsedRecord, zoneId: number, timeMs: number, id: string): Buffer {
     const members: Record<string, string | number> = { shieldZoneId: zoneId, timestamp: timeMs, logId: id };
-    for (const [name, value] of this.#mapping.fields) {
-      const text = name === 'timestamp' ? undefined : values.textOf(value, name);
+    for (const [name, textIn] of this.#mapping.fields) {
+      const text = textIn(record);
       if (text !== undefined) members[name] = text;
     }
     const head = `${JSON.stringify(members).slice(0, -1)},"log":`;
     const headBytes = Buffer.byteLength(head);
-    const event = Buffer.allocUnsafe(headBytes + record.length + 1);
+    const event = Buffer.allocUnsafe(headBytes + bytes.length + 1);
     event.write(head);
-    event.set(record, headBytes);
+    event.set(bytes, headBytes);
     event[event.length - 1] = CLOSE_BRACE;
     return event;
   }
 
   /** Null where the record has none. Texts that were repaired are no ids: two that differ in what was repaired alone would become one. */
-  #idOf(values: RecordReader): string | null {
-    const parts = this.#mapping.id.map((value) => values.textOf(value, 'id'));
-    const id = parts.includes(undefined) ? '' : parts.join('-');
+  #idOf(record: ParsedRecord): string | null {
+    let id = '';
+    for (const [index, textIn] of this.#mapping.id.entries()) {
+      const part = textIn(record);
+      if (part === undefined) return null;
+      id = index === 0 ? part : `${id}-${part}`;
+    }
     return id === '' || !id.isWellFormed() || id.includes('\ufffd') ? null : id;
   }
 }
@@ -244,7 +246,8 @@ function withoutBlanks(bytes: Uint8Array): Buffer {
   let [start, end] = [bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0, bytes.length];
   while (start < end && isBlank(bytes[start])) start++;
   while (end > start && isBlank(bytes[end - 1])) end--;
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  const isBare = Buffer.isBuffer(bytes) && end - start === bytes.length;
+  return isBare ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
 }
 
 /** Whether bytes are a JSON object, or so long that this does not matter: what a mapping says of others is `isJson: false`. */
@@ -262,18 +265,13 @@ function parsedObject(text: string): Readonly<Record<string, unknown>> | undefin
   }
 }
 
-/** Whether a path of items leads to a list or a text; one with `[*]` does where it leads to anything. */
-function hasItems(record: unknown, steps: readonly PathStep[]): boolean {
-  const found = foundAt(record, steps, NOTHING_IS_ABSENT);
-  return Array.isArray(found) || typeof found === 'string' || (found !== undefined && steps.some(({ kind }) => kind === 'each'));
-}
-
-/** The JSON text of the object that a shipper wrapped as it is or as a text; null where there is none. */
-function wrappedIn(text: string, record: Readonly<Record<string, unknown>>): string | null {
+/** The object that a shipper wrapped as it is or as a text; null where there is none. */
+function wrappedIn(text: string, record: Readonly<Record<string, unknown>>): RecordText | null {
   for (const name of WRAPPERS) {
     const value = Object.hasOwn(record, name) ? record[name] : undefined;
-    if (isRecordObject(value)) return memberText(text, name) ?? null;
-    if (typeof value === 'string' && /^\s*\{/.test(value) && parsedObject(value) !== undefined) return value.trim();
+    if (isRecordObject(value)) return { text: memberText(text, name)!, value };
+    const parsed = typeof value === 'string' && /^\s*\{/.test(value) ? parsedObject(value) : undefined;
+    if (parsed !== undefined) return { text: String(value).trim(), value: parsed };
   }
   return null;
 }

@@ -18,9 +18,10 @@ export interface RecordPath {
   readonly steps: readonly PathStep[];
 }
 
+/** Steps of a path. Each is a call inside the one before. */
+const MOST_STEPS = 100;
 /** What a path has to look like, for messages. */
-export const PATH_FORM =
-  'keys with points between them, and [0], [*], [name=a,b] or [id!=a,b] behind one; a key with a sign in double quotes';
+export const PATH_FORM = `keys with points between them, and [0], [*], [name=a,b] or [id!=a,b] behind one, ${MOST_STEPS} at most; a key with a sign in double quotes`;
 
 /** A key in double quotes, a bracket, or a key without signs. */
 const STEP = /"([^"]+)"|\[([^\]]*)\]|([^.[\]"{}\s]+)/y;
@@ -45,7 +46,7 @@ export function parsePath(text: string): RecordPath | null {
     if (text[at] === '.' && at + 1 < text.length && text[at + 1] !== '[' && text[at + 1] !== '.') at += 1;
     else if (at < text.length && text[at] !== '[') return null;
   }
-  return steps.length === 0 ? null : { text, steps };
+  return steps.length === 0 || steps.length > MOST_STEPS ? null : { text, steps };
 }
 
 function keyStep(key: string): PathStep {
@@ -70,58 +71,86 @@ export function isRecordObject(value: unknown): value is Readonly<Record<string,
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
+/** Returns what a record has at a path; undefined where that is absent. */
+export type PathFinder = (record: unknown) => unknown;
+
 /**
- * Returns what a record has at a path; undefined where that is absent, as `isAbsent` says. Where the path goes through items of a list, the
- * first one counts in which the rest of the path is not absent.
+ * Makes a function of a path. `isAbsent` says what is absent at its end. Where the path goes through items of a list, the first one counts
+ * in which the rest of the path is not absent.
  */
-export function foundAt(value: unknown, steps: readonly PathStep[], isAbsent: (value: unknown) => boolean, from = 0): unknown {
-  let found = value;
-  for (let index = from; index < steps.length; index++) {
-    const step = steps[index]!;
-    switch (step.kind) {
-      case 'key':
-        found = isRecordObject(found) ? memberOf(found, step) : undefined;
-        break;
-      case 'index':
-        found = Array.isArray(found) ? found[step.index] : undefined;
-        break;
-      case 'each':
-      case 'item':
-        return Array.isArray(found) ? firstItem(found, step, (item) => foundAt(item, steps, isAbsent, index + 1)) : undefined;
-    }
-    if (found === undefined) return undefined;
-  }
-  return isAbsent(found) ? undefined : found;
+export function pathFinder(steps: readonly PathStep[], isAbsent: (value: unknown) => boolean): PathFinder {
+  return steps.reduceRight<PathFinder>(
+    (rest, step) => stepFinder(step, rest),
+    (found) => (isAbsent(found) ? undefined : found),
+  );
 }
 
-function firstItem(
-  items: readonly unknown[],
-  step: Extract<PathStep, { kind: 'each' | 'item' }>,
-  rest: (item: unknown) => unknown,
-): unknown {
-  for (const item of items) {
-    const found = step.kind === 'each' || isChosen(item, step) ? rest(item) : undefined;
-    if (found !== undefined) return found;
+function stepFinder(step: PathStep, rest: PathFinder): PathFinder {
+  switch (step.kind) {
+    case 'key': {
+      const memberOf = memberFinder(step);
+      return (value) => {
+        const found = isRecordObject(value) ? memberOf(value) : undefined;
+        return found === undefined ? undefined : rest(found);
+      };
+    }
+    case 'index':
+      return (value) => (Array.isArray(value) && step.index < value.length ? rest(value[step.index]) : undefined);
+    case 'each':
+    case 'item': {
+      const isChosen = step.kind === 'each' ? null : itemChooser(step);
+      return (value) => {
+        for (const item of Array.isArray(value) ? value : []) {
+          const found = isChosen === null || isChosen(item) ? rest(item) : undefined;
+          if (found !== undefined) return found;
+        }
+        return undefined;
+      };
+    }
   }
-  return undefined;
 }
 
 const NEVER = (): boolean => false;
 
-function isChosen(item: unknown, { path, isNot, texts }: Extract<PathStep, { kind: 'item' }>): boolean {
-  const text = scalarText(foundAt(item, path, NEVER));
-  return (text !== null && texts.has(text.toLowerCase())) !== isNot;
+function itemChooser({ path, isNot, texts }: Extract<PathStep, { kind: 'item' }>): (item: unknown) => boolean {
+  const find = pathFinder(path, NEVER);
+  const isIn = foldedIn(texts);
+  return (item) => {
+    const text = comparedText(find(item));
+    return (text !== null && isIn(text)) !== isNot;
+  };
 }
 
 /** The member with the name, or else the first one that has it in another case. */
-function memberOf(object: Readonly<Record<string, unknown>>, { key, folded }: Extract<PathStep, { kind: 'key' }>): unknown {
-  if (Object.hasOwn(object, key)) {
-    return object[key];
-  }
-  for (const name in object) {
-    if (name.length === key.length && name.toLowerCase() === folded) return object[name];
-  }
-  return undefined;
+function memberFinder({ key, folded }: Extract<PathStep, { kind: 'key' }>): (object: Readonly<Record<string, unknown>>) => unknown {
+  // What every object of JavaScript has is no member of a record.
+  const isOfAll = key in {};
+  return (object) => {
+    const found = isOfAll && !Object.hasOwn(object, key) ? undefined : object[key];
+    if (found !== undefined) {
+      return found;
+    }
+    for (const name in object) {
+      if (name.length === key.length && name.toLowerCase() === folded) return object[name];
+    }
+    return undefined;
+  };
+}
+
+/** Whether a text is in any case one of these, which are in lower case. */
+export function foldedIn(texts: ReadonlySet<string>): (text: string) => boolean {
+  // No text becomes shorter in lower case.
+  const longest = [...texts].reduce((most, { length }) => Math.max(most, length), 0);
+  return (text) => text.length <= longest && texts.has(text.toLowerCase());
+}
+
+/** A number of so many digits and signs is written by JavaScript as it was read. */
+const EXACT_LENGTH = 15;
+
+/** Whether JavaScript writes a number as a record does, but for zeros and exponents. */
+export function hasItsDigits(number: number): boolean {
+  const size = Math.abs(number);
+  return Number.isSafeInteger(number) || (size >= 1e-6 && size < 1e15 && String(number).length <= EXACT_LENGTH);
 }
 
 /** The text of a text, a number or a boolean; null for any other value. */
@@ -129,6 +158,12 @@ export function scalarText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (value instanceof JsonNumber) return value.source;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+/** The same for a comparison, where `2.0` is `2`. */
+export function comparedText(value: unknown): string | null {
+  const number = value instanceof JsonNumber ? Number(value.source) : undefined;
+  return number !== undefined && hasItsDigits(number) ? String(number) : scalarText(value);
 }
 
 /**

@@ -33,11 +33,12 @@ const [MS_DIGITS, US_DIGITS, NS_DIGITS] = [12, 15, 18];
 
 /** Seconds, milliseconds, microseconds or nanoseconds since 1970, told by their size. Texts of digits, so that none is lost. */
 function unixTime(text: string): number | null {
-  const [, whole, fraction = ''] = UNIX.exec(WITH_EXPONENT.test(text) ? String(Number(text)) : text) ?? [];
+  const found = UNIX.exec(text) ?? (WITH_EXPONENT.test(text) ? UNIX.exec(String(Number(text))) : null);
+  const [, whole, fraction = ''] = found ?? [];
   if (whole === undefined) {
     return null;
   }
-  const digits = whole.replace(/^0+(?=\d)/, '');
+  const digits = whole.startsWith('0') ? whole.replace(/^0+(?=\d)/, '') : whole;
   if (digits.length < MS_DIGITS) {
     return Number(digits + fraction.padEnd(3, '0').slice(0, 3));
   }

@@ -50,6 +50,7 @@ describe('the id of a record', () => {
   it.each([
     ['id: a', '"a":"x"', 'x'],
     ['id: [a, b]', '"a":"x","b":0', 'x-0'],
+    ['id: [a, b]', '"a":"x","b":0.0', 'x-0.0'],
     ['id: [a, b]', '"a":"x"', 'of the record'],
     ['id: [a, {first: [b, {const: none}]}]', '"a":"x"', 'x-none'],
     ['id: a', '"a":12345678901234567890', '12345678901234567890'],
@@ -155,7 +156,7 @@ describe.each(['message', 'log', 'event', 'payload'])('a record that a shipper w
     ['JSON text in JSON text', JSON.stringify(`{"log":${JSON.stringify(RECORD)}}`)],
   ])('as %s is kept as it was written', (_, written) => {
     const found = mapped(mappingOf(`${TIME}ua: a[1].b\nid: n`), `{"@timestamp":"2026-11-28T04:04:21Z","${name}":${written},"tags":[]}`);
-    expect(found.map(outcomeOf)).toMatchObject([{ timestamp: NOW_MS(558), ua: 'é', logId: '1' }]);
+    expect(found.map(outcomeOf)).toMatchObject([{ timestamp: NOW_MS(558), ua: 'é', logId: '1.0' }]);
     expect(found.map(logOf)).toEqual([RECORD]);
   });
 
@@ -278,7 +279,7 @@ describe('bytes that are no record', () => {
     [`{${T},"a":${'['.repeat(1001)}${']'.repeat(1001)}}`, 'rejected: the event nests deeper than 1000 levels'],
     [
       `{${T},"n":12345678901234567890,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
-      'rejected: the record nests deeper than 1000 levels',
+      'rejected: the event nests deeper than 1000 levels',
     ],
     [`{"a":${'['.repeat(500_000)}`, 'rejected: the event nests deeper than 1000 levels'],
   ])('%#', (text, reason) => {

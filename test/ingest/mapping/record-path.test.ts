@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { foundAt, itemTexts, parsePath } from '../../../ingest/mapping/record-path.ts';
+import { itemTexts, parsePath, pathFinder } from '../../../ingest/mapping/record-path.ts';
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 function at(record: unknown, path: string): unknown {
-  return foundAt(record, parsePath(path)?.steps ?? [], isAbsent);
+  return pathFinder(parsePath(path)?.steps ?? [], isAbsent)(record);
 }
 
 const RECORD = {
@@ -79,6 +79,7 @@ it.each([
   'a[-1]',
   'a[0]b',
   'a."b"c',
+  'a.'.repeat(100) + 'a',
 ])('no path: %j', (text) => {
   expect(parsePath(text)).toBeNull();
 });

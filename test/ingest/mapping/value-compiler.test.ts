@@ -26,6 +26,9 @@ const KINDS = {
   'past 2^53': '9007199254740993',
   fraction: '0.30000000000000004',
   exponent: '1e400',
+  'zeros behind the point': '2.0',
+  'an exponent that changes nothing': '12e0',
+  tiny: '0.0000001',
   true: 'true',
   false: 'false',
   'empty list': '[]',
@@ -39,74 +42,67 @@ type Kind = keyof typeof KINDS;
 const LIST = 'rejected: ua is a list of 2: a text, a number, true or false is required';
 const OBJECT = 'rejected: ua is an object with "x": a text, a number, true or false is required';
 
-/** What each word makes of each kind. A kind that is not named is absent. */
+/** Numbers as they are written, which is how a text of the event has them. */
+const NUMBERS = {
+  number: '12',
+  'negative zero': '-0',
+  'large number': '12345678901234567890',
+  'past 2^53': '9007199254740993',
+  fraction: '0.30000000000000004',
+  exponent: '1e400',
+  'zeros behind the point': '2.0',
+  'an exponent that changes nothing': '12e0',
+  tiny: '0.0000001',
+};
+const SCALARS = { text: 'Ab-c:80', escapes: 'aé\n"😀', true: 'true', false: 'false', ...NUMBERS };
+const NESTED = { list: LIST, object: OBJECT };
+
+/** What each word makes of each kind. A kind that is not named is absent. Where a number is only compared, `12e0` is 12 and `2.0` is 2. */
 const WORDS: readonly (readonly [string, Partial<Record<Kind, string>>])[] = [
-  [
-    'v',
-    {
-      ...{ text: 'Ab-c:80', escapes: 'aé\n"😀', number: '12', 'negative zero': '0', 'large number': '12345678901234567890' },
-      ...{ 'past 2^53': '9007199254740993', fraction: '0.30000000000000004', exponent: '1e400', true: 'true', false: 'false' },
-      ...{ list: LIST, object: OBJECT },
-    },
-  ],
+  ['v', { ...SCALARS, ...NESTED }],
   [
     '{path: v, absent: [12, "TRUE"]}',
     {
-      ...{ text: 'Ab-c:80', 'empty text': '', dash: '-', 'n/a': 'n/A', escapes: 'aé\n"😀', 'negative zero': '0' },
-      ...{ 'large number': '12345678901234567890', 'past 2^53': '9007199254740993', fraction: '0.30000000000000004', exponent: '1e400' },
-      ...{ false: 'false', list: LIST, object: OBJECT },
+      ...without(['number', 'an exponent that changes nothing', 'true'], SCALARS),
+      ...{ ...NESTED, 'empty text': '', dash: '-', 'n/a': 'n/A' },
     },
   ],
   [
-    '{path: v, upper: true, table: {"AB-C:80": found, "12": twelve, "12345678901234567890": large, "true": "yes"}}',
-    { text: 'found', number: 'twelve', 'large number': 'large', true: 'yes', list: LIST, object: OBJECT },
-  ],
-  [
-    '{path: v, table: {"ab-c:80": null, "*": rest}}',
+    '{path: v, upper: true, table: {"AB-C:80": found, "12": twelve, "2": two, "12345678901234567890": large, "true": "yes"}}',
     {
-      ...{ escapes: 'rest', number: 'rest', 'negative zero': 'rest', 'large number': 'rest', 'past 2^53': 'rest', fraction: 'rest' },
-      ...{ exponent: 'rest', true: 'rest', false: 'rest', list: LIST, object: OBJECT },
+      ...{ text: 'found', number: 'twelve', 'an exponent that changes nothing': 'twelve', 'zeros behind the point': 'two' },
+      ...{ 'large number': 'large', true: 'yes', ...NESTED },
     },
   ],
-  [
-    '{path: v, lower: true, address: true}',
-    {
-      ...{ text: 'ab-c', escapes: 'aé\n"😀', number: '12', 'negative zero': '0', 'large number': '12345678901234567890' },
-      ...{ 'past 2^53': '9007199254740993', fraction: '0.30000000000000004', exponent: '1e400', true: 'true', false: 'false' },
-      ...{ list: LIST, object: OBJECT },
-    },
-  ],
+  ['{path: v, table: {"ab-c:80": null, "*": rest}}', { ...without(['text'], always('rest')), ...NESTED }],
+  ['{first: [absent, v], table: {"12": twelve}}', { number: 'twelve', 'an exponent that changes nothing': 'twelve', ...NESTED }],
+  ['{text: \'{v}\', table: {"2": two}}', { 'zeros behind the point': 'two', ...NESTED }],
+  ['{path: v, lower: true, address: true}', { ...SCALARS, text: 'ab-c', ...NESTED }],
   ['{const: c, when: {v: ab-C:80}}', { text: 'c' }],
-  ['{const: c, when: {v: [12, "true", 9007199254740993]}}', { number: 'c', true: 'c', 'past 2^53': 'c' }],
   [
-    "{const: c, when: {v: '*'}}",
-    {
-      ...{
-        text: 'c',
-        escapes: 'c',
-        number: 'c',
-        'negative zero': 'c',
-        'large number': 'c',
-        'past 2^53': 'c',
-        fraction: 'c',
-        exponent: 'c',
-      },
-      ...{ true: 'c', false: 'c', list: 'c', object: 'c' },
-    },
+    '{const: c, when: {v: [12, "true", 9007199254740993]}}',
+    { number: 'c', 'an exponent that changes nothing': 'c', true: 'c', 'past 2^53': 'c' },
   ],
+  ["{const: c, when: {v: '*'}}", { ...always('c'), list: 'c', object: 'c' }],
   ["{const: c, when: {v: '*', absent: '*'}}", {}],
   ['v[0]', { list: 'x' }],
   ['v[*]', { list: 'x' }],
   ['v.x', { object: '1' }],
-  ["{text: 'a{v}'}", { ...prefixed('a'), list: LIST, object: OBJECT }],
-  ["{text: 'a{?v}b'}", { ...prefixed('a?', 'b'), ...absentAs('ab'), list: LIST, object: OBJECT }],
-  ['{first: [absent, v, {const: last}]}', { ...prefixed(''), ...absentAs('last'), list: LIST, object: OBJECT }],
+  ["{text: 'a{v}'}", { ...prefixed('a'), ...NESTED }],
+  ["{text: 'a{?v}b'}", { ...prefixed('a?', 'b'), ...absentAs('ab'), ...NESTED }],
+  ['{first: [absent, v, {const: last}]}', { ...prefixed(''), ...absentAs('last'), ...NESTED }],
 ];
 
+function without(kinds: readonly Kind[], texts: Partial<Record<Kind, string>>): Partial<Record<Kind, string>> {
+  return Object.fromEntries(Object.entries(texts).filter(([kind]) => !kinds.includes(kind as Kind)));
+}
+
+function always(text: string): Partial<Record<Kind, string>> {
+  return Object.fromEntries(Object.keys(SCALARS).map((kind) => [kind, text]));
+}
+
 function prefixed(before: string, after = ''): Partial<Record<Kind, string>> {
-  const texts = { text: 'Ab-c:80', escapes: 'aé\n"😀', number: '12', 'negative zero': '0', 'large number': '12345678901234567890' };
-  const more = { 'past 2^53': '9007199254740993', fraction: '0.30000000000000004', exponent: '1e400', true: 'true', false: 'false' };
-  return Object.fromEntries(Object.entries({ ...texts, ...more }).map(([kind, text]) => [kind, `${before}${text}${after}`]));
+  return Object.fromEntries(Object.entries(SCALARS).map(([kind, text]) => [kind, `${before}${text}${after}`]));
 }
 
 function absentAs(text: string): Partial<Record<Kind, string>> {
@@ -166,6 +162,37 @@ describe('a table of domains', () => {
     [`${'a.'.repeat(200)}com`, 'other'],
   ])('%s', (host, ua) => {
     expect(uaOf(`ua: {path: v, table: ${table}}`, `{${T},"v":"${host}"}`)).toBe(ua);
+  });
+});
+
+describe('a number keeps its digits', () => {
+  it.each([
+    ['"v":1.50', '1.50'],
+    ['"v":1.5', '1.5'],
+    ['"v": 2.0 ', '2.0'],
+    ['"a":[2.0],"v":2', '2'],
+    ['"a":"x: 2.0,","v":2', '2'],
+    ['"v":1E5', '1E5'],
+    ['"v":1e21', '1e21'],
+    ['"v":1000000000000000000000', '1000000000000000000000'],
+    ['"v":0.1000000000000000055511', '0.1000000000000000055511'],
+    ['"v":1.00000000000000000000001', '1.00000000000000000000001'],
+    ['"v":0', '0'],
+    ['"v":-0.0', '-0.0'],
+  ])('{%s}', (members, ua) => {
+    expect(uaOf('ua: v', `{${T},${members}}`)).toBe(ua);
+  });
+
+  it('but counts by its value where it is the number of a network, a zone or a time', () => {
+    const record = `{"t":1795838661558.0,"asn":64500.0,"zone":3.0}`;
+    const [one] = mapped(mappingOf(`${TIME}asn: asn\nzone: zone`), record);
+    expect(outcomeOf(one)).toMatchObject({ shieldZoneId: 3, timestamp: 1_795_838_661_558, asn: '64500' });
+  });
+
+  it('and in the list by which an item is chosen, its value counts', () => {
+    const record = `{${T},"n":2.0,"l":[{"id":949110.0,"m":"sum"},{"id":942100,"m":"rule"}]}`;
+    expect(uaOf('ua: {first: [{path: n, table: {"3": x}}, "l[id!=949110].m"]}', record)).toBe('rule');
+    expect(uaOf('ua: "l[id=949110].id"', record)).toBe('949110.0');
   });
 });
 
