@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { mapped, mappingOf, outcomeOf, PRESETS } from './mapped.ts';
 
-const DOCUMENT = readFileSync(join(import.meta.dirname, '../../../docs/mappings.md'), 'utf8');
-const MAPPINGS = [...DOCUMENT.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => text);
+const documentOf = (name: string): string => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8');
+const mappingsIn = (markdown: string): string[] => [...markdown.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => text);
+
+const DOCUMENT = documentOf('mappings.md');
+const MAPPINGS = mappingsIn(DOCUMENT);
 
 it.each(MAPPINGS)('the mapping of docs/mappings.md is right: %s', (text) => {
   expect(() => mappingOf(text)).not.toThrow();
@@ -35,4 +39,13 @@ it('its whole example does what is said of it', () => {
   ]);
   expect(mapped(mapping, record('"verdict":"deny","mode":"detection"')).map(outcomeOf)).toEqual([{ ...event, action: 'logged' }]);
   expect(mapped(mapping, record('"kind":"flow"')).map(outcomeOf)).toEqual(['left out']);
+});
+
+it.each(mappingsIn(documentOf('waf-logs.md')))('the mapping of docs/waf-logs.md does what it is for: %s', (text) => {
+  const { preset, leaveOut } = parse(text) as { readonly preset: string; readonly leaveOut?: unknown };
+  const [{ record }] = parse(readFileSync(join(import.meta.dirname, 'presets', `${preset}.yaml`), 'utf8')) as [{ readonly record: string }];
+  // Its example has no labels, by one of which the document tells zones apart.
+  const labelled = record.replace('"labels":{}', '"labels":{"backend_service_name":"shop"}');
+  const outcomes = mapped(mappingOf(text), labelled, { given: null, fallback: null, opens: () => true }).map(outcomeOf);
+  expect(outcomes).toEqual([leaveOut === undefined ? expect.objectContaining({ shieldZoneId: 7 }) : 'left out']);
 });
