@@ -10,7 +10,7 @@ import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
 import { clickhouseAddress, clusterOf } from './config/clickhouse-config.ts';
 import type { Config } from './config/config.ts';
-import { configuredMappings, mappingNamed, requireKeyMappings } from './config/configured-mappings.ts';
+import { configuredMappings, mappingNamed, requireKeyMappings, requireTopicMappings } from './config/configured-mappings.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
 import { startEdge } from './management/local-plane.ts';
@@ -41,11 +41,11 @@ export interface ProgramOptions {
   readonly onFatal: (error: Error) => void;
 }
 
-function startKafka({ config, now, logger }: ProgramOptions, store: EventStore): KafkaSource | null {
+function startKafka({ config, now, logger }: ProgramOptions, store: EventStore, threads: MappingThreads): KafkaSource | null {
   const kafka = kafkaConnection(config);
   if (kafka === null) return null;
   const { kafkaTopics: topics, kafkaGroupId: groupId, retentionMs } = config;
-  return startKafkaSource({ kafka, topics, groupId, store, now, retentionMs, logger });
+  return startKafkaSource({ kafka, topics, threads, groupId, store, now, retentionMs, logger });
 }
 
 /** `mapping` is that of DEMO_MAPPING. */
@@ -83,6 +83,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
   const mappings = configuredMappings(config.mappings);
   requireKeyMappings(config.accessKeys, mappings);
+  requireTopicMappings(config.kafkaTopics, mappings);
   const demoMapping = config.demoMapping === null ? null : mappingNamed(config.demoMapping, mappings, 'DEMO_MAPPING');
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
   const clickhouse = clickhouseAddress(config);
@@ -107,7 +108,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
     const mapping = new MappingThreads(mappings);
     planes.push({ name: () => 'the threads that map records', stop: () => mapping.close() });
-    const kafka = startKafka(options, store);
+    const kafka = startKafka(options, store, mapping);
     if (kafka !== null) users.push({ name: () => 'the Kafka source', stop: () => kafka.stop() });
     const reads = new ScheduledReads(store, new FairQueue());
     const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
 import { startKafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import { HOUR_MS } from '../../query/durations.ts';
 import { openEmbeddedStore } from '../../store/embedded/open-store.ts';
 import type { EventStore } from '../../store/event-store.ts';
@@ -104,7 +105,8 @@ const cpu = process.cpuUsage();
 const start = performance.now();
 const source = startKafkaSource({
   kafka: { brokers: brokers.split(','), tls: null, sasl: null },
-  topics: [backlog, fresh],
+  topics: [backlog, fresh].map((pattern) => ({ pattern, mapping: null })),
+  threads: new MappingThreads(new Map()),
   groupId: `${backlog}-${process.pid}`,
   store,
   now,

@@ -2,11 +2,30 @@ import type { EventStore } from '../../store/event-store.ts';
 import { BatchBuilder, MAX_BATCH_BYTES, type PartitionRecords } from '../event/batch-builder.ts';
 import type { EventVerdict } from '../event/event-verdict.ts';
 import { PendingAppends } from '../event/pending-appends.ts';
+import { addMappedMessages, type MappedMessages, type RecordVerdict } from '../upload/mapped-messages.ts';
 import { addKafkaMessage } from '../upload/message-events.ts';
 
 const MAX_BATCH_EVENTS = 20_000;
 /** How long the first event of a batch waits for more events. */
 const LINGER_MS = 100;
+
+/** Counters of a Kafka source since its start. */
+export interface KafkaCounters {
+  /** Messages read, whatever they hold. */
+  messages: number;
+  /** Batches stored. */
+  batches: number;
+  /** Stored offsets that their topic did not have: messages were lost before they were read, or the topic was made anew. */
+  outOfRangeOffsets: number;
+  /** New connections after a failure. */
+  reconnects: number;
+  /** Pauses of a partition because too many bytes waited for the store. */
+  pauses: number;
+}
+
+export function kafkaCounters(): KafkaCounters {
+  return { messages: 0, batches: 0, outOfRangeOffsets: 0, reconnects: 0, pauses: 0 };
+}
 
 export interface KafkaAppenderOptions {
   readonly store: EventStore;
@@ -37,6 +56,7 @@ export class KafkaAppender {
   #cutTexts = 0;
   #unknownIps = 0;
   #tombstones = 0;
+  readonly #mappedRecords = new Map<string, Record<RecordVerdict['kind'], number>>();
   readonly #count = (verdict: EventVerdict): void => {
     if (verdict.kind === 'accepted') {
       this.#repairedEvents += verdict.isRepaired === true ? 1 : 0;
@@ -77,6 +97,11 @@ export class KafkaAppender {
     return this.#tombstones;
   }
 
+  /** What became of the records of other products, by the name of their mapping. Those that come again after a failure count again. */
+  get mappedRecords(): ReadonlyMap<string, Readonly<Record<RecordVerdict['kind'], number>>> {
+    return this.#mappedRecords;
+  }
+
   /** Adds the records of a batch from an index on. `moveTo` passes the offsets of tombstones. */
   add(topic: string, partition: number, records: PartitionRecords, from: number): void {
     const { base, bytes, count, deltas, starts, ends } = records;
@@ -91,6 +116,18 @@ export class KafkaAppender {
         addKafkaMessage(this.#builder, topic, partition, offset, bytes.subarray(start, ends[index]), this.#count);
       }
     }
+  }
+
+  /** The same for messages whose records are mapped. All records of a message are in one batch. */
+  addMapped(topic: string, partition: number, messages: MappedMessages, from: number): void {
+    const { mapping, count, messageOf } = messages;
+    const counts = this.#mappedRecords.get(mapping) ?? { accepted: 0, expired: 0, rejected: 0, leftOut: 0 };
+    this.#mappedRecords.set(mapping, counts);
+    this.#tombstones += count - from - messageOf.filter((message) => message >= from).length;
+    addMappedMessages(this.#builder, { topic, partition }, messages, from, (verdict) => {
+      counts[verdict.kind]++;
+      if (verdict.kind !== 'leftOut') this.#count(verdict);
+    });
   }
 
   /** Keeps the bytes of a batch that cannot be decoded as a dead letter. */

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
 import type { PartitionRecords } from '../event/batch-builder.ts';
+import { copiesOf, type MappedMessages, type MessageCopies } from '../upload/mapped-messages.ts';
 import { type BlockedPartition, blockedAt, type SkipOutcome } from './blocked-partition.ts';
 import type { StableOffset } from './hanging-transaction.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
-import type { FetchedMessage } from './record-set.ts';
+import type { BatchFault } from './record-set.ts';
 import { listTopics } from './topic-metadata.ts';
 
 /** One assigned partition and how far it is read, which is further than it is stored. */
@@ -44,13 +45,16 @@ export function partitionCursor(topic: string, partition: number): PartitionCurs
   return { topic, partition, next: undefined, topicId: undefined, end: 0n, paused: false, block: null, stable: null };
 }
 
+/** Which offsets some messages have, which may have gaps. */
+type Offsets = Pick<PartitionRecords, 'base' | 'count' | 'deltas'>;
+
 /** kafkajs's batch, with `fetchedOffset` (the offset that the fetch asked for) and `rawMessages`, which kafkajs's types lack. */
-export interface FetchedBatch {
+export interface FetchedBatch<Records extends Offsets = PartitionRecords> {
   readonly fetchedOffset: string;
   /** Everything that came, control records and aborted messages included. `patchKafkajs` adds how far the broker lets it be read. */
   readonly rawMessages: readonly unknown[] & { readonly lastStableOffset?: string };
   readonly highWatermark: string;
-  readonly messages: readonly Pick<FetchedMessage, 'read'>[];
+  readonly messages: readonly { readonly read: () => Records | BatchFault }[];
   /** The last offset that the fetch covered, control records and aborted messages included. */
   lastOffset(): string;
 }
@@ -70,10 +74,10 @@ export type TakenBatch =
  * records, aborted transactions, compaction), so the offset that the fetch asked for decides whether it continues the cursor. An event that
  * was sent twice has two offsets; `loadJournal` of the store finds it by its log id. `add` gets the records from an index on.
  */
-export function takeBatch(
+export function takeBatch<Records extends Offsets>(
   cursor: PartitionCursor,
-  batch: FetchedBatch,
-  add: (records: PartitionRecords, from: number) => void,
+  batch: FetchedBatch<Records>,
+  add: (records: Records, from: number) => void,
 ): TakenBatch {
   if (cursor.next === undefined) {
     return { kind: 'early' };
@@ -104,12 +108,52 @@ export function takeBatch(
   return { kind: 'taken', messages: taken, next };
 }
 
+/**
+ * A batch in parts that follow one another as fetches do, each with its records mapped when it is asked for. The last part has what is
+ * behind the records, or a batch of records that cannot be decoded.
+ */
+export async function* mappedParts(
+  batch: FetchedBatch,
+  map: (copies: MessageCopies) => Promise<MappedMessages>,
+): AsyncGenerator<FetchedBatch<MappedMessages>> {
+  const { rawMessages, highWatermark } = batch;
+  let next = BigInt(batch.fetchedOffset);
+  const part = (read: readonly (MappedMessages | BatchFault)[], last: string): FetchedBatch<MappedMessages> => ({
+    ...{ fetchedOffset: String(next), rawMessages, highWatermark },
+    messages: read.map((one) => ({ read: () => one })),
+    lastOffset: () => last,
+  });
+  for (const message of batch.messages) {
+    const records = message.read();
+    if ('reason' in records) {
+      yield part([records], batch.lastOffset());
+      return;
+    }
+    // All are copied at once, because the records are there only until those of another batch are read.
+    for (const copies of copiesOf(records, firstFrom(records, next))) {
+      const last = copies.base + BigInt(copies.deltas[copies.count - 1] as number);
+      yield part([await map(copies)], String(last));
+      next = last + 1n;
+    }
+  }
+  yield part([], batch.lastOffset());
+}
+
 /** The index of the first record at the offset or behind it. */
-function firstFrom({ base, count, deltas }: PartitionRecords, offset: bigint): number {
+function firstFrom({ base, count, deltas }: Offsets, offset: bigint): number {
   const delta = Number(offset - base);
   let index = 0;
   while (index < count && (deltas[index] as number) < delta) index++;
   return index;
+}
+
+export function logStrayed(
+  logger: KafkaLogger,
+  { topic, partition }: PartitionCursor,
+  taken: Extract<TakenBatch, { kind: 'strayed' }>,
+): void {
+  const details = { topic, partition, fetched: String(taken.fetched), expected: String(taken.expected) };
+  logger.warn(details, 'kafkajs fetched from another offset than the next one; the offset is checked against the topic again');
 }
 
 /** The offsets of a partition: `earliest` is the first one kept, `next` the one that the next message will get. */
@@ -279,7 +323,7 @@ function logOutOfRange(
 }
 
 /** The offsets that the partitions have; without those that the brokers do not name. */
-export async function offsetRanges(admin: Admin, cursors: readonly PartitionCursor[]): Promise<Map<PartitionCursor, OffsetRange>> {
+async function offsetRanges(admin: Admin, cursors: readonly PartitionCursor[]): Promise<Map<PartitionCursor, OffsetRange>> {
   const ranges = new Map<PartitionCursor, OffsetRange>();
   for (const topic of new Set(cursors.map((cursor) => cursor.topic))) {
     const offsets = await admin.fetchTopicOffsets(topic);
@@ -291,4 +335,17 @@ export async function offsetRanges(admin: Admin, cursors: readonly PartitionCurs
     }
   }
   return ranges;
+}
+
+/** Asks for the ends of the partitions that wait at a batch, which are not fetched from, so that their lag is true. */
+export async function seekEnds(
+  cursors: Iterable<PartitionCursor>,
+  { admin, logger }: Pick<StartOptions, 'admin' | 'logger'>,
+): Promise<void> {
+  const blocked = [...cursors].filter(({ block }) => block !== null);
+  try {
+    for (const [cursor, { next }] of await offsetRanges(admin, blocked)) cursor.end = next;
+  } catch (error) {
+    logger.debug({ err: error }, 'the ends of the Kafka partitions that wait cannot be had yet');
+  }
 }

@@ -1,6 +1,8 @@
 import type { Admin, Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
+import type { PartitionRecords } from '../event/batch-builder.ts';
 import { MAX_PENDING_BYTES } from '../event/pending-appends.ts';
+import type { MappedMessages, MessageMapper } from '../upload/mapped-messages.ts';
 import {
   BLOCKED_RETRY_MS,
   type BlockedPartition,
@@ -11,13 +13,15 @@ import {
   skipTarget,
 } from './blocked-partition.ts';
 import { type HangingTransaction, hangingTransactions, noteEnds } from './hanging-transaction.ts';
-import type { KafkaAppender } from './kafka-appender.ts';
+import type { KafkaAppender, KafkaCounters } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
 import {
   type FetchedBatch,
-  offsetRanges,
+  logStrayed,
+  mappedParts,
   type PartitionCursor,
   partitionCursor,
+  seekEnds,
   startPartitions,
   type TakenBatch,
   takeBatch,
@@ -32,30 +36,14 @@ const RESUME_INTERVAL_MS = 50;
 const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 5_000;
 
-/** Counters of a Kafka source since its start. */
-export interface KafkaCounters {
-  /** Messages read, whatever they hold. */
-  messages: number;
-  /** Batches stored. */
-  batches: number;
-  /** Stored offsets that their topic did not have: messages were lost before they were read, or the topic was made anew. */
-  outOfRangeOffsets: number;
-  /** New connections after a failure. */
-  reconnects: number;
-  /** Pauses of a partition because too many bytes waited for the store. */
-  pauses: number;
-}
-
-export function kafkaCounters(): KafkaCounters {
-  return { messages: 0, batches: 0, outOfRangeOffsets: 0, reconnects: 0, pauses: 0 };
-}
-
 export interface KafkaSessionOptions {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly groupId: string;
   /** The names of the topics, with their ids where they are known. The session ends when they change. */
   readonly topics: ReadonlyMap<string, string | undefined>;
+  /** What maps the records of a topic; null: its messages are events. */
+  readonly mapperOf: (topic: string) => MessageMapper | null;
   readonly store: EventStore;
   readonly appender: KafkaAppender;
   readonly counters: KafkaCounters;
@@ -207,7 +195,7 @@ export class KafkaSession {
     this.#timers.push(
       setInterval(() => this.#resumePaused(), RESUME_INTERVAL_MS),
       setInterval(() => void this.#commits.commit(this.#cursors.values()), COMMIT_INTERVAL_MS),
-      setInterval(() => void this.#seekEnds(), COMMIT_INTERVAL_MS),
+      setInterval(() => void seekEnds(this.#cursors.values(), this.#options), COMMIT_INTERVAL_MS),
     );
   }
 
@@ -258,7 +246,7 @@ export class KafkaSession {
       logger,
       appender,
       topicIds: topics,
-      isCurrent: (cursor) => !this.#over && this.#cursors.get(keyOf(cursor.topic, cursor.partition)) === cursor,
+      isCurrent: (cursor) => this.#isCurrent(cursor),
       onOutOfRange: () => {
         counters.outOfRangeOffsets++;
       },
@@ -266,44 +254,68 @@ export class KafkaSession {
     });
   }
 
+  /** False once the partition is read from a new cursor, or no more. */
+  #isCurrent(cursor: PartitionCursor): boolean {
+    return !this.#over && this.#cursors.get(keyOf(cursor.topic, cursor.partition)) === cursor;
+  }
+
   #begin(cursor: PartitionCursor, offset: bigint): void {
     const { topic, partition } = cursor;
-    if (this.#over || this.#cursors.get(keyOf(topic, partition)) !== cursor) return;
+    if (!this.#isCurrent(cursor)) return;
     cursor.next = offset;
     this.#consumer.seek({ topic, partition, offset: String(offset) });
     this.#consumer.resume([{ topic, partitions: [partition] }]);
   }
 
-  /** Takes a batch, which may have no messages: `patchKafkajs` passes on those, too. */
-  #take({ batch, resolveOffset }: EachBatchPayload): void {
-    const { topic, partition } = batch;
-    const { appender, counters, logger, now } = this.#options;
+  /** Takes a batch, which may have no messages: `patchKafkajs` passes on those, too. One without a mapping is taken at once. */
+  #take(payload: EachBatchPayload): Promise<void> | undefined {
+    const { topic, partition } = payload.batch;
     const cursor = this.#cursors.get(keyOf(topic, partition));
-    if (cursor === undefined || this.#over) {
-      return;
-    }
-    const fetched = batch as Batch & FetchedBatch;
-    noteEnds(cursor, fetched, now());
+    if (cursor === undefined || this.#over) return undefined;
+    const fetched = payload.batch as Batch & FetchedBatch;
+    noteEnds(cursor, fetched, this.#options.now());
     // `lastOffset` of a fetch that brings nothing is the end of the partition, also behind an open transaction.
-    if (fetched.rawMessages.length === 0) return;
-    const taken = takeBatch(cursor, fetched, (records, from) => appender.add(topic, partition, records, from));
-    if (taken.kind === 'strayed') {
-      const details = { topic, partition, fetched: String(taken.fetched), expected: String(taken.expected) };
-      logger.warn(details, 'kafkajs fetched from another offset than the next one; the offset is checked against the topic again');
-      this.#restart([cursor]);
-    } else if (taken.kind === 'taken') {
-      resolveOffset(batch.lastOffset());
-      counters.messages += taken.messages;
-      appender.moveTo(topic, partition, taken.next, cursor.topicId);
-      appender.flushWhenDue();
-      this.#pauseUnderPressure(cursor);
-      if (cursor.block !== null) this.#noteDecoded(cursor, cursor.block);
-    } else if (taken.kind === 'blocked') {
-      counters.messages += taken.messages;
-      if (taken.messages > 0) appender.moveTo(topic, partition, taken.next, cursor.topicId);
-      appender.flushWhenDue();
-      this.#block(cursor, taken);
+    if (fetched.rawMessages.length === 0) return undefined;
+    const { appender, mapperOf } = this.#options;
+    const map = mapperOf(topic);
+    if (map !== null) return this.#takeMapped(cursor, fetched, map, payload);
+    this.#takeFetched(cursor, fetched, payload, (records, from) => appender.add(topic, partition, records, from));
+    return undefined;
+  }
+
+  /** Takes a batch part by part, each after its records are mapped, unless the partition is read from elsewhere by then. */
+  async #takeMapped(cursor: PartitionCursor, fetched: FetchedBatch, map: MessageMapper, payload: EachBatchPayload): Promise<void> {
+    const { topic, partition } = cursor;
+    for await (const part of mappedParts(fetched, (copies) => map({ topic, partition }, copies))) {
+      if (!this.#isCurrent(cursor)) return;
+      this.#takeFetched(cursor, part, payload, (mapped, from) => this.#options.appender.addMapped(topic, partition, mapped, from));
+      // What follows is fetched again, from the offset that is resolved.
+      if (cursor.next === undefined || cursor.paused || cursor.block !== null) return;
+      await payload.heartbeat();
     }
+  }
+
+  #takeFetched<Records extends PartitionRecords | MappedMessages>(
+    cursor: PartitionCursor,
+    fetched: FetchedBatch<Records>,
+    { resolveOffset }: EachBatchPayload,
+    add: (records: Records, from: number) => void,
+  ): void {
+    const { topic, partition } = cursor;
+    const { appender, counters, logger } = this.#options;
+    const taken = takeBatch(cursor, fetched, add);
+    if (taken.kind === 'strayed') {
+      logStrayed(logger, cursor, taken);
+      this.#restart([cursor]);
+    }
+    if (taken.kind === 'strayed' || taken.kind === 'early') return;
+    counters.messages += taken.messages;
+    if (taken.kind === 'taken') resolveOffset(fetched.lastOffset());
+    if (taken.kind === 'taken' || taken.messages > 0) appender.moveTo(topic, partition, taken.next, cursor.topicId);
+    appender.flushWhenDue();
+    if (taken.kind === 'taken') this.#pauseUnderPressure(cursor);
+    if (taken.kind === 'blocked') this.#block(cursor, taken);
+    else if (cursor.block !== null) this.#noteDecoded(cursor, cursor.block);
   }
 
   /** Stops reading the partition at a batch that cannot be decoded, for a while, or goes past it where that was asked for. */
@@ -361,16 +373,6 @@ export class KafkaSession {
   #unblock({ topic, partition, block }: PartitionCursor): void {
     clearTimeout(block?.retry);
     block?.skip?.settle.reject(new KafkaSkipRefused(`topic ${topic} partition ${partition} is read anew; try again when it waits again`));
-  }
-
-  /** Asks for the ends of the partitions that are not fetched from, so that their lag is true. */
-  async #seekEnds(): Promise<void> {
-    const blocked = [...this.#cursors.values()].filter(({ block }) => block !== null);
-    try {
-      for (const [cursor, { next }] of await offsetRanges(this.#options.admin, blocked)) cursor.end = next;
-    } catch (error) {
-      this.#options.logger.debug({ err: error }, 'the ends of the Kafka partitions that wait cannot be had yet');
-    }
   }
 
   #pauseUnderPressure(cursor: PartitionCursor): void {

@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
+import { messageMapper } from '../upload/mapped-messages.ts';
+import type { MappingThreads } from '../upload/mapping-threads.ts';
 import { type BlockedPartition, KafkaSkipRefused, type SkipOutcome } from './blocked-partition.ts';
 import type { HangingTransaction } from './hanging-transaction.ts';
-import { KafkaAppender } from './kafka-appender.ts';
+import { KafkaAppender, type KafkaCounters, kafkaCounters } from './kafka-appender.ts';
 import { type KafkaConnection, type KafkaLogger, kafkaClients } from './kafka-connection.ts';
 import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
-import { type KafkaCounters, KafkaSession, kafkaCounters } from './kafka-session.ts';
-import { deniedAmong, matchTopics } from './kafka-topics.ts';
+import { KafkaSession } from './kafka-session.ts';
+import { deniedAmong, matchTopics, type TopicEntry } from './kafka-topics.ts';
 import { patchKafkajs } from './kafkajs-patches.ts';
 import { KafkaRewindRefused, type RewoundPartition } from './rewound-partition.ts';
 import { listTopics } from './topic-metadata.ts';
@@ -24,8 +26,9 @@ type TopicIds = ReadonlyMap<string, string | undefined>;
 
 export interface KafkaSourceOptions {
   readonly kafka: KafkaConnection;
-  /** Names of topics, or globs. */
-  readonly topics: readonly string[];
+  readonly topics: readonly TopicEntry[];
+  /** Maps the records of topics that have a mapping. */
+  readonly threads: MappingThreads;
   /** The group normally has one member, because one program writes to a store. */
   readonly groupId: string;
   readonly store: EventStore;
@@ -53,7 +56,7 @@ export interface KafkaSource {
    * the store has the new offsets, with the partitions that go back. Rejects with KafkaRewindRefused.
    */
   rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]>;
-  counters(): Readonly<KafkaCounters> & Pick<KafkaAppender, 'repairedEvents' | 'cutTexts' | 'unknownIps' | 'tombstones'>;
+  counters(): Readonly<KafkaCounters> & Pick<KafkaAppender, 'repairedEvents' | 'cutTexts' | 'unknownIps' | 'tombstones' | 'mappedRecords'>;
   /** The number of unread messages, as of the last fetches. */
   lag(): number;
   /** Leaves the group, and stores the messages that are read. */
@@ -79,6 +82,8 @@ class RunningKafkaSource implements KafkaSource {
   readonly #finished: Promise<void>;
   /** The ids of the topics as last told. A broker that is older than others tells none. */
   readonly #topicIds = new Map<string, string>();
+  /** The mapping of each topic that is there. */
+  #mappings: ReadonlyMap<string, string | null> = new Map();
   #session: KafkaSession | undefined;
   #missing: readonly string[] = [];
   /** The missing topics on which this client has no rights. */
@@ -136,8 +141,8 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   counters(): ReturnType<KafkaSource['counters']> {
-    const { repairedEvents, cutTexts, unknownIps, tombstones } = this.#appender;
-    return { ...this.#counters, repairedEvents, cutTexts, unknownIps, tombstones };
+    const { repairedEvents, cutTexts, unknownIps, tombstones, mappedRecords } = this.#appender;
+    return { ...this.#counters, repairedEvents, cutTexts, unknownIps, tombstones, mappedRecords };
   }
 
   lag(): number {
@@ -187,12 +192,16 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   async #read(kafka: Kafka, admin: Admin, topics: TopicIds): Promise<void> {
-    const { store, groupId, now, logger, blockedRetryMs } = this.#options;
+    const { store, threads, groupId, now, logger, blockedRetryMs } = this.#options;
     const session = new KafkaSession({
       kafka,
       admin,
       groupId,
       topics,
+      mapperOf: (topic) => {
+        const mapping = this.#mappings.get(topic) ?? null;
+        return mapping === null ? null : messageMapper(threads, mapping);
+      },
       store,
       appender: this.#appender,
       counters: this.#counters,
@@ -229,13 +238,14 @@ class RunningKafkaSource implements KafkaSource {
     for (const topic of denied) {
       if (!this.#denied.includes(topic)) this.#options.logger.warn({ topic }, deniedTopic([topic], this.#options.kafka));
     }
+    this.#mappings = topics;
     this.#missing = missing;
     this.#denied = denied;
-    for (const topic of topics) {
+    for (const topic of topics.keys()) {
       const id = listed.get(topic);
       if (id !== undefined) this.#topicIds.set(topic, id);
     }
-    return new Map(topics.map((topic) => [topic, this.#topicIds.get(topic)]));
+    return new Map([...topics.keys()].map((topic) => [topic, this.#topicIds.get(topic)]));
   }
 
   #noteFailure(error: Error): void {

@@ -2,9 +2,17 @@ import type { Kafka } from 'kafkajs';
 import micromatch from 'micromatch';
 import { innermost } from './kafka-fault.ts';
 
+/** An entry of KAFKA_TOPICS. */
+export interface TopicEntry {
+  /** A name, or a glob of micromatch such as `shield-*` or `{eu,us}.events`. */
+  readonly pattern: string;
+  /** The name of the mapping by which records become events; null: the messages are events. */
+  readonly mapping: string | null;
+}
+
 export interface TopicMatch {
-  /** The topics to read, sorted. */
-  readonly topics: readonly string[];
+  /** The topics to read, sorted, each with the name of its mapping. */
+  readonly topics: ReadonlyMap<string, string | null>;
   /** Names and globs that match no topic yet. They are tried again later. */
   readonly missing: readonly string[];
 }
@@ -16,22 +24,22 @@ const INTERNAL_TOPIC = /^__/;
 const TOPIC_NAME = /^[\w.-]{1,249}$/;
 
 /**
- * Picks the brokers' topics that match names or globs of micromatch, such as `shield-*` or `{eu,us}.events`. Topics that begin with two
+ * Picks the brokers' topics that match entries; the first entry that matches a topic says its mapping. Topics that begin with two
  * underscores are picked only by name.
  */
-export function matchTopics(patterns: readonly string[], available: readonly string[]): TopicMatch {
-  const topics = new Set<string>();
+export function matchTopics(entries: readonly TopicEntry[], available: readonly string[]): TopicMatch {
+  const topics = new Map<string, string | null>();
   const missing: string[] = [];
-  for (const pattern of patterns) {
+  for (const { pattern, mapping } of entries) {
     const matches = available.includes(pattern) ? [pattern] : globMatches(pattern, available);
     for (const topic of matches) {
-      topics.add(topic);
+      if (!topics.has(topic)) topics.set(topic, mapping);
     }
     if (matches.length === 0) {
       missing.push(pattern);
     }
   }
-  return { topics: [...topics].sort(), missing };
+  return { topics: new Map([...topics].sort(([one], [other]) => (one < other ? -1 : 1))), missing };
 }
 
 function globMatches(pattern: string, available: readonly string[]): readonly string[] {

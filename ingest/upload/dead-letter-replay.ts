@@ -6,7 +6,7 @@ import type { MessagePlace } from '../event/log-id.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
 import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
-import { MAX_ITEM_LETTERS, splitMessage } from './message-events.ts';
+import { MAX_ITEM_LETTERS, mapMessage, splitMessage } from './message-events.ts';
 
 const MAX_BATCH_LETTERS = 200;
 /** The maximum number of ids in one call of the store. */
@@ -130,18 +130,26 @@ function addMapped(builder: BatchBuilder, letter: StoredDeadLetter, mapping: Map
   const mapper = new RecordMapper(mapping, { given: zoneId, fallback: null, opens: () => true });
   const rejected: RejectedMessage[] = [];
   let [count, rejectedCount] = [0, 0];
-  const take = (mapped: MappedRecord): void => {
+  const reject = (one: RejectedMessage): void => {
+    if (rejectedCount < MAX_ITEM_LETTERS) rejected.push({ ...one, mapping: mapping.name });
+    rejectedCount++;
+  };
+  const take = (mapped: MappedRecord, item = index ?? count): void => {
     const verdict = mapped.kind === 'event' ? builder.tryEvent(mapped.event) : mapped;
-    if (verdict.kind === 'rejected') {
-      const { reason, zoneId } = verdict;
-      if (rejectedCount < MAX_ITEM_LETTERS) {
-        rejected.push({ bytes: mapped.record, index: index ?? count, reason, zoneId, mapping: mapping.name });
-      }
-      rejectedCount++;
-    }
+    if (verdict.kind === 'rejected') reject({ bytes: mapped.record, index: item, reason: verdict.reason, zoneId: verdict.zoneId });
     count++;
   };
-  mapper.map(bytes, take, place);
+  if (place === null || index !== null) {
+    mapper.map(bytes, take, place);
+  } else {
+    // A message may have several records.
+    for (const one of mapMessage(mapper, place, bytes, take)) {
+      // The message is rejected as a whole.
+      if (one.index === null && count > 0) return { rejected: 1, isLeft: true };
+      reject(one);
+      count++;
+    }
+  }
   if (count === 1 || rejectedCount > MAX_ITEM_LETTERS) {
     return { rejected: Math.min(rejectedCount, 1), isLeft: rejectedCount > 0 };
   }

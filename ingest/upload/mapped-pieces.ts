@@ -1,9 +1,12 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { NEWLINE } from '../../query/json-bytes.ts';
 import { GatheredBytes } from '../event/gathered-bytes.ts';
+import type { MessagePlace } from '../event/log-id.ts';
+import { LongPiece } from '../event/partial-event.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
 import { MAX_REJECTED } from './intake-report.ts';
+import { mapMessage } from './message-events.ts';
 
 /** The zones that records may get beside what the mapping says: `ZoneChoice` as data, which can go to a thread. */
 export interface RecordZones {
@@ -23,6 +26,8 @@ export interface RecordBatch {
   readonly ends: Uint32Array<ArrayBuffer>;
   /** The index of the first record that is to be mapped: the others are mapped already. */
   readonly from: number;
+  /** Present where these are messages of a partition of Kafka, which may have several records each, with their offsets. */
+  readonly messages?: Pick<MessagePlace, 'topic' | 'partition'> & { readonly offsets: readonly bigint[] };
 }
 
 /** What becomes of a record or of an item of one. */
@@ -40,6 +45,8 @@ export interface MappedPiece {
   readonly lineEnds: Uint32Array<ArrayBuffer>;
   /** Of an event the offset in `lines` at which its record begins, which ends before the event's last brace; of a rejection its number. */
   readonly places: Uint32Array<ArrayBuffer>;
+  /** Of messages the index of each outcome in its message, -1 for what is all of it. */
+  readonly indexes: Int32Array<ArrayBuffer>;
   /** The records that are rejected, back to back. */
   readonly letters: Uint8Array<ArrayBuffer>;
   /** Of each outcome that is rejected, in their order. */
@@ -53,6 +60,8 @@ export interface MappedRejection {
   readonly zoneId: number | null;
   /** The offset in the letters behind the record. */
   readonly end: number;
+  /** Present where the letters have only the start of the record: what tells it from others. */
+  readonly cut?: Pick<LongPiece, 'sizeBytes' | 'sha256'>;
 }
 
 /** A piece has about so many bytes at most. One of an envelope may have more. */
@@ -63,6 +72,9 @@ const PIECE_REJECTIONS = 1_000;
 /** More of an envelope is not mapped: nobody takes in as much. */
 const STOPPED = Symbol('more of one record are rejected than any input may have');
 
+/** What becomes of a record, of which a rejected one may be cut. */
+type WrittenRecord = MappedRecord & Pick<MappedRejection, 'cut'>;
+
 /** Gathers what becomes of records, for those who take it in on another thread. */
 export class PieceWriter {
   readonly #lines = new GatheredBytes();
@@ -71,6 +83,7 @@ export class PieceWriter {
   readonly #records: number[] = [];
   readonly #lineEnds: number[] = [];
   readonly #places: number[] = [];
+  readonly #indexes: number[] = [];
   readonly #rejected: MappedRejection[] = [];
   #record = 0;
   #rejectedOfRecord = 0;
@@ -79,8 +92,10 @@ export class PieceWriter {
     return this.#lines.length + this.#letters.length >= PIECE_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
   }
 
-  /** Adds what becomes of the record with this index: `map` hands it to the function that it is given. */
-  add(record: number, map: (receive: (mapped: MappedRecord) => void) => void): void {
+  /**
+   * Adds what becomes of the record with this index: `map` hands it to the function that it is given, of a message with the index in that.
+   */
+  add(record: number, map: (receive: (mapped: WrittenRecord, index?: number | null) => void) => void): void {
     this.#record = record;
     this.#rejectedOfRecord = 0;
     try {
@@ -97,14 +112,16 @@ export class PieceWriter {
       lines: this.#lines.take(),
       lineEnds: Uint32Array.from(this.#lineEnds),
       places: Uint32Array.from(this.#places),
+      indexes: Int32Array.from(this.#indexes),
       letters: this.#letters.take(),
       rejected: this.#rejected,
       rest,
     };
   }
 
-  readonly #receive = (mapped: MappedRecord): void => {
+  readonly #receive = (mapped: WrittenRecord, index?: number | null): void => {
     this.#records.push(this.#record);
+    if (index !== undefined) this.#indexes.push(index ?? -1);
     this.#kinds.push(MAPPED[mapped.kind]);
     if (mapped.kind === 'event') {
       this.#lines.add(mapped.event, Number.POSITIVE_INFINITY);
@@ -117,9 +134,9 @@ export class PieceWriter {
     if (mapped.kind === 'rejected') this.#reject(mapped);
   };
 
-  #reject({ reason, zoneId, record }: Extract<MappedRecord, { kind: 'rejected' }>): void {
+  #reject({ reason, zoneId, record, cut }: Extract<WrittenRecord, { kind: 'rejected' }>): void {
     this.#letters.add(record, Number.POSITIVE_INFINITY);
-    this.#rejected.push({ reason, zoneId, end: this.#letters.length });
+    this.#rejected.push({ reason, zoneId, end: this.#letters.length, ...(cut === undefined ? {} : { cut }) });
     this.#rejectedOfRecord += 1;
     if (this.#rejectedOfRecord > MAX_REJECTED) throw STOPPED;
   }
@@ -144,16 +161,40 @@ export function rejectionOf({ places, rejected, letters }: MappedPiece, index: n
   return { ...rejection, bytes: letters.subarray(rejected[number - 1]?.end ?? 0, rejection.end) };
 }
 
+/** The record of an outcome that is an event. */
+export function mappedRecordOf({ places, lines, lineEnds }: MappedPiece, index: number): Uint8Array {
+  return lines.subarray(places[index], lineEnds[index]! - CLOSING_BYTES);
+}
+
 /** Maps the records of a batch until a piece is full. */
 export function mapPiece(batch: RecordBatch, mapping: Mapping): MappedPiece {
-  const { zones, bytes, ends, from } = batch;
+  const { zones, bytes, ends, from, messages } = batch;
   const { given, fallback, opened } = zones;
   const mapper = new RecordMapper(mapping, { given, fallback, opens: (zoneId) => opened === 'all' || opened.includes(zoneId) });
   const writer = new PieceWriter();
   let index = from;
   for (; index < ends.length && !writer.isFull; index++) {
     const record = bytes.subarray(ends[index - 1] ?? 0, ends[index]);
-    writer.add(index, (receive) => mapper.map(record, receive));
+    if (messages === undefined) {
+      writer.add(index, (receive) => mapper.map(record, receive));
+      continue;
+    }
+    const { topic, partition, offsets } = messages;
+    writer.add(index, (receive) => {
+      const rejected = mapMessage(mapper, { topic, partition, offset: offsets[index]! }, record, receive);
+      for (const { bytes: letter, reason, zoneId, index: item } of rejected) {
+        const isCut = letter instanceof LongPiece;
+        receive(
+          {
+            kind: 'rejected',
+            reason,
+            zoneId,
+            ...(isCut ? { record: letter.start, cut: { sizeBytes: letter.sizeBytes, sha256: letter.sha256 } } : { record: letter }),
+          },
+          item,
+        );
+      }
+    });
   }
   return writer.take(index < ends.length ? { ...batch, from: index } : null);
 }
@@ -165,8 +206,8 @@ export function transferListOf({ bytes, ends }: RecordBatch): ArrayBuffer[] {
 
 /** The piece as the result of a thread, which transfers its memory instead of copying it. */
 export function movedPiece(piece: MappedPiece): MappedPiece {
-  const { kinds, records, lines, lineEnds, places, letters, rest } = piece;
-  const all = [kinds, records, lines, lineEnds, places, letters].map(({ buffer }) => buffer);
+  const { kinds, records, lines, lineEnds, places, indexes, letters, rest } = piece;
+  const all = [kinds, records, lines, lineEnds, places, indexes, letters].map(({ buffer }) => buffer);
   const transferable = [...all, ...(rest === null ? [] : transferListOf(rest))];
   return move({ [transferableSymbol]: transferable, [valueSymbol]: piece } as unknown as ArrayBuffer) as unknown as MappedPiece;
 }

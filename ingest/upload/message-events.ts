@@ -1,8 +1,9 @@
-import { OPEN_BRACKET } from '../../query/json-bytes.ts';
+import { behindNuls, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { BatchBuilder, RejectedMessage } from '../event/batch-builder.ts';
-import { type EventVerdict, LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
+import { type EventVerdict, LARGEST_EVENT_BYTES, LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
 import type { MessagePlace } from '../event/log-id.ts';
 import type { LongPiece } from '../event/partial-event.ts';
+import type { MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
 import { type EventReceiver, firstByteOf, NO_LINES } from './event-splitters.ts';
 import { PART_BYTES } from './input-splitter.ts';
 import { MAX_REJECTED, UnreadableInput } from './intake-report.ts';
@@ -17,6 +18,15 @@ const COUNTS_PER_EVENT = 3;
 const NOT_READ_ON = ', and what follows them was not read';
 
 type Rejection = Extract<EventVerdict, { kind: 'rejected' }>;
+
+/** A record of a message that is no dead letter. */
+type TakenRecord = Exclude<MappedRecord, { readonly kind: 'rejected' }>;
+
+/** What becomes of an item of a message. */
+type Outcome = Rejection | { readonly kind: 'accepted' | 'expired' | 'event' | 'leftOut' };
+
+/** Calls `take` for what becomes of the item with this index; of an envelope for each of its records. */
+type Judge<Some extends Outcome> = (item: Uint8Array, index: number, take: (bytes: Uint8Array, outcome: Some) => void) => void;
 
 /**
  * Adds what a message of Kafka holds to a batch, and passes its source offset: one event, several as a body of `application/json` has them,
@@ -50,22 +60,63 @@ export function splitMessage(
   builder: BatchBuilder,
   place: MessagePlace,
   value: Uint8Array,
-  { reason, zoneId, isJson }: Rejection,
+  rejection: Rejection,
   onVerdict: (verdict: EventVerdict) => void = () => undefined,
 ): readonly RejectedMessage[] {
-  const whole = { bytes: value, index: null, reason, zoneId };
+  const whole = { bytes: value, index: null, reason: rejection.reason, zoneId: rejection.zoneId };
   // A longer one is not looked at as one event.
-  if (isJson !== false && value.length <= LARGEST_LINE_BYTES) {
+  if (rejection.isJson !== false && value.length <= LARGEST_LINE_BYTES) {
     return [whole];
   }
-  const items = new MessageItems(builder, place, onVerdict);
+  const judge: Judge<EventVerdict> = (item, index, take) => take(item, builder.tryMessageAt(place, index, item));
+  const items = new MessageItems(judge, onVerdict);
+  return lettersOf(items, value, { read: () => splitItems(value, items), alone: () => whole });
+}
+
+/**
+ * Maps the records of a message: one, or several as in {@link splitMessage}, and those of envelopes. Calls `receive` for those that become
+ * events or are left out, each with its index, and returns the others as `splitMessage` does.
+ */
+export function mapMessage(
+  mapper: RecordMapper,
+  place: MessagePlace,
+  value: Uint8Array,
+  receive: (mapped: TakenRecord, index: number) => void,
+): readonly RejectedMessage[] {
+  const message = value[0] === 0 ? value.subarray(behindNuls(value)) : value;
+  const judge: Judge<MappedRecord> = (item, _, take) => mapper.map(item, (mapped) => take(mapped.record, mapped), place);
+  const items = new MessageItems(judge, receive);
+  let whole: RejectedMessage = { bytes: value, index: null, reason: tooLong(message.length), zoneId: null };
+  let isOneText = false;
+  const read = (): void => {
+    isOneText = message.length <= LARGEST_EVENT_BYTES && items.tryEvent(message);
+    if (isOneText) return;
+    if (items.notJson !== null) whole = { ...whole, reason: items.notJson.reason };
+    splitItems(message, items);
+  };
+  return lettersOf(items, value, { read, alone: () => (isOneText ? { ...items.rejected[0]!, index: null } : whole) });
+}
+
+function splitItems<Some extends Outcome>(value: Uint8Array, items: MessageItems<Some>): void {
   const splitter = new JsonTextSplitter(NO_LINES);
+  for (let at = 0; at < value.length; at += PART_BYTES) {
+    splitter.push(Buffer.from(value.buffer, value.byteOffset + at, Math.min(PART_BYTES, value.length - at)), items);
+  }
+  splitter.end(items);
+}
+
+/**
+ * Reads the items of a message. Returns a letter for each rejected one, or for the message where they are too many or it is not read on.
+ * `alone` is the letter of a message that has one item at most.
+ */
+function lettersOf<Some extends Outcome>(
+  items: MessageItems<Some>,
+  value: Uint8Array,
+  { read, alone }: { readonly read: () => void; readonly alone: () => RejectedMessage },
+): readonly RejectedMessage[] {
   let endedBy: UnreadableInput | null = null;
   try {
-    for (let at = 0; at < value.length; at += PART_BYTES) {
-      splitter.push(Buffer.from(value.buffer, value.byteOffset + at, Math.min(PART_BYTES, value.length - at)), items);
-    }
-    splitter.end(items);
+    read();
   } catch (error) {
     if (!(error instanceof UnreadableInput)) throw error;
     endedBy = error;
@@ -73,21 +124,21 @@ export function splitMessage(
   const { count, rejectedCount, rejected } = items;
   const isClosedArray = firstByteOf(value) === OPEN_BRACKET && !items.isUnclosed;
   if (count <= 1 && count === rejectedCount && !isClosedArray) {
-    return [whole];
+    return [alone()];
   }
+  const whole = { bytes: value, index: null, zoneId: null };
   if (rejectedCount > MAX_ITEM_LETTERS) {
     const few = `at most ${MAX_ITEM_LETTERS} become dead letters of their own`;
-    const read = endedBy === null ? '' : NOT_READ_ON;
-    return [{ ...whole, reason: `${rejectedCount} of ${count} events of the message break a rule, and ${few}${read}; ${items.first}` }];
+    const rest = endedBy === null ? '' : NOT_READ_ON;
+    return [{ ...whole, reason: `${rejectedCount} of ${count} events of the message break a rule, and ${few}${rest}; ${items.first}` }];
   }
   return endedBy === null ? rejected : [{ ...whole, reason: `${endedBy.message}${NOT_READ_ON}` }];
 }
 
-/** Takes the events of one message from a splitter, and keeps the first that break a rule. */
-class MessageItems implements EventReceiver {
-  readonly #builder: BatchBuilder;
-  readonly #place: MessagePlace;
-  readonly #onVerdict: (verdict: EventVerdict) => void;
+/** Takes the items of one message from a splitter, and keeps the first that are rejected. */
+class MessageItems<Some extends Outcome> implements EventReceiver {
+  readonly #judge: Judge<Some>;
+  readonly #receive: (outcome: Exclude<Some, Rejection>, index: number) => void;
   /** Events so far, which is the index of the next. */
   count = 0;
   rejectedCount = 0;
@@ -96,9 +147,11 @@ class MessageItems implements EventReceiver {
   #newlineCounts = 0;
   /** The message is an array without its end. */
   isUnclosed = false;
+  /** Why the item that `tryEvent` was called with last is no JSON; null where it is. */
+  notJson: Rejection | null = null;
 
-  constructor(builder: BatchBuilder, place: MessagePlace, onVerdict: (verdict: EventVerdict) => void) {
-    [this.#builder, this.#place, this.#onVerdict] = [builder, place, onVerdict];
+  constructor(judge: Judge<Some>, receive: (outcome: Exclude<Some, Rejection>, index: number) => void) {
+    [this.#judge, this.#receive] = [judge, receive];
   }
 
   /** The first event that breaks a rule, in words. */
@@ -108,16 +161,16 @@ class MessageItems implements EventReceiver {
   }
 
   event(bytes: Uint8Array): void {
-    this.#take(bytes, this.#builder.tryMessageAt(this.#place, this.count, bytes));
+    this.#judge(bytes, this.count, (item, outcome) => this.#take(item, outcome));
   }
 
   tryEvent(bytes: Uint8Array): boolean {
-    const verdict = this.#builder.tryMessageAt(this.#place, this.count, bytes);
-    if (verdict.kind === 'rejected' && verdict.isJson === false) {
-      return false;
-    }
-    this.#take(bytes, verdict);
-    return true;
+    this.notJson = null;
+    this.#judge(bytes, this.count, (item, outcome) => {
+      if (outcome.kind === 'rejected' && outcome.isJson === false) this.notJson = outcome;
+      else this.#take(item, outcome);
+    });
+    return this.notJson === null;
   }
 
   tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
@@ -143,11 +196,11 @@ class MessageItems implements EventReceiver {
     }
   }
 
-  #take(bytes: Uint8Array, verdict: EventVerdict): void {
-    if (verdict.kind === 'rejected') {
-      this.#reject(bytes, verdict.reason, verdict.zoneId);
+  #take(bytes: Uint8Array, outcome: Some): void {
+    if (outcome.kind === 'rejected') {
+      this.#reject(bytes, outcome.reason, outcome.zoneId);
     } else {
-      this.#onVerdict(verdict);
+      this.#receive(outcome as Exclude<Some, Rejection>, this.count);
       this.count++;
     }
   }

@@ -1,3 +1,4 @@
+import type { TopicEntry } from '../../ingest/kafka/kafka-topics.ts';
 import type { Mapping } from '../../ingest/mapping/mapping.ts';
 import { loadMappings, type NamedMappings } from '../../ingest/mapping/named-mappings.ts';
 import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
@@ -14,11 +15,22 @@ export function configuredMappings(folder: string | null): NamedMappings {
   }
 }
 
-/** The mapping that the text of a setting names. Throws ConfigError where there is none of this name. */
+/** The mapping of a name, which stands in a setting. Throws ConfigError where there is none of this name. */
 export function mappingNamed(name: string, mappings: NamedMappings, setting: string): Mapping {
   const found = mappings.get(name);
   if (found !== undefined) return found.mapping;
-  throw new ConfigError([`${setting}=${JSON.stringify(name)} is no mapping; allowed: ${[...mappings.keys()].join(', ')}`]);
+  throw new ConfigError([`${setting} is not allowed: ${JSON.stringify(name)} is no mapping; allowed: ${[...mappings.keys()].join(', ')}`]);
+}
+
+/** Throws ConfigError where an entry of KAFKA_TOPICS names a mapping that there is not, or one that gives its records no zone. */
+export function requireTopicMappings(entries: readonly TopicEntry[], mappings: NamedMappings): void {
+  for (const { pattern, mapping: name } of entries) {
+    if (name === null) continue;
+    const setting = `KAFKA_TOPICS=${JSON.stringify(`${pattern}=${name}`)}`;
+    if (mappingNamed(name, mappings, setting).zone !== null) continue;
+    const allowed = `a mapping with a zone, such as a file in MAPPINGS with preset: ${name} and a zone`;
+    throw new ConfigError([`${setting} is not allowed: the mapping has no zone, and a topic gives none; allowed: ${allowed}`]);
+  }
 }
 
 /** Throws ConfigError where an access key names no mapping. Its entry is told by its number: what it names may be part of a key. */

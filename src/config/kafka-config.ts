@@ -1,5 +1,6 @@
 import type { KafkaConnection, KafkaCredentials } from '../../ingest/kafka/kafka-connection.ts';
 import { type KafkaTls, KafkaTlsError, readKafkaTls } from '../../ingest/kafka/kafka-tls.ts';
+import type { TopicEntry } from '../../ingest/kafka/kafka-topics.ts';
 import { accept, type ConfigVariable, commaSeparated, oneOfAnyCase, type ParsedValue, refuse, someText, yesOrNo } from './config-value.ts';
 import { isLoopbackHost } from './loopback.ts';
 
@@ -7,7 +8,7 @@ const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer
 
 export interface KafkaConfigValues {
   readonly kafkaBrokers: readonly string[] | null;
-  readonly kafkaTopics: readonly string[];
+  readonly kafkaTopics: readonly TopicEntry[];
   readonly kafkaGroupId: string;
   readonly kafkaTls: boolean;
   readonly kafkaTlsCaFile: string | null;
@@ -29,6 +30,19 @@ const isBroker = (item: string): boolean =>
   /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([1-9]\d{0,4})$/.test(item) && Number(item.slice(item.lastIndexOf(':') + 1)) <= 65_535;
 /** Kafka's alphabet for topic names, and that of globs. An empty pair of brackets would stand for itself, which no topic has. */
 const isTopicPattern = (item: string): boolean => /^[A-Za-z0-9._\-*?[\]{}()!|+@^,]{1,249}$/.test(item) && !/\[[!^]?\]|\(\)|\{\}/.test(item);
+
+const TOPIC_ENTRY = /^([^=]*)(?:=([a-z0-9][a-z0-9_-]{0,63}))?$/i;
+
+function parseTopics(text: string): ParsedValue<readonly TopicEntry[]> {
+  const items = commaSeparated((item) => isTopicPattern(TOPIC_ENTRY.exec(item)?.[1] ?? ''))(text);
+  if (items.kind === 'refused') return items;
+  return accept(
+    items.value.map((item) => {
+      const [, pattern = '', mapping = null] = TOPIC_ENTRY.exec(item) ?? [];
+      return { pattern, mapping };
+    }),
+  );
+}
 
 /** The client's secret is sent to it, so plain http is refused off loopback. */
 function parseTokenUrl(text: string): ParsedValue<string> {
@@ -63,9 +77,10 @@ export const KAFKA_CONFIG_VARIABLES: readonly KafkaVariable[] = [
     key: 'kafkaTopics',
     name: 'KAFKA_TOPICS',
     default: 'shield-events',
-    allowed: 'topic names or globs separated by commas',
-    about: 'Topics to consume; a glob also takes topics made later',
-    parse: commaSeparated(isTopicPattern),
+    allowed:
+      'topic names or globs separated by commas, each with =NAME of a mapping behind it if its messages are records of another product',
+    about: 'Topics to consume; a glob also takes topics made later, and the first entry that matches a topic counts',
+    parse: parseTopics,
   },
   {
     key: 'kafkaGroupId',

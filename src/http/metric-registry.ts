@@ -20,8 +20,6 @@ export interface Metrics {
   readonly cutTexts: Counter<'source'>;
   /** Accepted events over HTTP whose `ip` is neither an address nor a network. */
   readonly unknownIps: Counter<'source'>;
-  /** Requests at the doors of other products' shippers, by the status of their answers. */
-  readonly doorRequests: Counter<'door' | 'status'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
   /** Events that the feed sent without their log, because a line may take no more. */
@@ -215,11 +213,23 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['source'],
     registers: [registry],
   });
+  /** How many of those from Kafka the counter has: their totals are kept elsewhere. */
+  const toldOfKafka = new Map<string, number>();
   const mappedRecords = new Counter({
     name: 'shieldlog_mapped_records_total',
     help: 'Records of other products that a mapping made events of, or did not',
     labelNames: ['mapping', 'verdict'],
     registers: [registry],
+    collect() {
+      for (const [mapping, counts] of kafka?.counters().mappedRecords ?? []) {
+        for (const [kind, records] of Object.entries(counts)) {
+          const verdict = kind === 'leftOut' ? 'left_out' : kind;
+          const told = `${mapping} ${verdict}`;
+          this.inc({ mapping, verdict }, records - (toldOfKafka.get(told) ?? 0));
+          toldOfKafka.set(told, records);
+        }
+      }
+    },
   });
   const cutTexts = new Counter({
     name: 'shieldlog_cut_texts_total',
@@ -231,12 +241,6 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     name: 'shieldlog_unknown_ips_total',
     help: `Events that arrived over HTTP and ${UNKNOWN_IP}`,
     labelNames: ['source'],
-    registers: [registry],
-  });
-  const doorRequests = new Counter({
-    name: 'shieldlog_door_requests_total',
-    help: "Requests of other products' shippers, by the door that they came to and the status that they were answered with",
-    labelNames: ['door', 'status'],
     registers: [registry],
   });
   const feedEvents = new Counter({
@@ -251,16 +255,5 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['sent'],
     registers: [registry],
   });
-  return {
-    registry,
-    searchSeconds,
-    receivedEvents,
-    repairedEvents,
-    mappedRecords,
-    cutTexts,
-    unknownIps,
-    doorRequests,
-    feedEvents,
-    feedLongLines,
-  };
+  return { registry, searchSeconds, receivedEvents, repairedEvents, mappedRecords, cutTexts, unknownIps, feedEvents, feedLongLines };
 }

@@ -1,8 +1,8 @@
 import kafkajs, { type PartitionAssigner } from 'kafkajs';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
-import { KafkaAppender } from '../../ingest/kafka/kafka-appender.ts';
+import { KafkaAppender, kafkaCounters } from '../../ingest/kafka/kafka-appender.ts';
 import { kafkaClients, silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
-import { KafkaSession, kafkaCounters } from '../../ingest/kafka/kafka-session.ts';
+import { KafkaSession } from '../../ingest/kafka/kafka-session.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { sourceUnderTest } from './source-under-test.ts';
 import { createTopic, uniqueName, withAdmin } from './test-topic.ts';
@@ -63,7 +63,7 @@ it('a session that is stopped while it connects does not join its group any more
   await withAdmin(brokers, async (admin) => {
     const session = new KafkaSession({
       ...{ kafka, admin, groupId, topics: new Map([[topic, undefined]]), store, appender },
-      ...{ counters: kafkaCounters(), now: Date.now, logger: silentKafkaLogger },
+      ...{ mapperOf: () => null, counters: kafkaCounters(), now: Date.now, logger: silentKafkaLogger },
     });
     const started = session.start();
     await session.stop();

@@ -2,6 +2,8 @@ import { inject, onTestFinished } from 'vitest';
 import { BLOCKED_RETRY_MS } from '../../ingest/kafka/blocked-partition.ts';
 import { type KafkaConnection, type KafkaLogger, silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
 import { type KafkaSource, startKafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import type { TopicEntry } from '../../ingest/kafka/kafka-topics.ts';
+import { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { rowsOf } from '../fixtures/answered-rows.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
@@ -16,7 +18,10 @@ export interface SourceUnderTest extends KafkaSource {
 
 interface SourceChoices {
   readonly store: EventStore;
-  readonly topics: readonly string[];
+  /** Names and globs, or entries with a mapping. */
+  readonly topics: readonly (string | TopicEntry)[];
+  /** Default: none, with no mapping. */
+  readonly threads?: MappingThreads;
   readonly groupId?: string;
   /** Default: the broker that the tests share. */
   readonly brokers?: string;
@@ -32,6 +37,7 @@ interface SourceChoices {
 export function sourceUnderTest({
   store,
   topics,
+  threads = new MappingThreads(new Map()),
   groupId = uniqueName('group'),
   brokers = inject('kafkaBrokers'),
   kafka = { brokers: brokers.split(','), tls: null, sasl: null },
@@ -43,7 +49,18 @@ export function sourceUnderTest({
     complaints.push(message);
   };
   const logger: KafkaLogger = { ...silentKafkaLogger, warn: complain, error: complain };
-  const source = startKafkaSource({ kafka, topics, groupId, store, now, retentionMs: RETENTION_MS, logger, blockedRetryMs });
+  const entries = topics.map((topic) => (typeof topic === 'string' ? { pattern: topic, mapping: null } : topic));
+  const source = startKafkaSource({
+    kafka,
+    topics: entries,
+    threads,
+    groupId,
+    store,
+    now,
+    retentionMs: RETENTION_MS,
+    logger,
+    blockedRetryMs,
+  });
   onTestFinished(() => source.stop());
   return {
     complaints,

@@ -1,9 +1,9 @@
 import type { Batch } from 'kafkajs';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
-import { KafkaAppender } from '../../ingest/kafka/kafka-appender.ts';
+import { KafkaAppender, kafkaCounters } from '../../ingest/kafka/kafka-appender.ts';
 import { kafkaClients, silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
 import type { FetchedBatch } from '../../ingest/kafka/kafka-partition.ts';
-import { KafkaSession, kafkaCounters } from '../../ingest/kafka/kafka-session.ts';
+import { KafkaSession } from '../../ingest/kafka/kafka-session.ts';
 import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -91,7 +91,7 @@ async function sessionHeldInSecondFetch(topic: string, store: EventStore) {
   await admin.connect();
   const session = new KafkaSession({
     ...{ kafka, admin, groupId: uniqueName('group'), topics: new Map([[topic, undefined]]), store: refusing, appender },
-    ...{ counters: kafkaCounters(), now: () => 0, logger: silentKafkaLogger },
+    ...{ mapperOf: () => null, counters: kafkaCounters(), now: () => 0, logger: silentKafkaLogger },
   });
   onTestFinished(async () => {
     await session.stop();

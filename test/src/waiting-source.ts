@@ -1,6 +1,6 @@
 import { type BlockedPartition, KafkaSkipRefused } from '../../ingest/kafka/blocked-partition.ts';
 import type { HangingTransaction } from '../../ingest/kafka/hanging-transaction.ts';
-import { kafkaCounters } from '../../ingest/kafka/kafka-session.ts';
+import { kafkaCounters } from '../../ingest/kafka/kafka-appender.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { KafkaRewindRefused } from '../../ingest/kafka/rewound-partition.ts';
 
@@ -24,7 +24,7 @@ export function waitingSource(blocked: readonly BlockedPartition[] = [], hanging
       if (topic === TOPIC) return [{ partition: 3, from: 1_204n, until: 90_210n }];
       throw new KafkaRewindRefused(`topic ${topic} is not read here; allowed: a topic of KAFKA_TOPICS`);
     },
-    counters: () => ({ ...kafkaCounters(), repairedEvents: 0, cutTexts: 0, unknownIps: 0, tombstones: 0 }),
+    counters: () => ({ ...kafkaCounters(), repairedEvents: 0, cutTexts: 0, unknownIps: 0, tombstones: 0, mappedRecords: new Map() }),
     lag: () => 0,
     stop: async () => {},
   };

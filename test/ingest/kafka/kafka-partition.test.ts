@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { PartitionRecords } from '../../../ingest/event/batch-builder.ts';
-import { type FetchedBatch, partitionCursor, startOffset, takeBatch } from '../../../ingest/kafka/kafka-partition.ts';
+import {
+  type FetchedBatch,
+  mappedParts,
+  type PartitionCursor,
+  partitionCursor,
+  startOffset,
+  takeBatch,
+} from '../../../ingest/kafka/kafka-partition.ts';
 import { faultMessage, oneRecord } from '../../../ingest/kafka/record-set.ts';
+import type { MappedMessages, MessageCopies } from '../../../ingest/upload/mapped-messages.ts';
 
 function batch(fetchedOffset: number, offsets: readonly number[], lastOffset = offsets.at(-1) ?? fetchedOffset): FetchedBatch {
   return {
@@ -22,7 +30,7 @@ function batches(fetchedOffset: number, ofEach: readonly (readonly number[])[], 
   return { ...batch(fetchedOffset, [], lastOffset), messages };
 }
 
-const offsetsOf = ({ base, count, deltas }: PartitionRecords, from: number): bigint[] =>
+const offsetsOf = ({ base, count, deltas }: Pick<PartitionRecords, 'base' | 'count' | 'deltas'>, from: number): bigint[] =>
   Array.from({ length: count - from }, (_, index) => base + BigInt(deltas[from + index] ?? 0));
 
 function take(next: bigint | undefined, fetched: FetchedBatch) {
@@ -78,6 +86,58 @@ describe('a fetched batch', () => {
   ];
   it.each(cases)('%s', (_name, next, fetched, expected) => {
     expect(take(next, fetched)).toEqual(expected);
+  });
+});
+
+/** The offsets that are taken of the parts of a batch, and how each part is taken. `mapped` is called while each is mapped. */
+async function takeParts(next: bigint, fetched: FetchedBatch, mapped = (_cursor: PartitionCursor): void => undefined) {
+  const cursor: PartitionCursor = { ...partitionCursor('t', 0), next };
+  const offsets: bigint[] = [];
+  const kinds: string[] = [];
+  const map = async ({ bytes: _, ends: __, ...copies }: MessageCopies): Promise<MappedMessages> => {
+    await Promise.resolve();
+    mapped(cursor);
+    return { ...copies, mapping: 'waf', pieces: [] };
+  };
+  for await (const part of mappedParts(fetched, map)) {
+    kinds.push(takeBatch(cursor, part, (records, from) => offsets.push(...offsetsOf(records, from))).kind);
+  }
+  return { kinds, offsets, next: cursor.next };
+}
+
+describe('a fetched batch whose records are mapped', () => {
+  it.each<[name: string, next: bigint, fetched: FetchedBatch, expected: object]>([
+    ['is taken in parts', 5n, batches(5, [[5, 6], [7]], 7), { kinds: Array(3).fill('taken'), offsets: [5n, 6n, 7n], next: 8n }],
+    [
+      'is passed over to its end',
+      5n,
+      batches(5, [[6, 8], [], [12]], 15),
+      { kinds: Array(3).fill('taken'), offsets: [6n, 8n, 12n], next: 16n },
+    ],
+    ['skips what was read', 5n, batches(5, [[3, 4], [3, 4, 6], [7]], 7), { kinds: Array(3).fill('taken'), offsets: [6n, 7n], next: 8n }],
+    ['that comes twice is taken once', 5n, batches(5, [[5], [5], [6]], 6), { kinds: Array(3).fill('taken'), offsets: [5n, 6n], next: 7n }],
+    ['of another offset is not taken', 5n, batches(8, [[8], [9]], 9), { kinds: Array(3).fill('strayed'), offsets: [], next: 5n }],
+  ])('%s', async (_name, next, fetched, expected) => {
+    expect(await takeParts(next, fetched)).toEqual(expected);
+  });
+
+  it('ends at a batch that cannot be decoded, with what is before it', async () => {
+    const fault = faultMessage({ reason: 'is damaged', next: 20n, bytes: Buffer.from('batch') });
+    const fetched = { ...batch(5, [5, 6], 30), messages: [...batch(5, [5, 6]).messages, fault, ...batch(5, [25]).messages] };
+    expect(await takeParts(5n, fetched)).toEqual({ kinds: ['taken', 'taken', 'blocked'], offsets: [5n, 6n], next: 7n });
+  });
+
+  it.each<[string, bigint | undefined, string]>([
+    ['that waits for its offset', undefined, 'early'],
+    ['that was moved back', 2n, 'strayed'],
+    ['that was moved on', 90n, 'strayed'],
+  ])('is not taken by a partition %s meanwhile', async (_name, moved, kind) => {
+    let parts = 0;
+    const taken = await takeParts(5n, batches(5, [[5, 6], [7]], 7), (cursor) => {
+      parts++;
+      if (parts === 2) cursor.next = moved;
+    });
+    expect(taken).toEqual({ kinds: ['taken', kind, kind], offsets: [5n, 6n], next: moved });
   });
 });
 

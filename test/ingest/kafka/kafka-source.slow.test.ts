@@ -2,13 +2,15 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { type KafkaLogger, silentKafkaLogger } from '../../../ingest/kafka/kafka-connection.ts';
 import { startKafkaSource } from '../../../ingest/kafka/kafka-source.ts';
+import { MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 
 async function sourceOf(brokers: readonly string[], logger: KafkaLogger = silentKafkaLogger) {
   const store = await storeIn(temporaryFolder());
   return startKafkaSource({
     kafka: { brokers, tls: null, sasl: null },
-    topics: ['events'],
+    topics: [{ pattern: 'events', mapping: null }],
+    threads: new MappingThreads(new Map()),
     groupId: 'test',
     store,
     now: Date.now,

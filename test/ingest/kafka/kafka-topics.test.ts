@@ -1,11 +1,16 @@
 import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { deniedAmong, matchTopics } from '../../../ingest/kafka/kafka-topics.ts';
+import { deniedAmong, matchTopics, type TopicEntry } from '../../../ingest/kafka/kafka-topics.ts';
+
+function entryOf(text: string): TopicEntry {
+  const [pattern = '', mapping = null] = text.split('=');
+  return { pattern, mapping };
+}
 
 const AVAILABLE = ['eu.events', 'us.events', 'us.audit', 'shield-events', '__consumer_offsets', '.hidden'];
 
 describe('the topics to read', () => {
-  const cases: readonly (readonly [name: string, patterns: string[], topics: string[], missing: string[]])[] = [
+  const cases: readonly (readonly [name: string, entries: string[], topics: string[], missing: string[]])[] = [
     ['a name is that topic', ['us.audit'], ['us.audit'], []],
     ['a glob is every topic that it matches', ['*.events'], ['eu.events', 'us.events'], []],
     ['braces are alternatives', ['{eu,us}.events'], ['eu.events', 'us.events'], []],
@@ -14,9 +19,15 @@ describe('the topics to read', () => {
     ['a topic of the brokers own is read when it is named', ['__consumer_offsets'], ['__consumer_offsets'], []],
     ['a name that no topic has is missing', ['shield-events', 'tomorrow'], ['shield-events'], ['tomorrow']],
     ['a glob that matches nothing is missing', ['asia.*'], [], ['asia.*']],
+    ['topics have the mapping of their entry', ['us.*=waf', 'eu.events'], ['eu.events', 'us.audit=waf', 'us.events=waf'], []],
+    ['the first entry that matches a topic counts', ['us.audit', 'us.*=a', '*.events=b'], ['eu.events=b', 'us.audit', 'us.events=a'], []],
+    ['a glob behind a name takes the others', ['us.*=waf', 'us.audit'], ['us.audit=waf', 'us.events=waf'], []],
+    ['what is missing is named without its mapping', ['asia.*=waf'], [], ['asia.*']],
   ];
-  it.each(cases)('%s', (_name, patterns, topics, missing) => {
-    expect(matchTopics(patterns, AVAILABLE)).toEqual({ topics, missing });
+  it.each(cases)('%s', (_name, entries, expected, missing) => {
+    const found = matchTopics(entries.map(entryOf), AVAILABLE);
+    const topics = [...found.topics].map(([topic, mapping]) => (mapping === null ? topic : `${topic}=${mapping}`));
+    expect([topics, found.missing]).toEqual([expected, missing]);
   });
 });
 

@@ -226,6 +226,21 @@ describe('dead letters of mapped records', () => {
     expect(await storedIds(store)).toHaveLength(3);
   });
 
+  test.each([
+    ['an array', (records: readonly string[]) => `[${records.join(',')}]`],
+    ['lines', (records: readonly string[]) => records.join('\n')],
+  ])('from Kafka that are %s of records are divided', async (_, messageOf) => {
+    const other = RECORD.replace('}', ',"n":1}');
+    const store = await storeWith(letterOf(messageOf([RECORD, LATE, other, '5']), ofKafka));
+    expect(await replayDeadLetters(store, by(TIME + ZONE))).toEqual({ replayed: 1, stillRejected: 2, notReplayable: 0 });
+    expect((await storedIds(store)).sort()).toEqual([RECORD, other].map((text) => recordId(Buffer.from(text), PLACE)).sort());
+    expect((await lettersIn(store)).sort()).toEqual([`own 1 7 ${LATE}`, 'own 3 null 5']);
+    const many = letterOf(messageOf([...Array.from({ length: 1_001 }, () => '5'), RECORD]), ofKafka);
+    const whole = await storeWith(many);
+    expect(await replayDeadLetters(whole, by(TIME + ZONE))).toEqual(STAYS);
+    expect(await storedIds(whole)).toEqual([recordId(Buffer.from(RECORD), PLACE)]);
+  });
+
   test('that are envelopes of very many records that break a rule stay whole, and the others of them are stored', async () => {
     const envelope = `{"records":[${`{},`.repeat(1_001)}${RECORD}]}`;
     const store = await storeWith(letterOf(envelope));

@@ -79,6 +79,18 @@ it('an access key of a mapping that there is not ends the start of the program',
   expect([status, stderr]).toEqual([2, expect.stringMatching(line)]);
 });
 
+it.each<[string, RegExp]>([
+  ['waf=nothing', /^shieldlog: KAFKA_TOPICS="waf=nothing" is not allowed: "nothing" is no mapping; allowed: aws-waf, .*shop.*\n$/],
+  [
+    'waf-*=shop,events,waf=aws-waf',
+    /^shieldlog: KAFKA_TOPICS="waf=aws-waf" is not allowed: the mapping has no zone, and a topic gives none; allowed: a mapping with a/,
+  ],
+])('a start with KAFKA_TOPICS=%s is refused', async (topics, message) => {
+  const env = { MAPPINGS: folderWith({ 'shop.yaml': OWN }), DATA_DIR: temporaryFolder(), KAFKA_TOPICS: topics };
+  const { status, stderr } = await runHere(['serve'], env);
+  expect([status, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
+
 it('a folder that is not there is refused', async () => {
   const { status, stderr } = await runHere(['mappings', 'list', '--mappings', '/nowhere']);
   expect([status, stderr]).toEqual([2, 'shieldlog: MAPPINGS: /nowhere cannot be read: no such file or directory\n']);

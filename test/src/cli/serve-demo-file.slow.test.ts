@@ -61,6 +61,9 @@ test('serve keeps the events of a demo file where DATA_DIR is set', async () => 
 test('serve names a mapping that there is not, with status 2, and leaves no folder', async () => {
   const { file, temporary } = folders();
   const { status, stderr } = await runCli(['serve', '--demo-file', file, '--demo-mapping', 'aws'], { TMPDIR: temporary, PORT: '0' });
-  expect([status, stderr]).toEqual([2, expect.stringMatching(/^shieldlog: DEMO_MAPPING="aws" is no mapping; allowed: aws-waf, [^\n]+\n$/)]);
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^shieldlog: DEMO_MAPPING is not allowed: "aws" is no mapping; allowed: aws-waf, [^\n]+\n$/),
+  ]);
   expect(readdirSync(temporary)).toEqual([]);
 });

@@ -9,6 +9,8 @@ import { KAFKA_BAD, KAFKA_FAULTS, KAFKA_GOOD, OAUTH, SASL } from './kafka-config
 type Texts = Readonly<Record<string, string>>;
 
 const KEY = '0123456789abcdef';
+const mapped = (pattern: string, mapping: string | null): object => ({ pattern, mapping });
+const own = (pattern: string): object => mapped(pattern, null);
 const THIS_FILE = import.meta.filename;
 
 /** The message of the ConfigError that these texts cause. */
@@ -33,9 +35,15 @@ const GOOD: readonly (readonly [name: string, text: string, key: string, value: 
   ['DATA_DIR', '/tmp/with blank', 'dataDir', '/tmp/with blank'],
   ['MAPPINGS', '/etc/shieldlog/mappings', 'mappings', '/etc/shieldlog/mappings'],
   ['KAFKA_BROKERS', 'a:9092, [::1]:9093', 'kafkaBrokers', ['a:9092', '[::1]:9093']],
-  ['KAFKA_TOPICS', 'shield-*,audit.{a,b}', 'kafkaTopics', ['shield-*', 'audit.{a,b}']],
-  ['KAFKA_TOPICS', '[ab]-events,@(c,d)', 'kafkaTopics', ['[ab]-events', '@(c,d)']],
-  ['KAFKA_TOPICS', 'one, two', 'kafkaTopics', ['one', 'two']],
+  ['KAFKA_TOPICS', 'shield-*,audit.{a,b}', 'kafkaTopics', [own('shield-*'), own('audit.{a,b}')]],
+  ['KAFKA_TOPICS', '[ab]-events,@(c,d)', 'kafkaTopics', [own('[ab]-events'), own('@(c,d)')]],
+  ['KAFKA_TOPICS', 'one, two', 'kafkaTopics', [own('one'), own('two')]],
+  [
+    'KAFKA_TOPICS',
+    'waf-*=aws-waf,{a,b}=my_WAF-2, one',
+    'kafkaTopics',
+    [mapped('waf-*', 'aws-waf'), mapped('{a,b}', 'my_WAF-2'), own('one')],
+  ],
   ['KAFKA_GROUP_ID', 'g', 'kafkaGroupId', 'g'],
   ['KAFKA_TLS', '1', 'kafkaTls', true],
   ['KAFKA_SASL_MECHANISM', 'SCRAM-SHA-512', 'kafkaSaslMechanism', 'scram-sha-512', SASL],
@@ -95,6 +103,11 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['KAFKA_TOPICS', '{a,(b})'],
   ['KAFKA_TOPICS', 'a[]'],
   ['KAFKA_TOPICS', '[', { KAFKA_BROKERS: 'a:9092' }],
+  ['KAFKA_TOPICS', 'waf='],
+  ['KAFKA_TOPICS', '=aws-waf'],
+  ['KAFKA_TOPICS', 'waf=aws-waf=7'],
+  ['KAFKA_TOPICS', 'waf=aws waf'],
+  ['KAFKA_TOPICS', 'waf=aws-waf:7'],
   ['KAFKA_GROUP_ID', ' '],
   ['KAFKA_TLS', 'yes'],
   ['KAFKA_SASL_MECHANISM', 'gssapi', SASL],
@@ -162,7 +175,7 @@ describe('the configuration', () => {
       clickhouseCluster: null,
       clickhouseInsertQuorum: 0,
       kafkaBrokers: null,
-      kafkaTopics: ['shield-events'],
+      kafkaTopics: [own('shield-events')],
       kafkaGroupId: 'shieldlog',
       kafkaTls: false,
       kafkaTlsCaFile: null,

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { explainBlock } from '../../../ingest/kafka/blocked-partition.ts';
 import { silentKafkaLogger } from '../../../ingest/kafka/kafka-connection.ts';
 import { type KafkaSource, startKafkaSource } from '../../../ingest/kafka/kafka-source.ts';
+import { MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { derived } from '../../fixtures/derived.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
@@ -31,7 +32,8 @@ describe('health', () => {
     const store = await startApp();
     kafka = startKafkaSource({
       kafka: { brokers: ['127.0.0.1:1'], tls: null, sasl: null },
-      topics: ['none'],
+      topics: [{ pattern: 'none', mapping: null }],
+      threads: new MappingThreads(new Map()),
       groupId: 'none',
       store: store.store,
       now: Date.now,
