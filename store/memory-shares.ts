@@ -86,7 +86,7 @@ export const MEMORY_BESIDE_MB = {
   /** Pages of rows, counts of segments and counts of the explorer. */
   caches: 64,
   /** Bodies and events whose end has not come, and their decoders. */
-  bodies: 64,
+  bodies: 128,
   /** What each of them may hold uncounted. */
   bodyStarts: 64,
   /** Events that wait for the clients of tails. */

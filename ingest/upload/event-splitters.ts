@@ -35,11 +35,11 @@ export interface EventReceiver {
   newlines(count: number): void;
 }
 
-/** Converts usual events on lines, and counts them. */
-export type LineConverter = Pick<EventConverter, 'convertLines' | 'eventCount'>;
+/** Converts usual events on lines or at known places, and counts them. */
+export type LineConverter = Pick<EventConverter, 'convertLines' | 'convertRecords' | 'eventCount'>;
 
-/** Converts no lines: the events on them get the ids of their message, or are records that a mapping turns into events. */
-export const NO_LINES: LineConverter = { eventCount: 0, convertLines: (_chunk, from) => from };
+/** Converts nothing: the events on them get the ids of their message, or are records that a mapping turns into events. */
+export const NO_LINES: LineConverter = { eventCount: 0, convertLines: (_chunk, from) => from, convertRecords: (_records, from) => from };
 
 /** Splits an input, in chunks of any size, into events. */
 export interface EventSplitter {

@@ -20,6 +20,8 @@ export interface InputForm {
   readonly areLines?: boolean;
   /** Where it has not lines alone: objects may go over several lines, and arrays follow one another. Default: in a file. */
   readonly isJson?: boolean;
+  /** Makes what splits the input. Default: its first byte, or that it is JSON, decides. */
+  readonly splitter?: (converter: LineConverter) => EventSplitter;
   /** Counts what the input holds until its end. An error that it throws ends the intake, after the events before are stored. */
   readonly memory?: InputMemory;
 }
@@ -36,7 +38,8 @@ export class InputSplitter implements EventSplitter {
   constructor(form: InputForm, converter: LineConverter) {
     [this.#form, this.#converter] = [form, converter];
     const { areLines, isJson, source, memory } = form;
-    if (areLines !== true && (isJson ?? source === 'file')) this.#splitter = new JsonTextSplitter(converter, memory);
+    if (form.splitter !== undefined) this.#splitter = form.splitter(converter);
+    else if (areLines !== true && (isJson ?? source === 'file')) this.#splitter = new JsonTextSplitter(converter, memory);
   }
 
   push(part: Buffer, receiver: EventReceiver): void {

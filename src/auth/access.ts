@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { requestPath } from '../../edge/operation-input.ts';
@@ -32,15 +33,40 @@ declare module 'fastify' {
     readonly opensFromLinks?: boolean;
     /** The scope that the key needs; `read` by default. */
     readonly needsScope?: Scope;
+    /** Where a key may come beside the header `AccessKey`, which goes first: shippers of others send theirs. By default nowhere. */
+    readonly takesKeyIn?: readonly KeyPlace[];
   }
   interface FastifyRequest {
     caller: Caller | null;
   }
 }
 
+/** Places of a key that clients of other products know. */
+const KEY_PLACES = {
+  authorization: ({ authorization }) => keyInAuthorization(authorization ?? ''),
+  'x-amz-firehose-access-key': (headers) => String(headers['x-amz-firehose-access-key'] ?? ''),
+} as const satisfies Readonly<Record<string, (headers: IncomingHttpHeaders) => string>>;
+
+export type KeyPlace = keyof typeof KEY_PLACES;
+
+/** The key in `Authorization`: that of `Bearer` and `Splunk`, and the password of `Basic`, whoever the user is. Empty in other schemes. */
+function keyInAuthorization(header: string): string {
+  const [, scheme = '', credentials = ''] = /^(\S+) +(\S+) *$/.exec(header) ?? [];
+  switch (scheme.toLowerCase()) {
+    case 'bearer':
+    case 'splunk':
+      return credentials;
+    case 'basic':
+      return /^[^:]*:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString())?.[1] ?? '';
+    default:
+      return '';
+  }
+}
+
 /** The key that a request presents; empty where it presents none. */
-function presentedKey({ headers }: FastifyRequest): string {
-  return String(headers['accesskey'] ?? '');
+function presentedKey({ headers, routeOptions }: FastifyRequest): string {
+  const places = (routeOptions.config.takesKeyIn ?? []).map((place) => KEY_PLACES[place](headers));
+  return [String(headers['accesskey'] ?? ''), ...places].find((key) => key !== '') ?? '';
 }
 
 /** The caller with that key; null where it is no key of the program. */
@@ -61,10 +87,14 @@ function callerWith(keys: readonly AccessKey[], presented: string): Caller | nul
 function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
   const headers = { 'www-authenticate': 'AccessKey' };
   const presented = presentedKey(request);
-  if (presented === '') throw new RequestProblem('access.key_missing', 'The AccessKey header is missing', { headers });
+  if (presented === '') {
+    const others = (request.routeOptions.config.takesKeyIn ?? []).map((place) => `, and so is a key in ${place}`).join('');
+    throw new RequestProblem('access.key_missing', `The AccessKey header is missing${others}`, { headers });
+  }
   const caller = callerWith(keys, presented);
   if (caller === null) {
-    throw new RequestProblem('access.key_unknown', 'The AccessKey header holds no key of this program', { headers });
+    const place = request.headers['accesskey'] ? 'AccessKey header' : 'request';
+    throw new RequestProblem('access.key_unknown', `The ${place} holds no key of this program`, { headers });
   }
   return caller;
 }

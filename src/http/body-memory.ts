@@ -2,10 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import type { InputMemory } from '../../ingest/event/partial-event.ts';
 import { RequestProblem } from './problem.ts';
 
-/** What all bodies and their decoders may hold until their end comes, in bytes. */
-export const BODY_MEMORY_BYTES = 64 * 1024 * 1024;
+/** What all bodies and their decoders may hold until their end comes, and those of doors until they are answered, in bytes. */
+export const BODY_MEMORY_BYTES = 128 * 1024 * 1024;
 /** So much of each body, or of the event and the rejections of an upload, is not counted: usual ones never meet the limit. */
 export const FREE_BODY_BYTES = 16 * 1024;
+
+/** So long a body that is taken whole waits for room in the memory, in milliseconds. */
+export const ROOM_MS = 5_000;
 
 /** The rest of the body may still come, and must not be taken for the next request. */
 const BUSY = { headers: { 'retry-after': '5', connection: 'close' } };
@@ -18,7 +21,7 @@ export interface BodyMemoryOptions {
   readonly callerOf: (request: FastifyRequest) => string;
 }
 
-/** What the bodies of one caller hold. */
+/** What the bodies of one caller hold, but for those that are kept. */
 interface Share {
   bytes: number;
   /** Those that hold anything, the newest last. */
@@ -35,6 +38,7 @@ export class BodyMemory {
   readonly #callerOf: BodyMemoryOptions['callerOf'];
   readonly #shares = new Map<string, Share>();
   #takenBytes = 0;
+  #released = Promise.withResolvers<void>();
 
   constructor({ capacityBytes, deadlineMs, callerOf }: BodyMemoryOptions) {
     this.#capacityBytes = capacityBytes;
@@ -61,10 +65,32 @@ export class BodyMemory {
       if (largest === null) throw refused();
       [...largest.bodies].at(-1)?.end();
     }
-    const share = this.#shares.get(body.caller) ?? { bytes: 0, bodies: new Set() };
     this.#takenBytes += moreBytes;
+    if (!body.isKept) this.#share(body, moreBytes, bytes > 0);
+    if (moreBytes < 0) this.#release();
+  }
+
+  /** What the body holds is taken from its caller's share, so that nobody else can have it. To be called by the body alone. */
+  keep(body: HeldBody, bytes: number): void {
+    this.#share(body, -bytes, false);
+  }
+
+  /** Resolves once something was given back, or after so many milliseconds. */
+  async nextRelease(ms: number): Promise<void> {
+    const timer = setTimeout(() => this.#release(), ms);
+    await this.#released.promise;
+    clearTimeout(timer);
+  }
+
+  #release(): void {
+    this.#released.resolve();
+    this.#released = Promise.withResolvers();
+  }
+
+  #share(body: HeldBody, moreBytes: number, holdsAny: boolean): void {
+    const share = this.#shares.get(body.caller) ?? { bytes: 0, bodies: new Set() };
     share.bytes += moreBytes;
-    if (bytes > 0) share.bodies.add(body);
+    if (holdsAny) share.bodies.add(body);
     else share.bodies.delete(body);
     if (share.bodies.size > 0) this.#shares.set(body.caller, share);
     else this.#shares.delete(body.caller);
@@ -105,6 +131,8 @@ export class HeldBody implements InputMemory, Disposable {
   #parts: Parts = NOTHING;
   #countedBytes = 0;
   #eventSinceMs: number | null = null;
+  #roomUntilMs: number | null = null;
+  #isKept = false;
   #ended: RequestProblem | null = null;
   #onEnd: (problem: RequestProblem) => void = () => undefined;
 
@@ -133,6 +161,33 @@ export class HeldBody implements InputMemory, Disposable {
 
   holdDecoder(bytes: number): void {
     this.#hold({ ...this.#parts, decoder: bytes });
+  }
+
+  /** Whether nobody else can have its memory. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  /** The body has come whole, and is held until it is stored: it gives way to nobody any more. */
+  keep(): void {
+    if (this.#ended !== null) throw this.#ended;
+    this.#memory.keep(this, this.#countedBytes);
+    this.#isKept = true;
+  }
+
+  /** Has `hold` count what there is room for within ROOM_MS of the first time that there was none. Throws as `hold` does. */
+  async whenRoom(hold: () => void): Promise<void> {
+    for (;;) {
+      try {
+        hold();
+        return;
+      } catch (error) {
+        this.#roomUntilMs ??= performance.now() + ROOM_MS;
+        const leftMs = this.#roomUntilMs - performance.now();
+        if (this.#ended !== null || leftMs <= 0) throw error;
+        await this.#memory.nextRelease(leftMs);
+      }
+    }
   }
 
   /** How long the counted event may still wait for its end, in milliseconds; without bound where there is none. */

@@ -3,6 +3,7 @@ import { pipeline, Readable, type Transform } from 'node:stream';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { bodyTypeOf } from '../../edge/input-validation.ts';
+import type { Encoding } from '../../ingest/upload/decompress.ts';
 import { RequestProblem } from './problem.ts';
 
 /** The answer types of a search. The first is used for `*` and where `Accept` is missing. */
@@ -63,6 +64,24 @@ export function requirePlainBody(header: string | undefined): void {
 export function requireJsonBody(headers: IncomingHttpHeaders): void {
   requireContentType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
   requirePlainBody(headers['content-encoding']);
+}
+
+const UPLOAD_ENCODINGS: Readonly<Record<string, Encoding | 'detected'>> = {
+  // Senders of files forget the header.
+  '': 'detected',
+  identity: 'identity',
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  zstd: 'zstd',
+};
+
+/** How a body with events is compressed, by its `Content-Encoding`. Throws RequestProblem `body.unsupported_type` for another encoding. */
+export function uploadEncoding(header: string | undefined): Encoding | 'detected' {
+  const encoding = UPLOAD_ENCODINGS[(header ?? '').trim().toLowerCase()];
+  if (encoding !== undefined) return encoding;
+  throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported; allowed: gzip, zstd, identity`, {
+    headers: { 'accept-encoding': 'gzip, zstd, identity' },
+  });
 }
 
 const ENCODINGS = ['zstd', 'gzip', 'identity'] as const;

@@ -42,35 +42,53 @@ function isForOperator({ status, cause }: RequestProblem): boolean {
   return status >= 500 || (status === 409 && cause !== undefined);
 }
 
-/**
- * Answers any error of a route or a hook, those of the store by their problems. Any other error is a defect: it is logged whole and
- * answered with 500 without a body. What the store, the system or brokers say is in the log alone. A client that hung up reads nothing of
- * this.
- */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (isHangUp(error, request.raw)) return reply.code(CLIENT_CLOSED).send();
-  const problem = asProblem(error, request);
-  const { method } = request;
-  const path = requestPath(request);
-  if (problem === null) {
-    request.log.error({ err: error, method, path }, 'a request failed');
-    return reply.code(500).removeHeader('content-type').send();
-  }
-  if (isForOperator(problem)) {
-    const { errorKey, cause, message: detail } = problem;
-    // Callers can make any number of refusals without a cause, none of which is a fault: each is one short line.
-    if (cause === undefined) request.log.warn({ errorKey, detail, method, path: cutText(path) }, 'a request was refused');
-    // The caller can only try again. The operator has a disk or a memory to look after.
-    else if (errorKey === 'store.append_failed') request.log.error({ err: cause, method, path }, 'events could not be stored');
-    else request.log.warn({ err: cause, errorKey, method, path }, 'a request was refused');
-    reply.header(REQUEST_ID_HEADER, request.id);
-  }
-  return reply
-    .code(problem.status)
-    .headers(problem.headers)
-    .type(PROBLEM_CONTENT_TYPE)
-    .send(problemBody(problem, requestPath(request)));
+/** An answer to an error in the words of a protocol. */
+export interface ShapedProblem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The content type of the body. */
+  readonly type: string;
+  readonly body: string | Buffer;
 }
+
+type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+/**
+ * Answers any error of a route or a hook in a shape, those of the store by their problems. Any other error is a defect: it is logged whole
+ * and answered with 500 without a body. What the store, the system or brokers say is in the log alone. A client that hung up reads nothing
+ * of this.
+ */
+export function errorAnswerIn(shapeOf: (problem: RequestProblem, request: FastifyRequest) => ShapedProblem): ErrorAnswer {
+  return (error, request, reply) => {
+    if (isHangUp(error, request.raw)) return reply.code(CLIENT_CLOSED).send();
+    const problem = asProblem(error, request);
+    const { method } = request;
+    const path = requestPath(request);
+    if (problem === null) {
+      request.log.error({ err: error, method, path }, 'a request failed');
+      return reply.code(500).removeHeader('content-type').send();
+    }
+    if (isForOperator(problem)) {
+      const { errorKey, cause, message: detail } = problem;
+      // Callers can make any number of refusals without a cause, none of which is a fault: each is one short line.
+      if (cause === undefined) request.log.warn({ errorKey, detail, method, path: cutText(path) }, 'a request was refused');
+      // The caller can only try again. The operator has a disk or a memory to look after.
+      else if (errorKey === 'store.append_failed') request.log.error({ err: cause, method, path }, 'events could not be stored');
+      else request.log.warn({ err: cause, errorKey, method, path }, 'a request was refused');
+      reply.header(REQUEST_ID_HEADER, request.id);
+    }
+    const { status, headers, type, body } = shapeOf(problem, request);
+    return reply.code(status).headers(headers).type(type).send(body);
+  };
+}
+
+/** Answers errors with ProblemDetails. */
+export const answerError = errorAnswerIn((problem, request) => ({
+  status: problem.status,
+  headers: problem.headers,
+  type: PROBLEM_CONTENT_TYPE,
+  body: problemBody(problem, requestPath(request)),
+}));
 
 interface ServedPath {
   readonly url: string;

@@ -20,6 +20,8 @@ export interface Metrics {
   readonly cutTexts: Counter<'source'>;
   /** Accepted events over HTTP whose `ip` is neither an address nor a network. */
   readonly unknownIps: Counter<'source'>;
+  /** Requests at the doors of other products' shippers, by the status of their answers. */
+  readonly doorRequests: Counter<'door' | 'status'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
   /** Events that the feed sent without their log, because a line may take no more. */
@@ -243,6 +245,12 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['source'],
     registers: [registry],
   });
+  const doorRequests = new Counter({
+    name: 'shieldlog_door_requests_total',
+    help: "Requests of other products' shippers, by the door that they came to and the status that they were answered with",
+    labelNames: ['door', 'status'],
+    registers: [registry],
+  });
   const feedEvents = new Counter({
     name: 'shieldlog_feed_events_total',
     help: 'Events that went out by the feed',
@@ -255,5 +263,16 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['sent'],
     registers: [registry],
   });
-  return { registry, searchSeconds, receivedEvents, repairedEvents, mappedRecords, cutTexts, unknownIps, feedEvents, feedLongLines };
+  return {
+    registry,
+    searchSeconds,
+    receivedEvents,
+    repairedEvents,
+    mappedRecords,
+    cutTexts,
+    unknownIps,
+    doorRequests,
+    feedEvents,
+    feedLongLines,
+  };
 }

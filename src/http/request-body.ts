@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatheredBytes } from '../../ingest/event/gathered-bytes.ts';
+import { DECODER_BYTES, decompressed } from '../../ingest/upload/decompress.ts';
+import { UnreadableInput } from '../../ingest/upload/intake-report.ts';
 import { type BodyMemory, FREE_BODY_BYTES, type HeldBody } from './body-memory.ts';
+import { uploadEncoding } from './content-negotiation.ts';
 import { RequestProblem } from './problem.ts';
 
 /** How long a client may keep a request waiting for its body, in milliseconds. */
@@ -106,6 +109,41 @@ export function wholeBodyIn(bodies: BodyMemory): (request: FastifyRequest, body:
     }
     return gathered.take();
   };
+}
+
+/** The longest body of a door, decompressed, in bytes. */
+export const DOOR_BODY_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Reads the body of a door whole and decompressed, and a NUL behind its end. `held` counts what there is of it, and waits for room. Throws
+ * as `wholeBodyIn`, and RequestProblem `request.malformed` where the compressed data is damaged or cut off.
+ */
+export async function decodedBody(request: FastifyRequest, held: HeldBody, deadlineMs: number): Promise<Buffer<ArrayBuffer>> {
+  const encoding = uploadEncoding(request.headers['content-encoding']);
+  const endsAtMs = performance.now() + deadlineMs;
+  const patience: Patience = () => ({
+    leftMs: endsAtMs - performance.now(),
+    what: `the request body did not arrive whole within ${deadlineMs} ms`,
+  });
+  const gathered = new GatheredBytes();
+  const mostBytes = DOOR_BODY_BYTES + 1;
+  const gather = async (chunk: Uint8Array): Promise<void> => {
+    await held.whenRoom(() => held.holdBody(gathered.capacityWith(chunk.length, mostBytes)));
+    gathered.add(chunk, mostBytes);
+  };
+  if (encoding === 'gzip' || encoding === 'zstd') await held.whenRoom(() => held.holdDecoder(DECODER_BYTES));
+  const body = (request.body as Readable | undefined) ?? request.raw;
+  try {
+    for await (const chunk of decompressed(chunksOf(body, patience, held), encoding, { memory: held })) {
+      requireBodyLength(gathered.length + chunk.length, request);
+      await gather(chunk);
+    }
+  } catch (error) {
+    if (error instanceof UnreadableInput) throw new RequestProblem('request.malformed', error.message, { cause: error });
+    throw error;
+  }
+  await gather(Uint8Array.of(0));
+  return gathered.take();
 }
 
 /** Reads the bodies of these routes whole and byte for byte, so that no integer loses digits. Their hooks check the content type. */

@@ -1,6 +1,7 @@
 import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
 import { BACKUP_GROUP } from './openapi-backup.ts';
 import { CHECK_GROUP } from './openapi-check.ts';
+import { DOORS_GROUP } from './openapi-doors.ts';
 import { EXPLORE_GROUP } from './openapi-explore.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
@@ -32,13 +33,14 @@ export const OPENAPI_DOCUMENT = {
   },
   servers: [{ url: '/' }],
   security: [{ AccessKey: [] }],
-  tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
+  tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, DOORS_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
   paths: {
     ...SEARCH_GROUP.paths,
     ...EXPLORE_GROUP.paths,
     ...EXPORT_GROUP.paths,
     ...FEED_GROUP.paths,
     ...INGEST_GROUP.paths,
+    ...DOORS_GROUP.paths,
     ...KAFKA_GROUP.paths,
     ...OPERATION_PATHS,
     ...BACKUP_GROUP.paths,
@@ -73,6 +75,7 @@ export const OPENAPI_DOCUMENT = {
       ...EXPORT_GROUP.schemas,
       ...FEED_GROUP.schemas,
       ...INGEST_GROUP.schemas,
+      ...DOORS_GROUP.schemas,
       ...KAFKA_GROUP.schemas,
       ...BACKUP_GROUP.schemas,
       ...CHECK_GROUP.schemas,

@@ -11,7 +11,15 @@ import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type Caller, callerOf, mappingFor, requireZone } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
-import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireContentType } from '../http/content-negotiation.ts';
+import {
+  isJsonType,
+  isLineType,
+  JSON_TYPES,
+  LINE_TYPES,
+  negotiateAnswer,
+  requireContentType,
+  uploadEncoding,
+} from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
 import { invalidRequest, RequestProblem } from '../http/problem.ts';
@@ -19,15 +27,6 @@ import { steadyChunks } from '../http/request-body.ts';
 import { oneOf, readQuery, zoneParameter } from '../http/request-parameters.ts';
 
 const BODY_TYPES = [...LINE_TYPES, ...JSON_TYPES].join(', ');
-
-const ENCODINGS: Readonly<Record<string, Encoding | 'detected'>> = {
-  // Senders of files forget the header.
-  '': 'detected',
-  identity: 'identity',
-  gzip: 'gzip',
-  'x-gzip': 'gzip',
-  zstd: 'zstd',
-};
 
 export interface IngestEventsRoutesOptions {
   readonly store: EventStore;
@@ -42,49 +41,39 @@ export interface IngestEventsRoutesOptions {
   readonly mapping: MappingThreads;
 }
 
-function encodingOf(header: string | undefined): Encoding | 'detected' {
-  const encoding = ENCODINGS[(header ?? '').trim().toLowerCase()];
-  if (encoding !== undefined) return encoding;
-  throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported; allowed: gzip, zstd, identity`, {
-    headers: { 'accept-encoding': 'gzip, zstd, identity' },
-  });
-}
+/** What a request says of its records. */
+type RecordQuery = { readonly mapping: string; readonly zone: number };
+
+export const recordReaders = (mappings: readonly string[]) => ({ mapping: oneOf(...mappings), zone: zoneParameter });
 
 interface IngestQuery {
   readonly source: 'http' | 'file';
   readonly areLines: boolean;
-  readonly mapping: string | undefined;
-  readonly zone: number | undefined;
+  readonly named: Partial<RecordQuery>;
 }
 
-function queryOf({ query }: Pick<FastifyRequest, 'query'>, caller: Caller, mappings: readonly string[]): IngestQuery {
-  const readers = {
-    source: oneOf('http', 'file'),
-    form: oneOf('lines', 'any'),
-    mapping: oneOf(...mappings),
-    zone: zoneParameter,
-  };
-  const {
-    source = 'http',
-    form,
-    mapping: named,
-    zone,
-  } = readQuery<{
-    source: 'http' | 'file';
-    form: 'lines' | 'any';
-    mapping: string;
-    zone: number;
-  }>(query, readers);
-  const mapping = mappingFor(caller, named);
-  if (zone !== undefined && mapping === undefined) {
+function queryOf(query: unknown, { mappings }: MappingThreads): IngestQuery {
+  const readers = { source: oneOf('http', 'file'), form: oneOf('lines', 'any'), ...recordReaders([...mappings.keys()]) };
+  const { source = 'http', form, ...named } = readQuery<{ source: 'http' | 'file'; form: 'lines' | 'any' } & RecordQuery>(query, readers);
+  return { source, areLines: form === 'lines', named };
+}
+
+/**
+ * How the records of a caller become events; undefined where the body has events of our own form. Throws RequestProblem `request.invalid`
+ * where the request and the key name two mappings, or there is a zone and no mapping, and `access.zone_denied`.
+ */
+export function mappingOf(
+  { mapping: named, zone }: Partial<RecordQuery>,
+  caller: Caller,
+  threads: MappingThreads,
+): InputMapping | undefined {
+  const name = mappingFor(caller, named);
+  if (zone !== undefined && name === undefined) {
     throw invalidRequest([{ field: 'zone', message: 'is only allowed with mapping: an event of our own form has its shieldZoneId' }]);
   }
-  return { source, areLines: form === 'lines', mapping, zone };
-}
-
-/** How the records of a caller become events; undefined where the body has events of our own form. */
-function mappingOf({ mapping: name, zone }: IngestQuery, { zones }: Caller, threads: MappingThreads): InputMapping | undefined {
+  if (zone !== undefined) requireZone(caller, zone);
   if (name === undefined) return undefined;
+  const { zones } = caller;
   const [only = null, another] = zones === 'all' ? [] : zones;
   const fallback = another === undefined ? only : null;
   return { threads, name, zones: { given: zone ?? null, fallback, opened: zones === 'all' ? zones : [...zones] } };
@@ -95,7 +84,8 @@ function bodyTypeOf(header: string | undefined): string | null {
   return header === undefined ? null : requireContentType(header, (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
 }
 
-function asIntakeProblem(error: unknown): unknown {
+/** Returns the problem of an intake that stopped before the end of its input; any other error comes back as it is. */
+export function asIntakeProblem(error: unknown): unknown {
   if (!(error instanceof IntakeError)) return error;
   const detail = `${error.message}; sending everything again stores nothing twice`;
   if (error.cause instanceof RequestProblem) {
@@ -116,7 +106,23 @@ function notKeptErrors({ report }: IntakeError): { readonly errors?: readonly Fi
   return { errors };
 }
 
-/** `POST /ingest/events`: events, or records of another product, of any number as NDJSON or one JSON array. 202 means that all accepted events are durable. */
+/** Counts what became of the events of a request, or of the records that a mapping made them of. */
+export function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: string | undefined, report: IntakeReport): void {
+  const { accepted, expired, repaired, rejectedCount, leftOut = 0 } = report;
+  metrics.receivedEvents.inc({ source, verdict: 'accepted' }, accepted);
+  metrics.receivedEvents.inc({ source, verdict: 'expired' }, expired);
+  metrics.receivedEvents.inc({ source, verdict: 'rejected' }, rejectedCount);
+  metrics.repairedEvents.inc({ source }, repaired);
+  if (mapping === undefined) return;
+  for (const [verdict, records] of Object.entries({ accepted, expired, rejected: rejectedCount, left_out: leftOut })) {
+    metrics.mappedRecords.inc({ mapping, verdict }, records);
+  }
+}
+
+/**
+ * `POST /ingest/events`: events, or records of another product, of any number as NDJSON or one JSON array. 202 means that all accepted
+ * events are durable.
+ */
 export async function ingestEventsRoutes(
   app: FastifyInstance,
   { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping: threads }: IngestEventsRoutesOptions,
@@ -125,47 +131,31 @@ export async function ingestEventsRoutes(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
-  const mappings = [...threads.mappings.keys()];
-
   const validateHeaders = async (request: FastifyRequest): Promise<void> => {
     bodyTypeOf(request.headers['content-type']);
-    encodingOf(request.headers['content-encoding']);
-    const caller = callerOf(request);
-    const { zone } = queryOf(request, caller, mappings);
-    if (zone !== undefined) requireZone(caller, zone);
+    uploadEncoding(request.headers['content-encoding']);
+    mappingOf(queryOf(request.query, threads).named, callerOf(request), threads);
     negotiateAnswer(request.headers.accept, ['application/json']);
   };
-
-  function count(source: 'http' | 'file', mapping: string | undefined, report: IntakeReport): void {
-    const { accepted, expired, repaired, rejectedCount, leftOut = 0 } = report;
-    metrics.receivedEvents.inc({ source, verdict: 'accepted' }, accepted);
-    metrics.receivedEvents.inc({ source, verdict: 'expired' }, expired);
-    metrics.receivedEvents.inc({ source, verdict: 'rejected' }, rejectedCount);
-    metrics.repairedEvents.inc({ source }, repaired);
-    if (mapping === undefined) return;
-    for (const [verdict, records] of Object.entries({ accepted, expired, rejected: rejectedCount, left_out: leftOut })) {
-      metrics.mappedRecords.inc({ mapping, verdict }, records);
-    }
-  }
 
   const isCompressed = (encoding: Encoding | 'detected'): boolean => encoding === 'gzip' || encoding === 'zstd';
   const config = {
     needsScope: 'ingest',
+    takesKeyIn: ['authorization'],
     // An event is held only where its end does not come at once.
-    bodyNeeds: ({ headers }: FastifyRequest) => (isCompressed(encodingOf(headers['content-encoding'])) ? DECODER_BYTES : 0),
+    bodyNeeds: ({ headers }: FastifyRequest) => (isCompressed(uploadEncoding(headers['content-encoding'])) ? DECODER_BYTES : 0),
   } as const;
   app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const caller = callerOf(request);
-    const query = queryOf(request, caller, mappings);
-    const { source, areLines } = query;
+    const { source, areLines, named } = queryOf(request.query, threads);
     const signal = hangUpSignal(reply.raw);
-    const mapping = mappingOf(query, caller, threads);
+    const mapping = mappingOf(named, caller, threads);
     // Records get no zone that the caller's key does not open.
     const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;
     using memory = bodies.open(request);
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, memory, bodies.deadlineMs);
     try {
-      const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding']), { memory }), {
+      const report = await takeInEvents(decompressed(body, uploadEncoding(request.headers['content-encoding']), { memory }), {
         turns,
         memory,
         store,
@@ -181,12 +171,12 @@ export async function ingestEventsRoutes(
         ...(admit === undefined ? {} : { admit }),
         ...(mapping === undefined ? {} : { mapping }),
       });
-      count(source, query.mapping, report);
+      countIntake(metrics, source, mapping?.name, report);
       return await reply.code(202).send(report);
     } catch (error) {
       // A client that goes away looks like one whose body is broken.
       signal.throwIfAborted();
-      if (error instanceof IntakeError) count(source, query.mapping, error.report);
+      if (error instanceof IntakeError) countIntake(metrics, source, mapping?.name, error.report);
       throw asIntakeProblem(error);
     }
   });

@@ -17,8 +17,9 @@ import { MAX_ZSTD_WINDOW_BYTES } from '../../ingest/upload/zstd-frame.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { ROOM_MS } from '../../src/http/body-memory.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED_LETTERS, readReplayRequest } from '../../src/http/dead-letter-json.ts';
-import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
+import { BODY_DEADLINE_MS, DOOR_BODY_BYTES } from '../../src/http/request-body.ts';
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/set-aside-journals.ts';
 import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
@@ -134,6 +135,17 @@ describeLimits('Ingest', import.meta.filename, {
   'rejected events of one request': {
     is: count(MAX_REJECTED),
     ask: async (events) => outcomeOf(await ingest(app, '{}\n'.repeat(events))),
+  },
+  'bytes of one request at a [door](doors.md), decompressed': {
+    is: bytes(DOOR_BODY_BYTES),
+    ask: async (size) => {
+      const { status } = await ask(app, '/services/collector', { method: 'POST', body: `{"event":${event()}}`.padEnd(size) });
+      return status === 200 ? 'ok' : String(status);
+    },
+  },
+  'time that a request at a door waits for room in the memory, and for the store': {
+    is: milliseconds(ROOM_MS),
+    elsewhere: 'a body of a door > waits for room, and is refused after some seconds without',
   },
   'bytes of one request, decompressed': {
     is: bytes(DEFAULTS.ingestMaxMb * 1024 ** 2),

@@ -65,7 +65,7 @@ describeLimits('Memory', import.meta.filename, {
     is: mebibytes(MEMORY_BESIDE_MB.caches),
     elsewhere: 'pages that were used last are kept, in sixteen mebibytes',
   },
-  'bodies, events, rejections and decoders whose end has not come': {
+  'bodies, events, rejections and decoders whose end has not come, and bodies of [doors](doors.md) until they are answered': {
     is: mebibytes(MEMORY_BESIDE_MB.bodies),
     elsewhere: 'where there is no room > the newest body of the caller that holds most is ended',
   },

@@ -61,7 +61,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'runtime',
   ],
   'store/clickhouse': ['.', 'search', 'feed', 'intake', 'server'],
-  ingest: ['demo', 'kafka', 'upload', 'mapping', 'event'],
+  ingest: ['demo', 'kafka', 'doors', 'upload', 'mapping', 'event'],
   src: [
     'cli',
     '.',
@@ -84,7 +84,14 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders inside those folders. */
-export const INNER_FOLDERS = ['src/cli/backup', 'src/cli/feed', 'src/cli/ingest', 'src/cli/search', 'bench/report/page'] as const;
+export const INNER_FOLDERS = [
+  'src/cli/backup',
+  'src/cli/feed',
+  'src/cli/ingest',
+  'src/cli/search',
+  'src/routes/doors',
+  'bench/report/page',
+] as const;
 
 /**
  * The files that stand beside the others of a folder and import from its top: the one that starts the program, and the one that chooses a

@@ -15,6 +15,7 @@ function noting(texts: string[]): LineConverter {
     get eventCount() {
       return texts.length;
     },
+    convertRecords: (_records, from) => from,
     convertLines: (chunk, from) => {
       let start = from;
       for (let end = chunk.indexOf('\n', start); end >= 0; end = chunk.indexOf('\n', start)) {

@@ -1,12 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EventReceiver, LineConverter } from '../../../ingest/upload/event-splitters.ts';
+import { type EventReceiver, NO_LINES } from '../../../ingest/upload/event-splitters.ts';
 import { JsonTextSplitter } from '../../../ingest/upload/json-text-splitter.ts';
 import { newlinesIn } from '../../../query/json-bytes.ts';
 import { assertProperty } from '../../random/assert-property.ts';
-
-/** Leaves every line to the splitter. */
-const NO_CONVERTER: LineConverter = { eventCount: 0, convertLines: (_chunk, from) => from };
 
 const isJson = (bytes: Uint8Array): boolean => {
   try {
@@ -43,7 +40,7 @@ function piecesOf(input: Buffer, chunkBytes: number): string[] {
       line += count;
     },
   };
-  const splitter = new JsonTextSplitter(NO_CONVERTER);
+  const splitter = new JsonTextSplitter(NO_LINES);
   for (let start = 0; start < input.length; start += chunkBytes) {
     // The memory of a chunk may be used again after the call.
     const chunk = Buffer.from(input.subarray(start, start + chunkBytes));

@@ -66,6 +66,25 @@ function ingestDoor(nowMs: number): fc.Arbitrary<Draft> {
     .map(([bytes, contentType, source]) => draft('ingestEvents', { headers: { 'content-type': contentType }, body: bytes, query: source }));
 }
 
+/** Requests of Splunk's collector: objects back to back, or lines, some of whose events are texts. */
+function collectorDoor(nowMs: number): fc.Arbitrary<Draft> {
+  const event = fc.tuple(arbitraryEvent(nowMs), fc.boolean()).map(([values, isText]) => {
+    const text = JSON.stringify({ ...values, shieldZoneId: 1 });
+    return isText ? JSON.stringify(text) : text;
+  });
+  const body = fc.tuple(fc.array(event, { maxLength: 30 }), fc.constantFrom('', '\n')).map(([events, between]) => ({
+    objects: Buffer.from(events.map((one) => `{"time":1.5,"event":${one}}`).join(between)),
+    lines: Buffer.from(events.join('\n')),
+  }));
+  return fc
+    .tuple(body, fc.boolean(), fc.constantFrom('', 'channel=1', 'source=x'))
+    .map(([{ objects, lines }, isRaw, values]) =>
+      isRaw
+        ? draft('sendLinesToCollector', { body: lines, query: values })
+        : draft('sendEventsToCollector', { headers: JSON_TYPE, body: objects, query: values }),
+    );
+}
+
 function searchBodies(nowMs: number): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   const valid = arbitraryRequest(oracleEvents(generateRawEvents(1, 60, nowMs)), nowMs).map(({ body }) => ({ ...body }));
   const window = fc.constantFrom({}, { from: nowMs - 70 * HOUR_MS, to: nowMs }, { from: nowMs - HOUR_MS, to: nowMs });
@@ -163,6 +182,8 @@ function bodyDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
 function managementDoor(): fc.Arbitrary<Draft> {
   const own = [
     'ingestEvents',
+    'sendEventsToCollector',
+    'sendLinesToCollector',
     'readFeed',
     'tailEvents',
     'listDeadLetters',
@@ -204,9 +225,17 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
   const [feed, tail, active, letters] = queryDoors(nowMs);
   const [search, exported, explored, replay] = bodyDoors(nowMs);
   const searches = { search, explored, active, tail, feed, exported };
-  const doors = { ingest: ingestDoor(nowMs), pipeline, ...searches, letters, replay, management: managementDoor() };
+  const doors = {
+    ingest: ingestDoor(nowMs),
+    collector: collectorDoor(nowMs),
+    pipeline,
+    ...searches,
+    letters,
+    replay,
+    management: managementDoor(),
+  };
   const weights = {
-    ...{ ingest: 5, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
+    ...{ ingest: 5, collector: 5, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
     ...{ exported: 1, letters: 1, replay: 1, management: 4 },
   };
   return fc.oneof(

@@ -9,8 +9,11 @@ import type { Site } from '../openapi/site.ts';
 
 const KEY = 'key-of-everything-1';
 
-/** What a route asks of its callers: an access key, a token of the database, or nothing; a page may be opened from links as well. */
-type Kind = 'key' | 'token' | 'open' | 'page' | 'any name';
+/**
+ * What a route asks of its callers: an access key, a token of the database, or nothing; a page may be opened from links as well. Splunk's
+ * collector answers a wrong key with 403.
+ */
+type Kind = 'key' | 'collector' | 'token' | 'open' | 'page' | 'any name';
 
 /** The routes that are not of the kind `key`. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -27,6 +30,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
   '/docs/static/index.html': 'open',
   '/docs/static/swagger-initializer.js': 'open',
   '/.well-known/acme-challenge/{token}': 'any name',
+  '/services/collector': 'collector',
+  '/services/collector/event': 'collector',
+  '/services/collector/event/1.0': 'collector',
+  '/services/collector/raw': 'collector',
+  '/services/collector/raw/1.0': 'collector',
+  '/services/collector/ack': 'collector',
+  '/services/collector/health': 'open',
   '/v2': 'open',
   '/v2/pipeline': 'token',
   '/v3': 'open',
@@ -46,9 +56,10 @@ interface Caller {
   readonly outcomes: Readonly<Record<Kind, Outcome>>;
 }
 
-const LET_IN = { key: 'let in', token: 'let in', open: 'let in', page: 'let in', 'any name': 'let in' } as const;
-const WITHOUT_KEY = { ...LET_IN, key: 401, token: 401 } as const;
-const FOREIGN = { key: 403, token: 403, open: 403, page: 403, 'any name': 'let in' } as const;
+const LET_IN = { key: 'let in', collector: 'let in', token: 'let in', open: 'let in', page: 'let in', 'any name': 'let in' } as const;
+const WITHOUT_KEY = { ...LET_IN, key: 401, collector: 401, token: 401 } as const;
+const WRONG_KEY = { ...WITHOUT_KEY, collector: 403 } as const;
+const FOREIGN = { key: 403, collector: 403, token: 403, open: 403, page: 403, 'any name': 'let in' } as const;
 
 function keyed(name: string, headers: Caller['headers'], outcomes: Caller['outcomes'], hasToken = false): Caller {
   return { name: `with keys: ${name}`, site: 'keyed', headers, hasToken, outcomes };
@@ -61,7 +72,7 @@ function open(name: string, headers: Caller['headers'], outcomes: Caller['outcom
 const CALLERS: readonly Caller[] = [
   keyed('a key', { accesskey: KEY }, LET_IN, true),
   keyed('a key, from a page elsewhere', { accesskey: KEY, origin: 'https://elsewhere.example' }, LET_IN, true),
-  keyed('a wrong key', { accesskey: `${KEY}x` }, WITHOUT_KEY),
+  keyed('a wrong key', { accesskey: `${KEY}x` }, WRONG_KEY),
   keyed('no key', {}, WITHOUT_KEY),
   keyed('no key, under another name', { host: 'elsewhere.example' }, WITHOUT_KEY),
   keyed('a page elsewhere', { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }, WITHOUT_KEY),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { BodyMemory, FREE_BODY_BYTES, type HeldBody } from '../../../src/http/body-memory.ts';
+import { BodyMemory, FREE_BODY_BYTES, type HeldBody, ROOM_MS } from '../../../src/http/body-memory.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 const KIB = 1024;
@@ -167,6 +167,72 @@ describe('the time of an event', () => {
     expect(body.eventMsLeft()).toBe(DEADLINE_MS);
     body.holdEvent(0);
     expect(body.eventMsLeft()).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('a body of a door', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test('waits for room, and is refused after some seconds without', async () => {
+    const bodies = memory();
+    const [full] = bodiesOf(bodies, [['a', 1_000]]);
+    const waiting = bodies.open(from('a'));
+    const held = waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + KIB));
+    await vi.advanceTimersByTimeAsync(ROOM_MS - 1);
+    full?.[Symbol.dispose]();
+    await held;
+    const other = bodies.open(from('a'));
+    const refused = expect(other.whenRoom(() => other.holdBody(FREE_BODY_BYTES + CAPACITY_BYTES))).rejects.toThrow(REFUSED);
+    await vi.advanceTimersByTimeAsync(ROOM_MS);
+    await refused;
+  });
+
+  test('waits no longer in all, however often it has to', async () => {
+    const bodies = memory();
+    const [first, second] = bodiesOf(bodies, [
+      ['a', 500],
+      ['a', 500],
+    ]);
+    const waiting = bodies.open(from('a'));
+    const some = waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + 500 * KIB));
+    await vi.advanceTimersByTimeAsync(ROOM_MS - 1);
+    first?.[Symbol.dispose]();
+    await some;
+    const more = expect(waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + 600 * KIB))).rejects.toThrow(REFUSED);
+    await vi.advanceTimersByTimeAsync(1);
+    await more;
+    second?.[Symbol.dispose]();
+  });
+
+  test('is told at once where it gave way while it waited', async () => {
+    const bodies = memory();
+    const waiting = bodies.open(from('a'));
+    waiting.holdBody(FREE_BODY_BYTES + 900 * KIB);
+    const more = expect(waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + 2_000 * KIB))).rejects.toThrow(ENDED);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(outcome(bodies.open(from('b')), 200 * KIB)).toBe('held');
+    await more;
+  });
+
+  test('gives way to nobody once it has come whole, and counts until it is answered', () => {
+    const bodies = memory();
+    const whole = bodies.open(from('a'));
+    whole.holdBody(FREE_BODY_BYTES + 900 * KIB);
+    whole.keep();
+    whole.holdRejections(50 * KIB);
+    expect(outcome(bodies.open(from('b')), 51 * KIB)).toBe(REFUSED);
+    expect(() => bodies.requireRoom(from('b'), 51 * KIB)).toThrow(REFUSED);
+    expect(outcome(bodies.open(from('b')), 50 * KIB)).toBe('held');
+    whole[Symbol.dispose]();
+    expect(outcome(bodies.open(from('b')), 950 * KIB)).toBe('held');
+  });
+
+  test('that gave way is not kept', () => {
+    const bodies = memory();
+    const [gone] = bodiesOf(bodies, [['a', 1_000]]);
+    expect(outcome(bodies.open(from('b')), KIB)).toBe('held');
+    expect(() => gone?.keep()).toThrow(ENDED);
   });
 });
 

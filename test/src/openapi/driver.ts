@@ -34,6 +34,7 @@ export const answered = sentTo('open');
 export const fromForeignPage = sentTo('open', { origin: 'https://elsewhere.example' });
 export const unacceptable = sentTo('open', { accept: 'image/png' });
 export const ofWrongType = sentTo('open', { 'content-type': 'text/csv' });
+export const ofWrongEncoding = sentTo('open', { 'content-encoding': 'br' });
 export const withoutKey = sentTo('keyed');
 export const withKey = (accesskey: string): Ways => sentTo('keyed', { accesskey });
 export const whileBroken = sentTo('broken');

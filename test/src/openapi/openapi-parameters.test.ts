@@ -87,16 +87,23 @@ describe('a parameter may be empty where the document says so, and counts as abs
   });
 });
 
+/** Whether an operation passes over the type of its body: shippers to Splunk send any. */
+function takesAnyType({ path, requestBody }: DescribedOperation): boolean {
+  return path.startsWith('/services/collector') && requestBody !== undefined;
+}
+
 /** The operations that take a body without a type. */
 const UNTYPED: readonly string[] = [
   'ingestEvents',
+  ...DESCRIBED_OPERATIONS.filter(takesAnyType).map(({ operationId }) => operationId),
   ...[...OPERATIONS, ...COMPANIONS].filter(({ untypedIs }) => untypedIs !== null).map(({ name }) => name),
 ];
 
 describe('a body of another type is refused, with the types of the document', () => {
   const taking = DESCRIBED_OPERATIONS.filter(({ requestBody }) => requestBody !== undefined);
 
-  test.each(taking.map((operation) => [operation.operationId, operation] as const))('%s', async (_id, operation) => {
+  const choosing = taking.filter((operation) => !takesAnyType(operation));
+  test.each(choosing.map((operation) => [operation.operationId, operation] as const))('%s', async (_id, operation) => {
     const types = Object.keys(operation.requestBody?.content ?? {});
     const call = documentedCall(operation, types[0] ?? '');
     const answer = await send(site, { ...call, headers: { 'content-type': 'text/csv' } });

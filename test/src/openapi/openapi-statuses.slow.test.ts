@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { COMPANIONS, OPERATIONS } from '../../../edge/operations/operations.ts';
 import { COMPANION_DRIVERS } from './companion-drivers.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './document-check.ts';
+import { DOOR_DRIVERS } from './door-drivers.ts';
 import type { Drivers } from './driver.ts';
 import { EVENT_DRIVERS } from './event-drivers.ts';
 import { OPERATION_DRIVERS } from './operation-drivers.ts';
@@ -13,7 +14,14 @@ import { type Sites, startSites } from './sites.ts';
 import { STREAM_DRIVERS } from './stream-drivers.ts';
 import { toldBy } from './told-settings.ts';
 
-const DRIVERS: Drivers = { ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...OPERATION_DRIVERS, ...COMPANION_DRIVERS, ...PROGRAM_DRIVERS };
+const DRIVERS: Drivers = {
+  ...EVENT_DRIVERS,
+  ...STREAM_DRIVERS,
+  ...OPERATION_DRIVERS,
+  ...COMPANION_DRIVERS,
+  ...PROGRAM_DRIVERS,
+  ...DOOR_DRIVERS,
+};
 
 const DESCRIBED = DESCRIBED_OPERATIONS.flatMap((operation) =>
   Object.keys(operation.responses).map((status) => [operation.operationId, Number(status), operation] as const),

@@ -1,0 +1,35 @@
+import { WorkerPool } from '../../work/worker-pool.ts';
+import type { EnvelopeFault, TakenApart } from './envelope.ts';
+import { type EnvelopeName, type EnvelopeTask, takeApart } from './take-apart.ts';
+
+/** A larger body is taken apart on a thread: starting and waking one takes as long as this much does here. */
+const MAX_BYTES_HERE = 16 * 1024;
+const MAX_THREADS = 2;
+/** The bodies of doors are no part of it. */
+const HEAP_MB = 256;
+
+/** Takes the envelopes of doors apart, so that the main thread is never held by a large one. */
+export class DoorThreads {
+  readonly #pool = new WorkerPool<EnvelopeTask, TakenApart | EnvelopeFault>({
+    module: new URL('./take-apart.ts', import.meta.url),
+    maxThreads: MAX_THREADS,
+    heapMb: HEAP_MB,
+    inline: { fits: ({ body }) => body.length <= MAX_BYTES_HERE, run: takeApart },
+  });
+
+  /** The bytes of the body, and a NUL behind it, cannot be used here afterwards. */
+  async takeApart(envelope: EnvelopeName, body: Uint8Array<ArrayBuffer>): Promise<TakenApart | EnvelopeFault> {
+    const taken = await this.#pool.run({ envelope, body }, [body.buffer]);
+    if (taken.kind === 'fault') return taken;
+    const { records } = taken;
+    // A Buffer comes from a thread as the array that it is.
+    return {
+      kind: 'records',
+      records: { ...records, bytes: Buffer.from(records.bytes.buffer, records.bytes.byteOffset, records.bytes.length) },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}

@@ -1,0 +1,81 @@
+import { isUtf8 } from 'node:buffer';
+import { BACKSLASH, isBlank } from '../../query/json-bytes.ts';
+import type { RecordValues } from '../event/event-kernel.ts';
+import { UNICODE_ESCAPE } from '../event/json-skipper.ts';
+
+/** What is wrong with an envelope, of which nothing is stored then. */
+export interface EnvelopeFault {
+  readonly kind: 'fault';
+  /** The item at which it is, from 0; null where it is at none. */
+  readonly index: number | null;
+  /** Names the place, what is there, and what is allowed. */
+  readonly reason: string;
+  /** The number that the protocol has for such a fault, where it has one. */
+  readonly code?: number;
+}
+
+/** The records of an envelope, in their order. They may lie in the body that was given, which is no longer what it was then. */
+export interface TakenApart {
+  readonly kind: 'records';
+  readonly records: RecordValues;
+}
+
+/** Takes an envelope apart: the bytes of a body, and a NUL, which is the last byte and not of the body. */
+export type TakeApart = (body: Buffer) => TakenApart | EnvelopeFault;
+
+/** Gathers the places of records that lie in the same bytes, one behind the other. */
+export class RecordPlaces {
+  readonly #bytes: Buffer;
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** Adds what is between the blanks of a range; false where there is nothing. */
+  add(start: number, end: number): boolean {
+    let [from, to] = [start, end];
+    while (from < to && isBlank(this.#bytes[from])) from++;
+    while (to > from && isBlank(this.#bytes[to - 1])) to--;
+    if (from === to) return false;
+    this.#starts.push(from);
+    this.#ends.push(to);
+    return true;
+  }
+
+  /** Adds the text that a JSON string from `start` to `end`, its quotes included, stands for; false where that is blank. */
+  addText(start: number, end: number, hasEscapes: boolean): boolean {
+    return this.add(start + 1, hasEscapes ? unescaped(this.#bytes, start + 1, end - 1) : end - 1);
+  }
+
+  taken(): TakenApart {
+    const [starts, ends] = [Int32Array.from(this.#starts), Int32Array.from(this.#ends)];
+    return { kind: 'records', records: { bytes: this.#bytes, count: starts.length, starts, ends } };
+  }
+}
+
+/** The longest escape, that of a surrogate pair. */
+const PAIR = /^\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]/;
+
+/**
+ * Writes what the escapes of a JSON string stand for over it, which is never shorter, and returns the index behind that. The string may
+ * have bytes that are no UTF-8, which stay: who reads the record repairs them as those of any other.
+ */
+function unescaped(bytes: Buffer, start: number, end: number): number {
+  if (isUtf8(bytes.subarray(start, end))) {
+    return start + bytes.write(JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string, start, end - start);
+  }
+  let to = start;
+  for (let at = start; at < end; ) {
+    const offset = bytes.subarray(at, end).indexOf(BACKSLASH);
+    const plainEnd = offset < 0 ? end : at + offset;
+    bytes.copyWithin(to, at, plainEnd);
+    to += plainEnd - at;
+    if (plainEnd === end) break;
+    const digits = PAIR.test(bytes.toString('latin1', plainEnd, plainEnd + 12)) ? 12 : 6;
+    at = plainEnd + (bytes[plainEnd + 1] === UNICODE_ESCAPE ? digits : 2);
+    to += bytes.write(JSON.parse(`"${bytes.toString('latin1', plainEnd, at)}"`) as string, to);
+  }
+  return to;
+}

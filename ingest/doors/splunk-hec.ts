@@ -1,0 +1,91 @@
+import { NEWLINE, OPEN_BRACE } from '../../query/json-bytes.ts';
+import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
+import { BracketTracker } from '../upload/bracket-tracker.ts';
+import { type EnvelopeFault, RecordPlaces, type TakenApart } from './envelope.ts';
+
+/** Numbers of Splunk for what is wrong with a request. */
+export const HEC_CODES = { invalidData: 6, noEvent: 12, blankEvent: 13 } as const;
+
+/**
+ * Takes objects of Splunk's HTTP event collector apart, which stand back to back, with or without blanks between them. The record of each
+ * is its `event`: an object, or a text that is one. All other members are passed over, because each source has its own time in the record.
+ */
+export function takeHecEvents(body: Buffer): TakenApart | EnvelopeFault {
+  const length = body.length - 1;
+  const skipper = new JsonSkipper();
+  const places = new RecordPlaces(body);
+  let at = skipper.skipBlank(body, 0);
+  for (let index = 0; at < length; index++) {
+    if (body[at] !== OPEN_BRACE) return invalid(body, at, index);
+    const members: MemberRange[] = [];
+    skipper.reset();
+    // The object itself does not count among the levels of its record.
+    let end = skipper.skipObject(body, at, 0, members);
+    if (end >= 0) {
+      const fault = addEvent(places, body, members, index);
+      if (fault !== null) return fault;
+    } else if (skipper.fault === 'nesting' && behindObject(body, at) > 0) {
+      // A record that is too deep must not keep the others out. All of its object is the letter.
+      end = behindObject(body, at);
+      places.add(at, end);
+    } else {
+      return invalid(body, skipper.faultAt, index);
+    }
+    at = skipper.skipBlank(body, end);
+  }
+  return places.taken();
+}
+
+/** Takes lines as records, each of which is an event. Blank ones are passed over. */
+export function takeHecLines(body: Buffer): TakenApart {
+  const places = new RecordPlaces(body);
+  const length = body.length - 1;
+  for (let at = 0; at < length; ) {
+    const newline = body.indexOf(NEWLINE, at);
+    const end = newline < 0 ? length : newline;
+    places.add(at, end);
+    at = end + 1;
+  }
+  return places.taken();
+}
+
+function addEvent(places: RecordPlaces, body: Buffer, members: readonly MemberRange[], index: number): EnvelopeFault | null {
+  const event = members.findLast((member) => isNamed(body, member, 'event'));
+  if (event === undefined || event.kind === 'null') {
+    return { kind: 'fault', code: HEC_CODES.noEvent, index, reason: `the object ${index} has no "event": an object or a text is required` };
+  }
+  const { valueStart, valueEnd, valueHasEscapes } = event;
+  const isThere = event.kind === 'string' ? places.addText(valueStart, valueEnd, valueHasEscapes) : places.add(valueStart, valueEnd);
+  if (isThere) return null;
+  return { kind: 'fault', code: HEC_CODES.blankEvent, index, reason: `"event" of the object ${index} is a blank text` };
+}
+
+function isNamed(body: Buffer, { keyStart, keyEnd, keyHasEscapes }: MemberRange, name: string): boolean {
+  const key = body.toString('utf8', keyStart, keyEnd);
+  return (keyHasEscapes ? JSON.parse(`"${key}"`) : key) === name;
+}
+
+/** The index behind the object that begins at `at`, however deep it is; -1 where it does not end. */
+function behindObject(body: Buffer, at: number): number {
+  const brackets = new BracketTracker();
+  for (let index = at; index < body.length; index++) {
+    brackets.step(body[index]!);
+    if (brackets.isOutside) return index + 1;
+  }
+  return -1;
+}
+
+function invalid(body: Buffer, at: number, index: number): EnvelopeFault {
+  const isCut = at >= body.length - 1;
+  const found = isCut ? 'the body ends in the middle of it' : `unexpected ${shown(body, at)} at byte ${at}`;
+  const reason = `the object ${index} is not JSON: ${found}; allowed: objects such as {"event":{…}}, back to back`;
+  return { kind: 'fault', code: HEC_CODES.invalidData, index, reason };
+}
+
+const SHOWN_BYTES = 20;
+
+/** Some of the bytes as a JSON text, which shows control characters. */
+function shown(body: Buffer, at: number): string {
+  const text = body.toString('utf8', at, Math.min(body.length - 1, at + SHOWN_BYTES));
+  return JSON.stringify(text);
+}

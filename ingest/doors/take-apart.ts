@@ -1,0 +1,32 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import type { EnvelopeFault, TakeApart, TakenApart } from './envelope.ts';
+import { takeHecEvents, takeHecLines } from './splunk-hec.ts';
+
+/** The envelopes that doors take. */
+const ENVELOPES = {
+  'hec events': takeHecEvents,
+  'hec lines': takeHecLines,
+} as const satisfies Readonly<Record<string, TakeApart>>;
+
+export type EnvelopeName = keyof typeof ENVELOPES;
+
+export interface EnvelopeTask {
+  readonly envelope: EnvelopeName;
+  /** As `TakeApart` takes it. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+export function takeApart({ envelope, body: { buffer, byteOffset, byteLength } }: EnvelopeTask): TakenApart | EnvelopeFault {
+  return ENVELOPES[envelope](Buffer.from(buffer, byteOffset, byteLength));
+}
+
+/** The worker of a thread of `DoorThreads`: the bytes of the body, and what was found in them, are transferred back. */
+export function startWork(): (task: EnvelopeTask) => TakenApart | EnvelopeFault {
+  return (task) => {
+    const taken = takeApart(task);
+    if (taken.kind === 'fault') return taken;
+    const { bytes, starts, ends } = taken.records;
+    const memory = [...new Set([bytes.buffer, starts.buffer, ends.buffer])];
+    return move({ [transferableSymbol]: memory, [valueSymbol]: taken }) as unknown as TakenApart;
+  };
+}

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DoorThreads } from '../../../ingest/doors/door-threads.ts';
+import type { EnvelopeFault, TakenApart } from '../../../ingest/doors/envelope.ts';
+import { PlacedRecords } from '../../../ingest/doors/placed-records.ts';
+import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
+import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
+import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
+import { IntakeError, type IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import type { InputMapping } from '../../../ingest/upload/record-input.ts';
+import { callerOf, type KeyPlace } from '../../auth/access.ts';
+import { uploadZoneGuard } from '../../auth/upload-zone-guard.ts';
+import { type HeldBody, ROOM_MS } from '../../http/body-memory.ts';
+import { uploadEncoding } from '../../http/content-negotiation.ts';
+import { errorAnswerIn, type ShapedProblem } from '../../http/error-answers.ts';
+import { hangUpSignal } from '../../http/interruption.ts';
+import { RequestProblem } from '../../http/problem.ts';
+import { DOOR_BODY_BYTES, decodedBody } from '../../http/request-body.ts';
+import { readQuery } from '../../http/request-parameters.ts';
+import { asIntakeProblem, countIntake, type IngestEventsRoutesOptions, mappingOf, recordReaders } from '../ingest-events.ts';
+
+export type DoorOptions = Omit<IngestEventsRoutesOptions, 'maxBytes'>;
+
+/** After so many seconds a client that was told that there is no room, no disk or no program may try again. */
+export const RETRY_AFTER = { 'retry-after': '5' };
+
+/** How often a body that waits for the store asks whether it has room. */
+const STORE_POLL_MS = 20;
+
+/** What became of the records of a request, all of which are on the disk or counted. */
+export interface DoorOutcome {
+  readonly records: number;
+  readonly report: IntakeReport;
+  /** Why a client must not be told of success: none of the records is an event, or one of them is kept nowhere. Null where it may be. */
+  readonly refusal: { readonly index: number; readonly reason: string } | null;
+}
+
+/** An envelope that could not be taken apart. */
+export class BrokenEnvelope extends Error {
+  override readonly name = 'BrokenEnvelope';
+  readonly fault: EnvelopeFault;
+
+  constructor(fault: EnvelopeFault) {
+    super(fault.reason);
+    this.fault = fault;
+  }
+}
+
+/** The configuration of a route that takes records in. */
+export function doorConfig(...takesKeyIn: readonly KeyPlace[]) {
+  // A body waits for room instead of being refused at once.
+  return { config: { needsScope: 'ingest', takesKeyIn, bodyNeeds: () => 0 }, bodyLimit: DOOR_BODY_BYTES } as const;
+}
+
+/** Takes in the records of requests: events of our own form, or what a mapping makes events of. */
+export class DoorIntake {
+  readonly #options: DoorOptions;
+  readonly #threads = new DoorThreads();
+
+  constructor(options: DoorOptions) {
+    this.#options = options;
+  }
+
+  /** Throws RequestProblem for a mapping that there is not, and a zone that the key does not open. */
+  requireMapping(request: FastifyRequest): void {
+    this.#mappingOf(request);
+  }
+
+  /**
+   * Reads the body whole, takes it apart and stores its records. Throws RequestProblem, of the cause BrokenEnvelope where the body is no
+   * such envelope: then nothing is stored.
+   */
+  async take(request: FastifyRequest, reply: FastifyReply, envelope: EnvelopeName): Promise<DoorOutcome> {
+    const { bodies } = this.#options;
+    using held = bodies.open(request);
+    const body = await decodedBody(request, held, bodies.deadlineMs);
+    held.keep();
+    await this.#untilStoreHasRoom(hangUpSignal(reply.raw));
+    const taken = await this.#threads.takeApart(envelope, body);
+    if (taken.kind === 'fault') throw new RequestProblem('request.malformed', taken.reason, { cause: new BrokenEnvelope(taken) });
+    return await this.#store(taken, held, request, reply);
+  }
+
+  /** Reads the body of a request that has no records. */
+  async read(request: FastifyRequest): Promise<Buffer> {
+    const { bodies } = this.#options;
+    using held = bodies.open(request);
+    return (await decodedBody(request, held, bodies.deadlineMs)).subarray(0, -1);
+  }
+
+  async close(): Promise<void> {
+    await this.#threads.close();
+  }
+
+  /** By `mapping` and `zone` of the query, whose other parameters are the shipper's. */
+  #mappingOf(request: FastifyRequest): InputMapping | undefined {
+    const { mapping, zone } = request.query as Readonly<Record<string, unknown>>;
+    const { mapping: threads } = this.#options;
+    return mappingOf(readQuery({ mapping, zone }, recordReaders([...threads.mappings.keys()])), callerOf(request), threads);
+  }
+
+  /** Throws RequestProblem `store.busy` where the store is behind for longer than ROOM_MS. */
+  async #untilStoreHasRoom(signal: AbortSignal): Promise<void> {
+    const endsAtMs = performance.now() + ROOM_MS;
+    while (this.#options.store.pendingBytes() > MAX_PENDING_BYTES) {
+      if (performance.now() >= endsAtMs) throw new RequestProblem('store.busy', 'The store is behind; send everything again later');
+      await sleep(STORE_POLL_MS, undefined, { signal });
+    }
+  }
+
+  async #store({ records }: TakenApart, held: HeldBody, request: FastifyRequest, reply: FastifyReply): Promise<DoorOutcome> {
+    const { turns, store, now, retentionMs, metrics } = this.#options;
+    const signal = hangUpSignal(reply.raw);
+    const caller = callerOf(request);
+    const mapping = this.#mappingOf(request);
+    // Records get no zone that the caller's key does not open.
+    const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;
+    try {
+      const report = await takeInEvents(bytesOf(records), {
+        turns,
+        store,
+        source: 'http',
+        now,
+        retentionMs,
+        splitter: (converter) => new PlacedRecords(records, converter),
+        signal,
+        onCutTexts: (texts) => metrics.cutTexts.inc({ source: 'http' }, texts),
+        onUnknownIp: () => metrics.unknownIps.inc({ source: 'http' }),
+        memory: held,
+        ...(admit === undefined ? {} : { admit }),
+        ...(mapping === undefined ? {} : { mapping }),
+      });
+      countIntake(metrics, 'http', mapping?.name, report);
+      return { records: records.count, report, refusal: refusalOf(report) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof IntakeError) countIntake(metrics, 'http', mapping?.name, error.report);
+      throw asIntakeProblem(error);
+    }
+  }
+}
+
+async function* bytesOf({ bytes }: TakenApart['records']): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function refusalOf({ rejected, accepted, expired, leftOut = 0 }: IntakeReport): DoorOutcome['refusal'] {
+  const lost = rejected.find(({ kept }) => kept === false);
+  if (lost !== undefined)
+    return { ...lost, reason: `${lost.reason}; it is not kept as a dead letter, because DEAD_LETTER_MAX_MB is used up` };
+  const [first] = rejected;
+  return first !== undefined && accepted + expired + leftOut === 0 ? first : null;
+}
+
+/**
+ * Answers errors of the routes of `app` in the words of a protocol, and counts its answers as those of the door. Bodies are left to
+ * `DoorIntake`, and a compression that it does not know is refused before the body is read.
+ */
+export function openDoor(
+  app: FastifyInstance,
+  { metrics }: Pick<DoorOptions, 'metrics'>,
+  door: string,
+  shapeOf: (problem: RequestProblem, request: FastifyRequest) => ShapedProblem,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  app.setErrorHandler(errorAnswerIn(shapeOf));
+  app.addHook('onRequest', async ({ headers }) => {
+    uploadEncoding(headers['content-encoding']);
+  });
+  app.addHook('onResponse', async (_request, { statusCode }) => {
+    metrics.doorRequests.inc({ door, status: String(statusCode) });
+  });
+}

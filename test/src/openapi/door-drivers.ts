@@ -1,0 +1,52 @@
+import { eventLine } from '../running-app.ts';
+import type { Call } from './driven-answer.ts';
+import {
+  answered,
+  bodyTooLarge,
+  bodyTooLate,
+  type Driver,
+  type Drivers,
+  fromForeignPage,
+  ofWrongEncoding,
+  whileBroken,
+  whileStopping,
+  withKey,
+  withoutKey,
+} from './driver.ts';
+import { KEY_WITHOUT_SCOPE } from './sites.ts';
+
+const TEXT_TYPE = { 'content-type': 'text/plain' };
+const EVENTS = (): string => `{"event":${eventLine()}}`;
+
+/** Every status of a route with a body; `wrong` is one that is refused. */
+function hec(path: string, body: string, wrong: string): Readonly<Record<number, Driver>> {
+  const call: Call = { method: 'POST', path: `/services/collector${path}`, headers: TEXT_TYPE, body };
+  return {
+    200: answered(call),
+    400: answered({ ...call, body: wrong }),
+    401: withoutKey(call),
+    403: withKey(KEY_WITHOUT_SCOPE)(call),
+    408: bodyTooLate(call),
+    413: bodyTooLarge(call),
+    415: ofWrongEncoding(call),
+    503: whileStopping(call),
+  };
+}
+
+/** The same of one that takes records in. */
+function hecRecords(path: string, body: string, wrong: string): Readonly<Record<number, Driver>> {
+  return { ...hec(path, body, wrong), 500: whileBroken({ method: 'POST', path: `/services/collector${path}`, headers: TEXT_TYPE, body }) };
+}
+
+const HEALTH: Call = { method: 'GET', path: '/services/collector/health' };
+
+/** The doors of other products' shippers. */
+export const DOOR_DRIVERS: Drivers = {
+  sendToCollector: hecRecords('', EVENTS(), '{'),
+  sendEventsToCollector: hecRecords('/event', EVENTS(), '{'),
+  sendEventsToCollector10: hecRecords('/event/1.0', EVENTS(), '{'),
+  sendLinesToCollector: hecRecords('/raw', eventLine(), 'x'),
+  sendLinesToCollector10: hecRecords('/raw/1.0', eventLine(), 'x'),
+  askCollector: hec('/ack?channel=x', '{"acks":[1]}', '{'),
+  getCollectorHealth: { 200: answered(HEALTH), 403: fromForeignPage(HEALTH), 503: whileStopping(HEALTH) },
+};
