@@ -71,3 +71,8 @@ export function pointInTime(flag: string, text: string): number {
   const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
   return Number.isNaN(timeMs) || !isDay ? refuseFlag(flag, text, TIME_FORMS) : timeMs;
 }
+
+/** The number of a shield zone. */
+export function zoneNumber(text: string, flag: string): number {
+  return zoneIdIn(text) ?? refuseFlag(flag, text, `a whole number ${ZONE_ID_RANGE}`);
+}

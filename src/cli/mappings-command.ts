@@ -11,10 +11,10 @@ import { decompressed } from '../../ingest/upload/decompress.ts';
 import { UnreadableInput } from '../../ingest/upload/intake-report.ts';
 import { mapRecords } from '../../ingest/upload/mapped-records.ts';
 import { DAY_MS } from '../../query/durations.ts';
-import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { loadConfig } from '../config/config.ts';
 import { configuredMappings } from '../config/configured-mappings.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+import { optional, zoneNumber } from './flag-values.ts';
 
 const HELP = `Usage: shieldlog mappings list [flags]
        shieldlog mappings show NAME [flags]
@@ -61,13 +61,6 @@ function actionOf(given: string | undefined): Action {
   const action = ACTIONS.find((name) => name === given);
   if (action !== undefined) return action;
   throw new UsageError(given === undefined ? `mappings needs one of ${allowed}` : `'${given}' is not one of ${allowed}`);
-}
-
-function zoneOf(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const zoneId = zoneIdIn(text);
-  if (zoneId === null) throw new UsageError(`--zone "${text}" is not allowed; allowed: a whole number ${ZONE_ID_RANGE}`);
-  return zoneId;
 }
 
 function named(mappings: NamedMappings, name: string): NonNullable<ReturnType<NamedMappings['get']>> {
@@ -212,7 +205,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const [given, ...rest] = positionals;
   const action = actionOf(given);
   refuseOthers(action, flags, rest);
-  const zone = zoneOf(flags['zone']);
+  const zone = optional(flags, 'zone', zoneNumber);
   const folder = flags['mappings'];
   switch (action) {
     case 'list':

@@ -7,14 +7,14 @@ import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { firstZstdHeader, MAX_ZSTD_WINDOW_BYTES } from '../../../ingest/upload/zstd-frame.ts';
 import { printable } from '../../../query/search-line.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
-import { nonEmpty, optional } from '../flag-values.ts';
+import { nonEmpty, optional, zoneNumber } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { stateFolder } from '../state-file.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { type ByteProgress, startByteProgress } from '../terminal.ts';
 import { type FollowingOptions, ingestFollowing } from './ingest-following.ts';
 import { addedCounts, countsText, type IntakeCounts, NO_EVENTS, tellRejected } from './intake-counts.ts';
-import { UploadFailed, uploadEvents } from './upload-events.ts';
+import { type RecordsSent, UploadFailed, uploadEvents } from './upload-events.ts';
 
 const HELP = `Usage: shieldlog ingest FILE|-… [flags]
 
@@ -30,13 +30,17 @@ from being sent.
   --state FOLDER
       Where --follow keeps how far each file was sent, in a file of its own (default $XDG_STATE_HOME/shieldlog, unset:
       ~/.local/state/shieldlog). Another start goes on from there.
+  --mapping NAME
+      The files have records of another product, of which this mapping of the program makes events ('shieldlog mappings list').
+  --zone N
+      With --mapping: the zone of all records, whatever the mapping says.
   --url URL
       The running program (default ${DEFAULT_URL}).
 ${ACCESS_KEY_HELP}
 
 With --follow, SIGINT and SIGTERM send what is complete, say where it stopped, and end with status 0.
-Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or a file was not sent whole, 2 wrong usage,
-130 ended by SIGINT.
+Exit status: 0 every event was accepted (or older than the retention, or left out by its mapping), 1 some were rejected or a file was not
+sent whole, 2 wrong usage, 130 ended by SIGINT.
 `;
 
 interface IngestOptions extends FollowingOptions {
@@ -44,7 +48,11 @@ interface IngestOptions extends FollowingOptions {
 }
 
 function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOptions {
-  const { flags, switches, positionals: names } = parseCommandLine(args, ['url', 'state', ...ACCESS_KEY_FLAGS], ['follow']);
+  const {
+    flags,
+    switches,
+    positionals: names,
+  } = parseCommandLine(args, ['url', 'state', 'mapping', 'zone', ...ACCESS_KEY_FLAGS], ['follow']);
   if (names.length === 0) throw new UsageError('ingest needs a FILE, or - for standard input');
   if (names.includes('')) throw new UsageError("'' is no FILE; allowed: the name of a file, or - for standard input");
   const again = names.find((name, index) => names.slice(0, index).some((other) => isSame(other, name)));
@@ -52,7 +60,16 @@ function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOpt
   const follow = switches.has('follow');
   if (!follow && flags['state'] !== undefined) throw new UsageError('--state goes only with --follow');
   const folder = optional(flags, 'state', (text, flag) => nonEmpty(flag, text, 'the path of a folder')) ?? stateFolder(env);
-  return { names, url: serverUrlOf(flags['url']), accessKey: accessKeyOf(flags, env), follow, stateFolder: folder };
+  const url = serverUrlOf(flags['url']);
+  return { names, url, accessKey: accessKeyOf(flags, env), records: recordsOf(flags), follow, stateFolder: folder };
+}
+
+/** Null where the files have events. */
+function recordsOf(flags: Readonly<Record<string, string>>): RecordsSent | null {
+  const mapping = optional(flags, 'mapping', (text, flag) => nonEmpty(flag, text, 'the name of a mapping that the program has'));
+  const zone = optional(flags, 'zone', zoneNumber);
+  if (mapping === null && zone !== null) throw new UsageError('--zone goes only with --mapping: events have a zone of their own');
+  return mapping === null ? null : { mapping, zone };
 }
 
 /** Whether two arguments name one file. `-` is standard input, and not a file of that name. */
@@ -103,17 +120,18 @@ async function uploadFile(name: string, options: IngestOptions, io: CommandIo): 
 /** The largest window that the format and this machine know. */
 const LARGEST_WINDOW_BYTES = 2 ** 31;
 
-async function uploadInput(name: string, input: Input, progress: ByteProgress, { url, accessKey }: IngestOptions): Promise<IntakeReport> {
+async function uploadInput(name: string, input: Input, progress: ByteProgress, options: IngestOptions): Promise<IntakeReport> {
+  const { url, accessKey, records } = options;
   const bytes = new ChunkReader(progress.watch(input.bytes));
   // A file is opened by its first read, which may be refused.
   const first = await bytes.peek(4).catch((error) => Promise.reject(unreadable(name, error)));
   const encoding = detectEncoding(first);
   const { source } = input;
   const { windowBytes = 0 } = (encoding === 'zstd' && (await firstZstdHeader(bytes))) || {};
-  if (windowBytes <= MAX_ZSTD_WINDOW_BYTES) return uploadEvents({ url, accessKey, encoding, source, body: bytes });
+  if (windowBytes <= MAX_ZSTD_WINDOW_BYTES) return uploadEvents({ url, accessKey, records, encoding, source, body: bytes });
   // The program does not keep so large a window for a caller.
   const body = decompressed(bytes, encoding, { maxWindowBytes: LARGEST_WINDOW_BYTES });
-  return uploadEvents({ url, accessKey, encoding: 'identity', source, body });
+  return uploadEvents({ url, accessKey, records, encoding: 'identity', source, body });
 }
 
 async function ingestOne(name: string, options: IngestOptions, io: CommandIo): Promise<ExitStatus> {

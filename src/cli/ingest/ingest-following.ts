@@ -10,13 +10,14 @@ import { FollowedFile } from './followed-file.ts';
 import { FollowedStream } from './followed-stream.ts';
 import { addedCounts, countsText, tellRejected } from './intake-counts.ts';
 import type { LineSource } from './line-batch.ts';
-import { uploadEvents } from './upload-events.ts';
+import { type RecordsSent, uploadEvents } from './upload-events.ts';
 
 export interface FollowingOptions {
   /** The names of the files, each once; `-` is standard input. */
   readonly names: readonly string[];
   readonly url: URL;
   readonly accessKey: string | null;
+  readonly records: RecordsSent | null;
   /** Where it is kept how far each file was sent. */
   readonly stateFolder: string;
 }
@@ -48,7 +49,7 @@ async function openSources(options: FollowingOptions, io: CommandIo, tell: (mess
 
 /** Sends what the files have and what is appended to them, until a signal comes or standard input has ended. */
 export async function ingestFollowing(options: FollowingOptions, io: CommandIo): Promise<ExitStatus> {
-  const { url, accessKey } = options;
+  const { url, accessKey, records } = options;
   const tell = (message: string): void => void io.stderr.write(`shieldlog ingest: ${printable(message)}\n`);
   const sources = await openSources(options, io, tell);
   const { stopping, givenUp, dispose } = stopInSteps();
@@ -56,7 +57,17 @@ export async function ingestFollowing(options: FollowingOptions, io: CommandIo):
     const counts = await followLines({
       sources,
       upload: ({ bytes: body }, signal) =>
-        uploadEvents({ url, accessKey, encoding: 'identity', source: 'file', body, areLines: true, silenceMs: SILENCE_MS, signal }),
+        uploadEvents({
+          url,
+          accessKey,
+          records,
+          encoding: 'identity',
+          source: 'file',
+          body,
+          areLines: true,
+          silenceMs: SILENCE_MS,
+          signal,
+        }),
       onReport: (source, batch, report) => tellRejected(source.name, report, io.stderr, batch.linesBefore),
       stopping: stopping.signal,
       givenUp: givenUp.signal,

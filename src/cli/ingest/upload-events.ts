@@ -29,6 +29,12 @@ export class UploadFailed extends CommandFailed {
   }
 }
 
+/** What is said of records of another product: the name of a mapping that the program has, and the zone of all of them; null: none. */
+export interface RecordsSent {
+  readonly mapping: string;
+  readonly zone: number | null;
+}
+
 export interface Upload {
   /** The program's base URL. */
   readonly url: URL;
@@ -37,6 +43,8 @@ export interface Upload {
   readonly encoding: Encoding;
   readonly source: 'http' | 'file';
   readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** How records of another product become events; absent or null: the body has events. */
+  readonly records?: RecordsSent | null;
   /** Every line is an event, also one with a bracket in front, which otherwise begins an array. */
   readonly areLines?: boolean;
   /** How long the program may be silent, and take nothing; absent: for any time. */
@@ -63,8 +71,11 @@ function headersOf({ accessKey, encoding, areLines }: Upload): Record<string, st
 }
 
 function openRequest(upload: Upload): ClientRequest {
-  const { url, source, areLines } = upload;
-  const query = `source=${source}${areLines === true ? '&form=lines' : ''}`;
+  const { url, source, areLines, records = null } = upload;
+  const query = new URLSearchParams({ source });
+  if (areLines === true) query.set('form', 'lines');
+  if (records !== null) query.set('mapping', records.mapping);
+  if (records !== null && records.zone !== null) query.set('zone', String(records.zone));
   const target = addressIn(url, `/ingest/events?${query}`);
   return open[url.protocol === 'https:' ? 'https:' : 'http:'](target, headersOf(upload));
 }
@@ -103,8 +114,8 @@ function intakeReportIn(body: string): IntakeReport {
   try {
     const answer = JSON.parse(body) as IntakeReport | null;
     // A program of an earlier version repairs nothing, and does not say so.
-    const { accepted, duplicates, expired, repaired = 0, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeReport>);
-    const areCounts = [accepted, duplicates ?? 0, expired, repaired, rejectedCount].every(isCount) && duplicates !== undefined;
+    const { accepted, duplicates, expired, repaired = 0, rejected, rejectedCount, leftOut = 0 } = answer ?? ({} as Partial<IntakeReport>);
+    const areCounts = [accepted, duplicates ?? 0, expired, repaired, rejectedCount, leftOut].every(isCount) && duplicates !== undefined;
     if (areCounts && Array.isArray(rejected) && rejected.every(isRejection)) {
       return { ...(answer as IntakeReport), repaired };
     }

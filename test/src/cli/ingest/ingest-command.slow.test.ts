@@ -245,6 +245,63 @@ describe('shieldlog ingest', () => {
   });
 });
 
+/** A request that AWS WAF blocked, as it logs it. */
+const wafRecord = (requestId: string, olderMs = 1_000): string =>
+  JSON.stringify({ timestamp: Date.now() - olderMs, action: 'BLOCK', httpRequest: { clientIp: '192.0.2.7', requestId } });
+const CONTROL = '{"messageType":"CONTROL_MESSAGE","logEvents":[]}';
+
+describe('shieldlog ingest --mapping', () => {
+  const mapped = (...args: string[]) => ingestCli(['--mapping', 'aws-waf', ...args]);
+
+  test.each<[string, (text: string) => string | Uint8Array]>([
+    ['lines', (text) => text],
+    ['an array, packed by gzip', (text) => gzipSync(`[${text.replaceAll('\n', ',')}]`)],
+    ['lines, packed by zstd', (text) => zstdCompressSync(text)],
+  ])('sends records of another product (%s), counts what is left out, and stores none twice', async (_, packed) => {
+    const path = file('waf.log', packed([wafRecord('r-1'), CONTROL, wafRecord('r-2'), wafRecord('old', 1e10)].join('\n')));
+    for (const already of [0, 2]) {
+      expect(await mapped('--zone', '7', path)).toEqual({
+        ...{ status: 0, stderr: '' },
+        stdout: `accepted 2 (${already} stored already), expired 1, rejected 0, left out 1\n`,
+      });
+    }
+    expect(await total()).toBe(2);
+  });
+
+  test('names rejected records by their lines, and ends with status 1', async () => {
+    const path = file('waf.log', [wafRecord('r-1'), 'no record', `{"logEvents":[],"x":1}`].join('\n'));
+    const { status, stdout, stderr } = await mapped(path);
+    expect([status, stdout]).toEqual([1, 'accepted 0 (0 stored already), expired 0, rejected 3, left out 0\n']);
+    expect(stderr).toContain(`${path}, line 1: rejected: the record has no zone: the mapping names none, and no other is given`);
+    expect(stderr).toContain(`${path}, line 2: rejected: the event is not JSON`);
+    const { body } = await ask(app, '/ingest/dead-letters', { headers: { accesskey: KEY } });
+    expect(body.deadLetters.map(({ mapping, source }: Readonly<Record<string, unknown>>) => [mapping, source])).toEqual(
+      Array(3).fill(['aws-waf', 'file']),
+    );
+  });
+
+  test('sums up several files, of which one has nothing left out', async () => {
+    const [one, other] = [file('a', `${wafRecord('a')}\n${CONTROL}`), file('b', wafRecord('b'))];
+    expect((await mapped('--zone', '7', one, other)).stdout).toBe(
+      `${one}: accepted 1 (0 stored already), expired 0, rejected 0, left out 1\n` +
+        `${other}: accepted 1 (0 stored already), expired 0, rejected 0, left out 0\n` +
+        '2 files: accepted 2 (0 stored already), expired 0, rejected 0, left out 1\n',
+    );
+  });
+
+  test.each<[string, string[], number, string]>([
+    ['a mapping that the program does not have', ['--mapping', 'nothing'], 1, 'the program answered 400: mapping: must be one of '],
+    ['no name', ['--mapping', ''], 2, '--mapping "" is not allowed; allowed: the name of a mapping that the program has'],
+    ['no number of a zone', ['--mapping', 'aws-waf', '--zone', 'all'], 2, '--zone "all" is not allowed; allowed: a whole number'],
+    ['a zone without a mapping', ['--zone', '7'], 2, '--zone goes only with --mapping: events have a zone of their own'],
+    ['a zone of another key', ['--mapping', 'aws-waf', '--zone', '8', '--access-key', `${KEY}7`], 1, 'the program answered 403'],
+  ])('with %s says so', async (_, args, status, message) => {
+    const ended = await ingestCli([...args, file('waf.log', wafRecord('a'))]);
+    expect([ended.status, ended.stderr]).toEqual([status, expect.stringContaining(`shieldlog: ${message}`)]);
+    expect(await total()).toBe(0);
+  });
+});
+
 describe('shieldlog ingest on a terminal', () => {
   test('shows how much of a short file is sent', async () => {
     const path = file('one.ndjson', eventLine());

@@ -175,6 +175,18 @@ describe('shieldlog ingest --follow', () => {
     expect(await runCli(args(path(name)))).toEqual({ status: 1, stdout: '', stderr: `shieldlog: ${path(name)} ${why}\n` });
   });
 
+  test('with a mapping sends the records that are appended', async () => {
+    const record = (requestId: string): string => `${JSON.stringify({ timestamp: Date.now(), httpRequest: { requestId } })}\n`;
+    writeFileSync(path('waf.log'), record('r-1'));
+    const cli = follow('--mapping', 'aws-waf', '--zone', String(zone), path('waf.log'));
+    await stored(['r-1']);
+    appendFileSync(path('waf.log'), `{"messageType":"CONTROL_MESSAGE"}\n${record('r-2')}no record\n`);
+    await stored(['r-1', 'r-2']);
+    await stop(cli);
+    expect(cli.stdout()).toBe('accepted 2 (0 stored already), expired 0, rejected 1, left out 1\n');
+    expect(cli.stderr()).toContain(`${path('waf.log')}, line 4: rejected: the event is not JSON`);
+  });
+
   test('--state without --follow is wrong usage', async () => {
     expect(await runCli(['ingest', '--state', folder, 'a'])).toMatchObject({
       status: 2,
