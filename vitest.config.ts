@@ -35,7 +35,7 @@ const ON_CLICKHOUSE = [
   'test/limits/{explore,export,feed,ingest,search}.test.ts',
   'test/property/{search,explore,matcher,address,feed-parts,feed-condition}-property.test.ts',
   'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
-  'test/store/dead-letter-shares.test.ts',
+  'test/store/{dead-letter-shares,mapped-records}.test.ts',
   'test/src/feed/{feed-several-zones,feed-wait}.slow.test.ts',
   'test/src/routes/{dead-letters-route,interruption}.slow.test.ts',
   'test/src/tail/tail.slow.test.ts',

@@ -17,6 +17,8 @@ export interface NamedMapping {
 export type NamedMappings = ReadonlyMap<string, NamedMapping>;
 
 const PRESETS = join(import.meta.dirname, 'presets');
+/** A file of the wrong kind has a fault in each of its lines. */
+const MOST_FAULTS_TOLD = 20;
 const NAME = /^([a-z0-9][a-z0-9_-]{0,63})\.yaml$/i;
 const NAME_FORM = 'NAME.yaml, its name of 1 to 64 letters, digits, - and _';
 
@@ -37,7 +39,9 @@ export function loadMapping(file: string, name: string, presets: NamedMappings):
     return { mapping: readMapping(name, text, mappings), file, text, isPreset: false };
   } catch (error) {
     if (!(error instanceof WrongMapping)) throw error;
-    throw new WrongMapping(error.faults.map((fault) => `${file}, ${fault}`));
+    const told = error.faults.slice(0, MOST_FAULTS_TOLD).map((fault) => `${file}, ${fault}`);
+    const more = error.faults.length - told.length;
+    throw new WrongMapping(more === 0 ? told : [...told, `${file}: ${more} more`]);
   }
 }
 

@@ -2,7 +2,9 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Mapping } from '../../ingest/mapping/mapping.ts';
+import { loadMappings } from '../../ingest/mapping/named-mappings.ts';
 import { type MappedRecord, RecordMapper } from '../../ingest/mapping/record-mapper.ts';
+import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
 import { mapRecords } from '../../ingest/upload/mapped-records.ts';
 import { anyObject, arbitraryRawEvent } from '../ingest/event/arbitrary-raw-event.ts';
 import { logOf, mapped, mappingOf, PRESETS, verdictOf, ZONES } from '../ingest/mapping/mapped.ts';
@@ -35,6 +37,7 @@ const change = fc.constantFrom(
     'table: {a: b, "*": c}',
     'table: {"*.x": null}',
     'time: [iso, unix, clf]',
+    'time: [ctime, "yyyy-MM-dd HH:mm:ss"]',
   ],
   ...['decode: url', 'decode: base64', 'decode: [base64, gzip, json]', 'decode: [url, {split: ";"}, base64]', 'decode: json'],
   ...['when: {a: "*"}', 'when: {"a[*].b": [1, x]}'],
@@ -138,6 +141,57 @@ test('any bytes become, by any mapping, events that the intake judges, letters, 
     { numRuns: propertyRuns(3_000) },
   );
   // Otherwise something was never tried.
+  expect(Object.entries(seen).filter(([, count]) => count === 0)).toEqual([]);
+});
+
+/** Files of mappings: those of the presets, some with damage, and generated words in any order, any number of times. */
+const anyFile = fc.oneof(
+  fc
+    .tuple(fc.constantFrom(...[...loadMappings(null).values()].map(({ text }) => text)), fc.array(damage, { minLength: 1, maxLength: 3 }))
+    .map(([text, all]) => all.reduce(damaged, Buffer.from(text)).toString()),
+  fc
+    .array(
+      fc.oneof(
+        member.map(([key, text]) => `${key}: ${text}`),
+        fc.constantFrom('timestamp: {path: t, time: unix}', 'preset: aws-waf', 'preset: own', 'preset: [own]', 'timezone: "+01:00"'),
+        fc.constantFrom(
+          'a: &a [*a]',
+          'ua: &x {path: *x}',
+          '<<: {ua: a}',
+          '? {a: b}',
+          '---',
+          '%YAML 1.1',
+          'ua: !!binary eA==',
+          'ua: |',
+          '\0',
+        ),
+      ),
+      { maxLength: 6 },
+    )
+    .map((lines) => lines.join('\n')),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+);
+
+test('any file is a mapping, or its faults each name a line', () => {
+  const seen = { mapping: 0, faults: 0 };
+  assertProperty(
+    fc.property(anyFile, anyBytes, (file, bytes) => {
+      let mapping: Mapping;
+      try {
+        mapping = mappingOf(file);
+      } catch (error) {
+        expect(error).toBeInstanceOf(WrongMapping);
+        seen.faults += 1;
+        const { faults } = error as WrongMapping;
+        expect(faults.length).toBeGreaterThan(0);
+        for (const fault of faults) expect(fault).toMatch(/^line [1-9]\d*: ./);
+        return;
+      }
+      seen.mapping += 1;
+      expect(mapped(mapping, bytes).length).toBeGreaterThan(0);
+    }),
+    { numRuns: propertyRuns(1_000) },
+  );
   expect(Object.entries(seen).filter(([, count]) => count === 0)).toEqual([]);
 });
 

@@ -124,3 +124,44 @@ test('a mapping file that is too long is refused', () => {
   expect(faultsOf(ofBytes(LARGEST_MAPPING_BYTES))).toEqual([]);
   expect(faultsOf(ofBytes(LARGEST_MAPPING_BYTES + 2))).toEqual(['line 1: the file has 1048578 bytes: at most 1048576 are allowed']);
 });
+
+describe('a hostile mapping file', () => {
+  const numbers = (count: number): string => [...Array(count).keys()].join();
+  const bomb = Array.from({ length: 20 }, (_, level) => `b${level}: &b${level} [${Array(9).fill(`*b${level - 1}`)}]`).join('\n');
+  it.each<[name: string, text: string, fault: string | null]>([
+    ['aliases of aliases', `b-1: &b-1 [x]\n${bomb}`, 'line 2: the alias *b-1 is not allowed'],
+    ['an alias of itself', 'ua: &a [*a]', 'line 1: the alias *a is not allowed'],
+    ['a merged anchor', 'x: &x {ua: a}\n<<: *x', 'line 2: the alias *x is not allowed'],
+    ['a preset that is itself', 'preset: own', 'line 1: preset is "own"; allowed: aws-waf, '],
+    ['a preset that is a list of presets', 'preset: [aws-waf, nginx]', 'line 1: preset is a list; allowed: aws-waf, '],
+    [
+      '20,000 unknown members',
+      `${TIME}${[...Array(20_000).keys()].map((index) => `k${index}: 1`).join('\n')}`,
+      'line 2: "k0" is not a member',
+    ],
+    ['20,000 lines of tabs', `${TIME}${'\t- x\n'.repeat(20_000)}`, 'line 2: Tabs are not allowed as indentation'],
+    ['20,000 empty keys', `${TIME}${'?\n'.repeat(20_000)}`, 'line 3: the key "" is there twice'],
+    ['a path of 100,000 steps', `${TIME}ua: ${'a.'.repeat(100_000)}a`, 'line 2: ua is "a.a.a.'],
+    ['a key that does not end', `${TIME}ua: '"${'a'.repeat(100_000)}'`, 'line 2: ua is "\\"aaa'],
+    ['100,000 braces in a text', `${TIME}ua: {text: '${'{'.repeat(100_000)}'}`, 'line 2: more than 20 levels inside one another'],
+    ['100,000 signs of a tag', `${TIME}ua: ${'!'.repeat(100_000)}`, 'line 2: '],
+    ['NUL', '\0'.repeat(100), 'line 1: '],
+    ['150,000 texts that count as absent', `${TIME}absent: [${numbers(150_000)}]`, null],
+    ['a condition of 150,000 texts', `${TIME}ua: {const: a, when: {t: [${numbers(150_000)}]}}`, null],
+    ['an item that is none of 150,000', `${TIME}ua: 'a[id!=${numbers(150_000)}].b'`, null],
+    ['the first of 50,000 values', `${TIME}ua: {first: [${Array(50_000).fill('a')}]}`, null],
+    ['a text of 50,000 paths', `${TIME}ua: {text: '${'{a}'.repeat(50_000)}'}`, null],
+    [
+      'an object of JavaScript as a member',
+      `${TIME}__proto__: {ua: a}\nconstructor: a`,
+      'line 2: "__proto__" is not a member of a mapping',
+    ],
+    ['an object of JavaScript as a word', `${TIME}ua: {path: a, __proto__: b}`, 'line 2: ua has "__proto__"; allowed: path'],
+    ['an object of JavaScript as a preset', 'preset: constructor', 'line 1: preset is "constructor"; allowed: aws-waf, '],
+  ])('with %s has a fault, or is one that maps', (_, text, fault) => {
+    const [first = null] = faultsOf(text);
+    if (fault === null) expect(first).toBeNull();
+    else expect(first?.slice(0, fault.length)).toBe(fault);
+    if (fault === null) expect(mapped(mappingOf(text), '{"t":1795838661558,"a":"x"}')).toMatchObject([{ kind: 'event' }]);
+  });
+});

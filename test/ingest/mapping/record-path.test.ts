@@ -79,7 +79,7 @@ it.each([
   'a[-1]',
   'a[0]b',
   'a."b"c',
-  'a.'.repeat(100) + 'a',
+  `${'a.'.repeat(100)}a`,
 ])('no path: %j', (text) => {
   expect(parsePath(text)).toBeNull();
 });

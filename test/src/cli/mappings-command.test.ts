@@ -63,6 +63,11 @@ it.each<[string, Readonly<Record<string, string>>, RegExp]>([
     { 'my shop.yaml': OWN },
     /MAPPINGS: .*my shop\.yaml: the name of the file is not allowed; allowed: NAME\.yaml/,
   ],
+  [
+    'with a file of another kind',
+    { 'shop.yaml': [...Array(30).keys()].map((index) => `k${index}: 1\n`).join('') },
+    /MAPPINGS: (?:[^\n]*shop\.yaml, line \d+: [^\n]*\n[^\n]*){20}shop\.yaml: 11 more\n$/,
+  ],
   ['with another ending', { 'shop.yml': OWN }, /MAPPINGS: .*shop\.yml: the name of the file is not allowed/],
 ])('a folder %s is refused, by the start of the program, too', async (_, files, message) => {
   const folder = folderWith(files);

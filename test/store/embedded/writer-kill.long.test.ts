@@ -22,3 +22,17 @@ test('a process killed while it appends, flushes and merges loses nothing that i
     await store.close();
   }
 });
+
+test('records of another product that are sent anew after each kill are there once', async () => {
+  const dataDir = temporaryFolder();
+  let most = 0;
+  for (const untilBatch of [4, 2, 9, 6]) {
+    most = Math.max(most, await killedWhile(dataDir, untilBatch, 'mapped-writer'));
+    const store = await embeddedStoreIn(dataDir);
+    const ids = await storedIds(store);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThanOrEqual(most * 50);
+    expect(new Set(ids)).toEqual(new Set(Array.from({ length: ids.length }, (__, index) => `request-${index}`)));
+    await store.close();
+  }
+});

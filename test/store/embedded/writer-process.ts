@@ -2,9 +2,11 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
+type Writer = 'endless-writer' | 'mapped-writer';
+
 /** Starts a process that fills the store in `dataDir` until it is killed; resolves with the number of its first acknowledged batch. */
-export async function startWriter(dataDir: string) {
-  const script = fileURLToPath(new URL('./endless-writer.ts', import.meta.url));
+export async function startWriter(dataDir: string, writes: Writer = 'endless-writer') {
+  const script = fileURLToPath(new URL(`./${writes}.ts`, import.meta.url));
   const writer = fork(script, [dataDir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] });
   onTestFinished(() => {
     writer.kill('SIGKILL');
@@ -17,8 +19,8 @@ export async function startWriter(dataDir: string) {
 }
 
 /** Lets a writer go on until it has acknowledged batch `untilBatch`, kills it, and returns the last batch it acknowledged. */
-export async function killedWhile(dataDir: string, untilBatch: number): Promise<number> {
-  const writer = await startWriter(dataDir);
+export async function killedWhile(dataDir: string, untilBatch: number, writes?: Writer): Promise<number> {
+  const writer = await startWriter(dataDir, writes);
   writer.removeAllListeners('exit');
   const { promise, resolve } = Promise.withResolvers<number>();
   let last = 0;
