@@ -19,7 +19,7 @@ export interface RecordPath {
 }
 
 /** Steps of a path. Each is a call inside the one before. */
-const MOST_STEPS = 100;
+export const MOST_STEPS = 100;
 /** What a path has to look like, for messages. */
 export const PATH_FORM = `keys with points between them, and [0], [*], [name=a,b] or [id!=a,b] behind one, ${MOST_STEPS} at most; a key with a sign in double quotes`;
 

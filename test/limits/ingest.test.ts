@@ -10,6 +10,7 @@ import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/unpacked-bytes.ts';
 import { MOST_UNPACKED_BYTES } from '../../ingest/mapping/decode-steps.ts';
 import { MOST_LAYERS, MOST_UNPACKED_OF_ITEMS } from '../../ingest/mapping/record-mapper.ts';
+import { MOST_STEPS } from '../../ingest/mapping/record-path.ts';
 import { LARGEST_MAPPING_BYTES } from '../../ingest/mapping/yaml-tree.ts';
 import { MAX_REJECTED, MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { addKafkaMessage, MAX_ITEM_LETTERS } from '../../ingest/upload/message-events.ts';
@@ -25,7 +26,7 @@ import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { zstdFrame } from '../fixtures/zstd-frame.ts';
 import { builtBatch, builtRecord, CODEC, PACK, readAll } from '../ingest/kafka/built-batch.ts';
-import { ask, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
+import { type Answer, ask, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
 const NOW = Date.now();
@@ -43,7 +44,16 @@ const event = (rest: object = {}): string => JSON.stringify({ shieldZoneId: 7, t
 
 /** Returns the outcome of the one event of an upload. */
 async function verdictOn(line: string): Promise<string> {
-  const answer = await ingest(app, line);
+  return outcomeOfOne(await ingest(app, line));
+}
+
+/** Returns the outcome of a record of AWS WAF with such members beside its time. */
+async function verdictOnRecord(change: (record: string) => string): Promise<string> {
+  const body = change(`{"timestamp":${NOW},"action":"BLOCK"}`);
+  return outcomeOfOne(await ask(app, '/ingest/events?mapping=aws-waf&zone=7', { method: 'POST', body }));
+}
+
+function outcomeOfOne(answer: Answer): string {
   if (answer.status !== 202) return outcomeOf(answer);
   const { rejectedCount, expired } = answer.body;
   if (rejectedCount > 0) return 'rejected';
@@ -177,8 +187,13 @@ describeLimits('Ingest', import.meta.filename, {
   },
   'envelopes and wrappers that a record is taken out of': {
     is: count(MOST_LAYERS),
-    elsewhere: 'a record is taken out of so many layers at most',
+    ask: (layers) => verdictOnRecord((record) => '{"log":'.repeat(layers) + record + '}'.repeat(layers)),
   },
+  'objects and arrays inside one another in a record of another product': {
+    is: count(MAX_NESTING - 1),
+    ask: (levels) => verdictOnRecord((record) => record.replace('}', `,"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`)),
+  },
+  'steps of a path of a mapping': { is: count(MOST_STEPS), elsewhere: 'a path has so many steps at most' },
   'bytes of the file of a mapping': { is: bytes(LARGEST_MAPPING_BYTES), elsewhere: 'a mapping file that is too long is refused' },
   'rejected events that an answer lists': {
     is: count(MAX_REJECTED_LISTED),

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { itemTexts, parsePath, pathFinder } from '../../../ingest/mapping/record-path.ts';
+import { describe, expect, it, test } from 'vitest';
+import { itemTexts, MOST_STEPS, parsePath, pathFinder } from '../../../ingest/mapping/record-path.ts';
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
@@ -79,9 +79,14 @@ it.each([
   'a[-1]',
   'a[0]b',
   'a."b"c',
-  `${'a.'.repeat(100)}a`,
 ])('no path: %j', (text) => {
   expect(parsePath(text)).toBeNull();
+});
+
+test('a path has so many steps at most', () => {
+  const ofSteps = (count: number): string => Array(count).fill('a').join('.');
+  expect(parsePath(ofSteps(MOST_STEPS))?.steps).toHaveLength(MOST_STEPS);
+  expect(parsePath(ofSteps(MOST_STEPS + 1))).toBeNull();
 });
 
 describe('the items of an envelope', () => {
