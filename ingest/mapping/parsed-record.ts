@@ -3,7 +3,7 @@ import { MAX_NESTING } from '../event/json-skipper.ts';
 import { MOST_UNPACKED_BYTES, type UnpackBudget } from './decode-steps.ts';
 import { hasItsDigits, type PathFinder } from './record-path.ts';
 
-/** A number that JavaScript may write in another way: with zeros at its end or many digits behind its point, an exponent, a negative zero. */
+/** A number that JavaScript may write otherwise: with zeros at its end, many digits behind its point, an exponent, or a negative zero. */
 const WRITTEN_OTHERWISE = /[:[,]\s*(?:-0|-?\d+\.(?:\d*0|\d{15,})|-?[\d.]+[eE][+-]?\d+)\s*[,\]}]/;
 
 /** A record while a mapping looks at it. */
@@ -21,8 +21,8 @@ export class ParsedRecord {
   }
 
   /**
-   * What is at a path. A number that JavaScript would write with other digits is a JsonNumber; so is one that it would write in another way,
-   * such as `2.0`, unless it is only compared.
+   * What is at a path. A number that JavaScript would write with other digits is a JsonNumber; so is one that it would write otherwise, such
+   * as `2.0`, unless it is only compared.
    */
   at(find: PathFinder, isCompared: boolean): unknown {
     const found = find(this.#value);

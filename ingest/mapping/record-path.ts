@@ -21,7 +21,9 @@ export interface RecordPath {
 /** Steps of a path. Each is a call inside the one before. */
 export const MOST_STEPS = 100;
 /** What a path has to look like, for messages. */
-export const PATH_FORM = `keys with points between them, and [0], [*], [name=a,b] or [id!=a,b] behind one, ${MOST_STEPS} at most; a key with a sign in double quotes`;
+export const PATH_FORM =
+  `keys with points between them, and [0], [*], [name=a,b] or [id!=a,b] behind one, ${MOST_STEPS} at most; ` +
+  'a key with a sign in double quotes';
 
 /** A key in double quotes, a bracket, or a key without signs. */
 const STEP = /"([^"]+)"|\[([^\]]*)\]|([^.[\]"{}\s]+)/y;
