@@ -25,7 +25,7 @@ import { type PageReader, pageReader } from './page/served-page.ts';
 import { backupRoutes } from './routes/backup.ts';
 import { checkRoutes } from './routes/check.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
-import { splunkHecRoutes } from './routes/doors/splunk-hec.ts';
+import { doorRoutes } from './routes/doors/doors.ts';
 import { exploreRoutes } from './routes/explore.ts';
 import { exportRoutes } from './routes/export.ts';
 import { feedRoutes } from './routes/feed.ts';
@@ -157,7 +157,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
   await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping });
-  await app.register(splunkHecRoutes, { store, turns, metrics, now, retentionMs, bodies, mapping });
+  await app.register(doorRoutes, { store, turns, metrics, now, retentionMs, bodies, mapping });
   await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mappings: mapping.mappings, bodies });
   await app.register(kafkaRoutes, { kafka, bodies });
   await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { BACKSLASH, isBlank } from '../../query/json-bytes.ts';
+import { BACKSLASH, isBlank, NEWLINE } from '../../query/json-bytes.ts';
 import type { RecordValues } from '../event/event-kernel.ts';
 import { UNICODE_ESCAPE } from '../event/json-skipper.ts';
 
@@ -12,7 +12,12 @@ export interface EnvelopeFault {
   readonly reason: string;
   /** The number that the protocol has for such a fault, where it has one. */
   readonly code?: number;
+  /** It unpacks to more than MOST_ENVELOPE_BYTES. */
+  readonly isTooLarge?: true;
 }
+
+/** What the records of an envelope may have together, unpacked, in bytes. */
+export const MOST_ENVELOPE_BYTES = 32 * 1024 * 1024;
 
 /** The records of an envelope, in their order. They may lie in the body that was given, which is no longer what it was then. */
 export interface TakenApart {
@@ -42,6 +47,16 @@ export class RecordPlaces {
     this.#starts.push(from);
     this.#ends.push(to);
     return true;
+  }
+
+  /** Adds the lines of a range, each of which is a record. Blank ones are passed over. */
+  addLines(start: number, end: number): void {
+    for (let at = start; at < end; ) {
+      const newline = this.#bytes.indexOf(NEWLINE, at);
+      const lineEnd = newline < 0 || newline > end ? end : newline;
+      this.add(at, lineEnd);
+      at = lineEnd + 1;
+    }
   }
 
   /** Adds the text that a JSON string from `start` to `end`, its quotes included, stands for; false where that is blank. */

@@ -1,4 +1,4 @@
-import { NEWLINE, OPEN_BRACE } from '../../query/json-bytes.ts';
+import { OPEN_BRACE } from '../../query/json-bytes.ts';
 import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
 import { BracketTracker } from '../upload/bracket-tracker.ts';
 import { type EnvelopeFault, RecordPlaces, type TakenApart } from './envelope.ts';
@@ -39,13 +39,7 @@ export function takeHecEvents(body: Buffer): TakenApart | EnvelopeFault {
 /** Takes lines as records, each of which is an event. Blank ones are passed over. */
 export function takeHecLines(body: Buffer): TakenApart {
   const places = new RecordPlaces(body);
-  const length = body.length - 1;
-  for (let at = 0; at < length; ) {
-    const newline = body.indexOf(NEWLINE, at);
-    const end = newline < 0 ? length : newline;
-    places.add(at, end);
-    at = end + 1;
-  }
+  places.addLines(0, body.length - 1);
   return places.taken();
 }
 

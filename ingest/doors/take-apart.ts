@@ -1,9 +1,11 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { EnvelopeFault, TakeApart, TakenApart } from './envelope.ts';
+import { takeFirehose } from './firehose.ts';
 import { takeHecEvents, takeHecLines } from './splunk-hec.ts';
 
 /** The envelopes that doors take. */
 const ENVELOPES = {
+  firehose: takeFirehose,
   'hec events': takeHecEvents,
   'hec lines': takeHecLines,
 } as const satisfies Readonly<Record<string, TakeApart>>;

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { MOST_ENVELOPE_BYTES } from '../../ingest/doors/envelope.ts';
 import { GatheredBytes } from '../../ingest/event/gathered-bytes.ts';
 import { DECODER_BYTES, decompressed } from '../../ingest/upload/decompress.ts';
 import { UnreadableInput } from '../../ingest/upload/intake-report.ts';
@@ -112,7 +113,7 @@ export function wholeBodyIn(bodies: BodyMemory): (request: FastifyRequest, body:
 }
 
 /** The longest body of a door, decompressed, in bytes. */
-export const DOOR_BODY_BYTES = 32 * 1024 * 1024;
+export const DOOR_BODY_BYTES = MOST_ENVELOPE_BYTES;
 
 /**
  * Reads the body of a door whole and decompressed, and a NUL behind its end. `held` counts what there is of it, and waits for room. Throws

@@ -1,6 +1,18 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
+import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { DOOR_BODY_BYTES } from '../http/request-body.ts';
-import { answer, content, type DescribedGroup, type Examples, int64Schema, OPEN, ref, shownBytes, textSchema } from './openapi-elements.ts';
+import {
+  answer,
+  content,
+  type DescribedGroup,
+  type Examples,
+  int64Schema,
+  OPEN,
+  ref,
+  shownBytes,
+  textSchema,
+  time,
+} from './openapi-elements.ts';
 import { DEFECT, STATUS_HEADERS } from './openapi-problems.ts';
 
 const TAG = 'Doors';
@@ -30,6 +42,27 @@ const DOOR_SCHEMAS = {
     required: ['acks'],
     properties: { acks: listOf({ ...int64Schema, minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) },
   },
+  FirehoseRequest: {
+    type: 'object',
+    required: ['records'],
+    properties: {
+      requestId: textSchema,
+      timestamp: int64Schema,
+      records: listOf({
+        type: 'object',
+        required: ['data'],
+        properties: { data: { ...textSchema, pattern: '^[A-Za-z0-9+/]*={0,2}$', description: 'Base64 of lines, or of gzip of lines' } },
+      }),
+    },
+  },
+  FirehoseAnswer: exactly(
+    {
+      requestId: { ...textSchema, description: 'That of the header X-Amz-Firehose-Request-Id' },
+      timestamp: time('When it was answered'),
+      errorMessage: textSchema,
+    },
+    ['errorMessage'],
+  ),
   HecAcknowledgements: exactly({ acks: { type: 'object', additionalProperties: { type: 'boolean' } } }),
 } as const;
 
@@ -98,10 +131,51 @@ const ACKNOWLEDGED = {
   }),
 };
 
+function firehose(description: string, name: string, errorMessage?: string) {
+  const value = {
+    requestId: FIREHOSE_REQUEST.requestId,
+    timestamp: 1_767_228_000_456,
+    ...(errorMessage === undefined ? {} : { errorMessage }),
+  };
+  return answer(description, 'FirehoseAnswer', { [name]: { summary: name, value } });
+}
+
+const FIREHOSE_REQUEST = {
+  requestId: 'ed4acda5-034f-9f42-bba1-f29aea6d7d8f',
+  timestamp: 1_767_228_000_123,
+  records: [{ data: Buffer.from(EVENT).toString('base64') }],
+};
+
 /** The doors of other products' shippers, each in the words of its protocol. */
 export const DOORS_GROUP = {
   tag: { name: TAG, description: "Where other products' shippers send to, each in its own protocol" },
   paths: {
+    '/ingest/firehose': {
+      post: {
+        operationId: 'sendFromFirehose',
+        tags: [TAG],
+        summary: 'Take in the records of Amazon Data Firehose',
+        description: `${BODY} ${MAPPED} ${KEY} X-Amz-Firehose-Access-Key is another place of it.`,
+        requestBody: {
+          required: true,
+          content: content(JSON_TYPES, ref('FirehoseRequest'), { one: { summary: 'One event', value: FIREHOSE_REQUEST } }),
+        },
+        responses: {
+          200: firehose('All are on the disk, as events or dead letters', 'stored'),
+          400: firehose('Nothing is stored, or all records are dead letters', 'letters', 'timestamp is missing'),
+          401: { ...firehose('A key is needed', 'missing', 'The AccessKey header is missing'), ...STATUS_HEADERS[401] },
+          403: firehose('The key does not open this', 'scope', 'The access key does not have the scope "ingest"'),
+          408: firehose('The body did not arrive in time', 'late', 'the request body did not arrive whole'),
+          413: firehose('The body is too large', 'large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
+          415: firehose('The type or the compression is not supported', 'type', 'Content-Type: text/csv is not supported'),
+          503: {
+            ...firehose('There is no room, no disk, or the program is stopping', 'busy', 'The store is behind'),
+            ...STATUS_HEADERS[503],
+          },
+          ...DEFECT,
+        },
+      },
+    },
     '/services/collector': hecPost('sendToCollector', "Take in events as Splunk's HTTP event collector does", EVENT_BODIES, STORED),
     '/services/collector/event': hecPost('sendEventsToCollector', 'The same', EVENT_BODIES, STORED),
     '/services/collector/event/1.0': hecPost('sendEventsToCollector10', 'The same', EVENT_BODIES, STORED),

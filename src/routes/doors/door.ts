@@ -21,6 +21,11 @@ import { asIntakeProblem, countIntake, type IngestEventsRoutesOptions, mappingOf
 
 export type DoorOptions = Omit<IngestEventsRoutesOptions, 'maxBytes'>;
 
+/** What the routes of a door get. */
+export interface DoorRoutesOptions extends DoorOptions {
+  readonly intake: DoorIntake;
+}
+
 /** After so many seconds a client that was told that there is no room, no disk or no program may try again. */
 export const RETRY_AFTER = { 'retry-after': '5' };
 
@@ -77,7 +82,13 @@ export class DoorIntake {
     held.keep();
     await this.#untilStoreHasRoom(hangUpSignal(reply.raw));
     const taken = await this.#threads.takeApart(envelope, body);
-    if (taken.kind === 'fault') throw new RequestProblem('request.malformed', taken.reason, { cause: new BrokenEnvelope(taken) });
+    if (taken.kind === 'fault') {
+      const errorKey = taken.isTooLarge === true ? 'body.too_large' : 'request.malformed';
+      throw new RequestProblem(errorKey, taken.reason, { cause: new BrokenEnvelope(taken) });
+    }
+    const { bytes, starts, ends } = taken.records;
+    // What was unpacked may be more than the body was.
+    await held.whenRoom(() => held.holdBody(bytes.buffer.byteLength + starts.byteLength + ends.byteLength));
     return await this.#store(taken, held, request, reply);
   }
 

@@ -3,7 +3,7 @@ import { HEC_CODES } from '../../../ingest/doors/splunk-hec.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
 import type { ShapedProblem } from '../../http/error-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
-import { BrokenEnvelope, DoorIntake, type DoorOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
+import { BrokenEnvelope, type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
 
 /** Texts of Splunk by its codes. */
 const TEXTS = {
@@ -95,10 +95,9 @@ function askedIds(body: Uint8Array): readonly number[] | null {
 }
 
 /** `/services/collector`: Splunk's HTTP event collector. Success means that all is on the disk, so that every acknowledgement is true. */
-export async function splunkHecRoutes(app: FastifyInstance, options: DoorOptions): Promise<void> {
+export async function splunkHecRoutes(app: FastifyInstance, options: DoorRoutesOptions): Promise<void> {
   openDoor(app, options, 'splunk-hec', hecProblem);
-  const intake = new DoorIntake(options);
-  app.addHook('onClose', () => intake.close());
+  const { intake } = options;
   const acks = new AckIds(options.now);
   const config = doorConfig('authorization');
 

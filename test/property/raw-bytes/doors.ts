@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { FEED_FORMAT_NAMES } from '../../../src/formats/feed-formats.ts';
@@ -82,6 +83,20 @@ function collectorDoor(nowMs: number): fc.Arbitrary<Draft> {
       isRaw
         ? draft('sendLinesToCollector', { body: lines, query: values })
         : draft('sendEventsToCollector', { headers: JSON_TYPE, body: objects, query: values }),
+    );
+}
+
+/** Requests of Amazon Data Firehose, some of whose data are gzip. */
+function firehoseDoor(nowMs: number): fc.Arbitrary<Draft> {
+  const event = arbitraryEvent(nowMs).map((values) => JSON.stringify({ ...values, shieldZoneId: 1 }));
+  const data = fc.tuple(fc.array(event, { maxLength: 5 }), fc.boolean()).map(([events, isPacked]) => {
+    const lines = Buffer.from(events.join('\n'));
+    return { data: (isPacked ? gzipSync(lines) : lines).toString('base64') };
+  });
+  return fc
+    .tuple(fc.array(data, { maxLength: 10 }), fc.constantFrom({}, { 'x-amz-firehose-request-id': 'r-1' }))
+    .map(([records, headers]) =>
+      draft('sendFromFirehose', { headers: { ...JSON_TYPE, ...headers }, body: json({ requestId: 'r-1', timestamp: nowMs, records }) }),
     );
 }
 
@@ -183,6 +198,7 @@ function managementDoor(): fc.Arbitrary<Draft> {
   const own = [
     'ingestEvents',
     'sendEventsToCollector',
+    'sendFromFirehose',
     'sendLinesToCollector',
     'readFeed',
     'tailEvents',
@@ -228,6 +244,7 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
   const doors = {
     ingest: ingestDoor(nowMs),
     collector: collectorDoor(nowMs),
+    firehose: firehoseDoor(nowMs),
     pipeline,
     ...searches,
     letters,
@@ -235,7 +252,7 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
     management: managementDoor(),
   };
   const weights = {
-    ...{ ingest: 5, collector: 5, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
+    ...{ ingest: 5, collector: 5, firehose: 3, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
     ...{ exported: 1, letters: 1, replay: 1, management: 4 },
   };
   return fc.oneof(

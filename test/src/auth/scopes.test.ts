@@ -18,6 +18,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   getAccessList: ['read'],
   getApiGuardianMetrics: ['read'],
   ingestEvents: ['ingest'],
+  sendFromFirehose: ['ingest'],
   sendToCollector: ['ingest'],
   sendEventsToCollector: ['ingest'],
   sendEventsToCollector10: ['ingest'],

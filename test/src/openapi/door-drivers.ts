@@ -7,7 +7,9 @@ import {
   type Driver,
   type Drivers,
   fromForeignPage,
+  JSON_TYPE,
   ofWrongEncoding,
+  ofWrongType,
   whileBroken,
   whileStopping,
   withKey,
@@ -38,6 +40,13 @@ function hecRecords(path: string, body: string, wrong: string): Readonly<Record<
   return { ...hec(path, body, wrong), 500: whileBroken({ method: 'POST', path: `/services/collector${path}`, headers: TEXT_TYPE, body }) };
 }
 
+const FIREHOSE: Call = {
+  method: 'POST',
+  path: '/ingest/firehose',
+  headers: JSON_TYPE,
+  body: JSON.stringify({ requestId: 'r', timestamp: 0, records: [{ data: Buffer.from(eventLine()).toString('base64') }] }),
+};
+
 const HEALTH: Call = { method: 'GET', path: '/services/collector/health' };
 
 /** The doors of other products' shippers. */
@@ -48,5 +57,16 @@ export const DOOR_DRIVERS: Drivers = {
   sendLinesToCollector: hecRecords('/raw', eventLine(), 'x'),
   sendLinesToCollector10: hecRecords('/raw/1.0', eventLine(), 'x'),
   askCollector: hec('/ack?channel=x', '{"acks":[1]}', '{'),
+  sendFromFirehose: {
+    200: answered(FIREHOSE),
+    400: answered({ ...FIREHOSE, body: '{' }),
+    401: withoutKey(FIREHOSE),
+    403: withKey(KEY_WITHOUT_SCOPE)(FIREHOSE),
+    408: bodyTooLate(FIREHOSE),
+    413: bodyTooLarge(FIREHOSE),
+    415: ofWrongType(FIREHOSE),
+    500: whileBroken(FIREHOSE),
+    503: whileStopping(FIREHOSE),
+  },
   getCollectorHealth: { 200: answered(HEALTH), 403: fromForeignPage(HEALTH), 503: whileStopping(HEALTH) },
 };
