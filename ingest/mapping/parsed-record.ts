@@ -21,8 +21,8 @@ export class ParsedRecord {
   }
 
   /**
-   * What is at a path. A number that JavaScript would write with other digits is a JsonNumber; so is one that it would write otherwise, such
-   * as `2.0`, unless it is only compared.
+   * What is at a path. A number that JavaScript would write with other digits is a JsonNumber; so is one that it would write otherwise,
+   * such as `2.0`, unless it is only compared.
    */
   at(find: PathFinder, isCompared: boolean): unknown {
     const found = find(this.#value);
