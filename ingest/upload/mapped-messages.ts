@@ -60,7 +60,10 @@ export function messageMapper(threads: MappingThreads, mapping: string): Message
     const pieces: MappedPiece[] = [];
     if (messageOf.length > 0) {
       using underWay = await threads.begin({ mapping, zones: ZONES, bytes, ends, from: 0, messages });
-      for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) pieces.push(piece);
+      for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
+        // The next batch of anybody has its memory.
+        pieces.push({ ...piece, lines: piece.lines.slice() });
+      }
     }
     return { ...offsets, mapping, messageOf, pieces };
   };

@@ -1,4 +1,3 @@
-import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { NEWLINE } from '../../query/json-bytes.ts';
 import { GatheredBytes } from '../event/gathered-bytes.ts';
 import type { MessagePlace } from '../event/log-id.ts';
@@ -15,19 +14,26 @@ export interface RecordZones {
   readonly opened: 'all' | readonly number[];
 }
 
-/** Records to be mapped, as arrays that can be transferred to a thread. */
+/** Records to be mapped. */
 export interface RecordBatch {
   /** The name of the mapping. */
   readonly mapping: string;
   readonly zones: RecordZones;
-  /** All records, back to back. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** All records, back to back. A thread gets a copy, unless it is memory that threads share. */
+  readonly bytes: Uint8Array;
   /** The offset in `bytes` at which each record ends. */
-  readonly ends: Uint32Array<ArrayBuffer>;
+  readonly ends: Uint32Array;
   /** The index of the first record that is to be mapped: the others are mapped already. */
   readonly from: number;
   /** Present where these are messages of a partition of Kafka, which may have several records each, with their offsets. */
   readonly messages?: Pick<MessagePlace, 'topic' | 'partition'> & { readonly offsets: readonly bigint[] };
+}
+
+/** A batch with memory for what becomes of it. */
+export interface MappingTask {
+  readonly batch: RecordBatch;
+  /** It has whatever was in it. Where it is too small, the piece has memory of its own. */
+  readonly room: Uint8Array;
 }
 
 /** What becomes of a record or of an item of one. */
@@ -36,23 +42,23 @@ export const MAPPED = { event: 0, rejected: 1, leftOut: 2 } as const;
 /** What becomes of some records of a batch, in their order. */
 export interface MappedPiece {
   /** One of `MAPPED` for each outcome. */
-  readonly kinds: Uint8Array<ArrayBuffer>;
+  readonly kinds: Uint8Array;
   /** The index in the batch of the record that each outcome is of. */
-  readonly records: Uint32Array<ArrayBuffer>;
+  readonly records: Uint32Array;
   /** The events, a line each. One whose record goes over lines does so, too. */
-  readonly lines: Uint8Array<ArrayBuffer>;
+  readonly lines: Uint8Array;
   /** The offset in `lines` behind the newline of each outcome; of one that is no event, that of the one before. */
-  readonly lineEnds: Uint32Array<ArrayBuffer>;
+  readonly lineEnds: Uint32Array;
   /** Of an event the offset in `lines` at which its record begins, which ends before the event's last brace; of a rejection its number. */
-  readonly places: Uint32Array<ArrayBuffer>;
+  readonly places: Uint32Array;
   /** Of messages the index of each outcome in its message, -1 for what is all of it. */
-  readonly indexes: Int32Array<ArrayBuffer>;
+  readonly indexes: Int32Array;
   /** The records that are rejected, back to back. */
-  readonly letters: Uint8Array<ArrayBuffer>;
+  readonly letters: Uint8Array;
   /** Of each outcome that is rejected, in their order. */
   readonly rejected: readonly MappedRejection[];
-  /** What is still to be mapped of the batch; null where that is nothing. */
-  readonly rest: RecordBatch | null;
+  /** The index of the first record that is still to be mapped. */
+  readonly next: number;
 }
 
 export interface MappedRejection {
@@ -65,19 +71,25 @@ export interface MappedRejection {
 }
 
 /** A piece has about so many bytes at most. One of an envelope may have more. */
-const PIECE_BYTES = 1024 * 1024;
+export const MAPPED_PIECE_BYTES = 1024 * 1024;
+/** The most that an event usually has. */
+const USUAL_EVENT_BYTES = 16 * 1024;
 /** A piece has about so many rejections at most, because each may have a reason of its own. */
 const PIECE_REJECTIONS = 1_000;
 
 /** More of an envelope is not mapped: nobody takes in as much. */
 const STOPPED = Symbol('more of one record are rejected than any input may have');
 
+/** The brace that closes an event behind its record, and the end of its line. */
+const CLOSING_BYTES = 2;
+
 /** What becomes of a record, of which a rejected one may be cut. */
 type WrittenRecord = MappedRecord & Pick<MappedRejection, 'cut'>;
 
 /** Gathers what becomes of records, for those who take it in on another thread. */
 export class PieceWriter {
-  readonly #lines = new GatheredBytes();
+  #lines: Uint8Array;
+  #length = 0;
   readonly #letters = new GatheredBytes();
   readonly #kinds: number[] = [];
   readonly #records: number[] = [];
@@ -88,8 +100,15 @@ export class PieceWriter {
   #record = 0;
   #rejectedOfRecord = 0;
 
+  /** `room` is where the lines go as long as they fit. */
+  constructor(room: Uint8Array) {
+    this.#lines = room;
+  }
+
   get isFull(): boolean {
-    return this.#lines.length + this.#letters.length >= PIECE_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
+    // A usual record still fits, so that no memory is grown.
+    const used = this.#length + this.#letters.length;
+    return used >= MAPPED_PIECE_BYTES - USUAL_EVENT_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
   }
 
   /**
@@ -105,17 +124,18 @@ export class PieceWriter {
     }
   }
 
-  take(rest: RecordBatch | null): MappedPiece {
+  /** `next` is the index of the first record that was not added. */
+  take(next: number): MappedPiece {
     return {
-      kinds: Uint8Array.from(this.#kinds),
-      records: Uint32Array.from(this.#records),
-      lines: this.#lines.take(),
-      lineEnds: Uint32Array.from(this.#lineEnds),
-      places: Uint32Array.from(this.#places),
-      indexes: Int32Array.from(this.#indexes),
+      kinds: new Uint8Array(this.#kinds),
+      records: new Uint32Array(this.#records),
+      lines: this.#lines.subarray(0, this.#length),
+      lineEnds: new Uint32Array(this.#lineEnds),
+      places: new Uint32Array(this.#places),
+      indexes: new Int32Array(this.#indexes),
       letters: this.#letters.take(),
       rejected: this.#rejected,
-      rest,
+      next,
     };
   }
 
@@ -124,15 +144,26 @@ export class PieceWriter {
     if (index !== undefined) this.#indexes.push(index ?? -1);
     this.#kinds.push(MAPPED[mapped.kind]);
     if (mapped.kind === 'event') {
-      this.#lines.add(mapped.event, Number.POSITIVE_INFINITY);
-      this.#lines.add(LINE_END, Number.POSITIVE_INFINITY);
-      this.#places.push(this.#lines.length - CLOSING_BYTES - mapped.record.length);
+      this.#addLine(mapped.event);
+      this.#places.push(this.#length - CLOSING_BYTES - mapped.record.length);
     } else {
       this.#places.push(this.#rejected.length);
     }
-    this.#lineEnds.push(this.#lines.length);
+    this.#lineEnds.push(this.#length);
     if (mapped.kind === 'rejected') this.#reject(mapped);
   };
+
+  #addLine(event: Uint8Array): void {
+    const end = this.#length + event.length + 1;
+    if (end > this.#lines.length) {
+      const grown = new Uint8Array(new SharedArrayBuffer(Math.max(end, 2 * this.#lines.length)));
+      grown.set(this.#lines.subarray(0, this.#length));
+      this.#lines = grown;
+    }
+    this.#lines.set(event, this.#length);
+    this.#lines[end - 1] = NEWLINE;
+    this.#length = end;
+  }
 
   #reject({ reason, zoneId, record, cut }: Extract<WrittenRecord, { kind: 'rejected' }>): void {
     this.#letters.add(record, Number.POSITIVE_INFINITY);
@@ -141,10 +172,6 @@ export class PieceWriter {
     if (this.#rejectedOfRecord > MAX_REJECTED) throw STOPPED;
   }
 }
-
-const LINE_END = Uint8Array.of(NEWLINE);
-/** The brace that closes an event behind its record, and the end of its line. */
-const CLOSING_BYTES = 2;
 
 /** What is taken in together of a piece, from an outcome on: up to the index `to` and the offset `end` in its lines. */
 export function sliceOf({ kinds, lineEnds }: MappedPiece, from: number, mostBytes: number): { begin: number; end: number; to: number } {
@@ -167,11 +194,11 @@ export function mappedRecordOf({ places, lines, lineEnds }: MappedPiece, index: 
 }
 
 /** Maps the records of a batch until a piece is full. */
-export function mapPiece(batch: RecordBatch, mapping: Mapping): MappedPiece {
+export function mapPiece({ batch, room }: MappingTask, mapping: Mapping): MappedPiece {
   const { zones, bytes, ends, from, messages } = batch;
   const { given, fallback, opened } = zones;
   const mapper = new RecordMapper(mapping, { given, fallback, opens: (zoneId) => opened === 'all' || opened.includes(zoneId) });
-  const writer = new PieceWriter();
+  const writer = new PieceWriter(room);
   let index = from;
   for (; index < ends.length && !writer.isFull; index++) {
     const record = bytes.subarray(ends[index - 1] ?? 0, ends[index]);
@@ -196,23 +223,10 @@ export function mapPiece(batch: RecordBatch, mapping: Mapping): MappedPiece {
       }
     });
   }
-  return writer.take(index < ends.length ? { ...batch, from: index } : null);
-}
-
-/** The memory of a batch that can be transferred to a thread instead of copied. */
-export function transferListOf({ bytes, ends }: RecordBatch): ArrayBuffer[] {
-  return [bytes.buffer, ends.buffer];
-}
-
-/** The piece as the result of a thread, which transfers its memory instead of copying it. */
-export function movedPiece(piece: MappedPiece): MappedPiece {
-  const { kinds, records, lines, lineEnds, places, indexes, letters, rest } = piece;
-  const all = [kinds, records, lines, lineEnds, places, indexes, letters].map(({ buffer }) => buffer);
-  const transferable = [...all, ...(rest === null ? [] : transferListOf(rest))];
-  return move({ [transferableSymbol]: transferable, [valueSymbol]: piece } as unknown as ArrayBuffer) as unknown as MappedPiece;
+  return writer.take(index);
 }
 
 /** The worker of a thread of `MappingThreads`. */
-export function startWork(mappings: ReadonlyMap<string, Mapping>): (batch: RecordBatch) => MappedPiece {
-  return (batch) => movedPiece(mapPiece(batch, mappings.get(batch.mapping)!));
+export function startWork(mappings: ReadonlyMap<string, Mapping>): (task: MappingTask) => MappedPiece {
+  return (task) => mapPiece(task, mappings.get(task.batch.mapping)!);
 }

@@ -3,7 +3,8 @@ import { abortable } from '../../work/abortable.ts';
 import { WorkerPool } from '../../work/worker-pool.ts';
 import type { MappedValue, Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
-import { type MappedPiece, mapPiece, type RecordBatch, transferListOf } from './mapped-pieces.ts';
+import { MAPPED_PIECE_BYTES, type MappedPiece, type MappingTask, mapPiece, type RecordBatch } from './mapped-pieces.ts';
+import { SharedChunks } from './shared-chunks.ts';
 
 /** So much is mapped on the main thread, because waking or starting another takes longer. */
 export const MAX_BYTES_HERE = 16 * 1024;
@@ -16,8 +17,10 @@ export const HEAP_MB = 128;
 /** Maps records of other products, most of them on threads. All that take in records share it. */
 export class MappingThreads {
   readonly mappings: NamedMappings;
+  /** Memory for batches, which is given back here when they are taken in. */
+  readonly chunks = new SharedChunks();
   readonly #count = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
-  readonly #pool: WorkerPool<RecordBatch, MappedPiece, ReadonlyMap<string, Mapping>>;
+  readonly #pool: WorkerPool<MappingTask, MappedPiece, ReadonlyMap<string, Mapping>>;
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
 
@@ -31,8 +34,8 @@ export class MappingThreads {
       maxThreads: this.#count,
       heapMb: HEAP_MB,
       inline: {
-        fits: ({ bytes, mapping }) => bytes.length <= MAX_BYTES_HERE && !unpacking.has(mapping),
-        run: (batch) => mapPiece(batch, plain.get(batch.mapping)!),
+        fits: ({ batch: { bytes, mapping } }) => bytes.length <= MAX_BYTES_HERE && !unpacking.has(mapping),
+        run: (task) => mapPiece(task, plain.get(task.batch.mapping)!),
       },
     });
   }
@@ -55,7 +58,8 @@ export class MappingThreads {
     this.#underWay += 1;
     return new UnderWay(
       batch,
-      (one) => this.#pool.run(one, transferListOf(one)),
+      (task) => this.#pool.run(task),
+      this.chunks,
       () => this.#end(),
     );
   }
@@ -74,14 +78,23 @@ export class MappingThreads {
 
 /** A batch that is being mapped. */
 export class UnderWay implements Disposable {
-  readonly #map: (batch: RecordBatch) => Promise<MappedPiece>;
+  readonly #batch: RecordBatch;
+  readonly #map: (task: MappingTask) => Promise<MappedPiece>;
+  readonly #chunks: SharedChunks;
   readonly #onEnd: () => void;
+  readonly #room: Uint8Array;
   #coming: Promise<MappedPiece> | null;
+  /** The first record that is still to be mapped. */
+  #next: number;
   #isEnded = false;
 
-  constructor(batch: RecordBatch, map: (batch: RecordBatch) => Promise<MappedPiece>, onEnd: () => void) {
-    [this.#map, this.#onEnd] = [map, onEnd];
-    this.#coming = this.#begin(batch);
+  /** `onEnd` is called when the batch is taken in, or given up. */
+  constructor(batch: RecordBatch, map: (task: MappingTask) => Promise<MappedPiece>, chunks: SharedChunks, onEnd: () => void) {
+    [this.#batch, this.#map, this.#chunks, this.#onEnd] = [batch, map, chunks, onEnd];
+    // A piece is a little larger than its records, and those of an envelope are several times as long.
+    this.#room = chunks.take(Math.min(MAPPED_PIECE_BYTES, 2 * batch.bytes.length));
+    this.#next = batch.from;
+    this.#coming = this.#begin(batch.from);
   }
 
   /** Settles once `next` has a piece. Never rejects. */
@@ -89,10 +102,15 @@ export class UnderWay implements Disposable {
     return Promise.allSettled([this.#coming]);
   }
 
-  /** The next piece, while the one after it is being made; null where there are no more. Rejects where the thread ends. */
+  /**
+   * The next piece; null where there are no more. It stands in the memory of the one before it, which has to be taken in by then. Rejects
+   * where the thread ends.
+   */
   async next(): Promise<MappedPiece | null> {
+    if (this.#next === this.#batch.ends.length) return null;
+    this.#coming ??= this.#begin(this.#next);
     const piece = await this.#coming;
-    this.#coming = piece === null || piece.rest === null || this.#isEnded ? null : this.#begin(piece.rest);
+    [this.#coming, this.#next] = [null, piece.next];
     return piece;
   }
 
@@ -100,10 +118,15 @@ export class UnderWay implements Disposable {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#onEnd();
+    // The thread may still be at work.
+    void Promise.allSettled([this.#coming]).then(() => {
+      this.#chunks.giveBack(this.#room);
+      this.#chunks.giveBack(this.#batch.bytes);
+    });
   }
 
-  #begin(batch: RecordBatch): Promise<MappedPiece> {
-    const piece = this.#map(batch);
+  #begin(from: number): Promise<MappedPiece> {
+    const piece = this.#map({ batch: { ...this.#batch, from }, room: this.#room });
     // Whoever asks for the piece learns of it.
     piece.catch(() => undefined);
     return piece;

@@ -1,15 +1,14 @@
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { tooLong } from '../event/event-verdict.ts';
-import { GatheredBytes } from '../event/gathered-bytes.ts';
 import { type InputMemory, LongPiece } from '../event/partial-event.ts';
 import { isRecord } from '../mapping/record-mapper.ts';
 import { type EventReceiver, NO_LINES } from './event-splitters.ts';
 import { type InputForm, InputSplitter, PART_BYTES } from './input-splitter.ts';
 import { MAX_REJECTED, requireAtMost, unclosedArray } from './intake-report.ts';
 import type { MappedPiece, RecordBatch, RecordZones } from './mapped-pieces.ts';
-import type { MappingThreads, UnderWay } from './mapping-threads.ts';
+import { MAX_BYTES_HERE, type MappingThreads, type UnderWay } from './mapping-threads.ts';
 
-/** Records are mapped together up to so many bytes. */
+/** Records are mapped together up to so many bytes, unless one is longer. It is the size of a chunk. */
 const BATCH_BYTES = 256 * 1024;
 /** A record waits so long at most for others to be mapped with. */
 const COLLECT_MS = 100;
@@ -47,7 +46,8 @@ interface Collected {
 class RecordCollector implements EventReceiver {
   readonly #mapping: InputMapping;
   readonly #memory: InputMemory | undefined;
-  readonly #bytes = new GatheredBytes();
+  #chunk: Uint8Array = new Uint8Array(0);
+  #length = 0;
   #ends: number[] = [];
   #lines: number[] = [];
   #sinceMs = 0;
@@ -69,15 +69,17 @@ class RecordCollector implements EventReceiver {
   /** Reports what is held. Throws where the memory has no room for it. */
   hold(): void {
     const closed = this.closed.reduce((sum, one) => sum + (one.kind === 'records' ? one.batch.bytes.length : lengthOf(one.bytes)), 0);
-    this.#memory?.holdRecords(closed + this.#bytes.length + this.#ends.length * PLACE_BYTES);
+    this.#memory?.holdRecords(closed + this.#chunk.length + this.#ends.length * PLACE_BYTES);
   }
 
   event(bytes: Uint8Array): void {
+    if (this.#length + bytes.length > BATCH_BYTES || this.#ends.length >= BATCH_BYTES / PLACE_BYTES) this.close();
     if (this.#ends.length === 0) this.#sinceMs = performance.now();
-    this.#bytes.add(bytes, Number.POSITIVE_INFINITY);
-    this.#ends.push(this.#bytes.length);
+    this.#makeRoom(this.#length + bytes.length);
+    this.#chunk.set(bytes, this.#length);
+    this.#length += bytes.length;
+    this.#ends.push(this.#length);
     this.#lines.push(this.line);
-    if (this.#bytes.length + this.#ends.length * PLACE_BYTES >= BATCH_BYTES) this.close();
   }
 
   tryEvent(bytes: Uint8Array): boolean {
@@ -112,9 +114,21 @@ class RecordCollector implements EventReceiver {
   close(): void {
     if (this.#ends.length === 0) return;
     const { name: mapping, zones } = this.#mapping;
-    const batch: RecordBatch = { mapping, zones, bytes: this.#bytes.take(), ends: Uint32Array.from(this.#ends), from: 0 };
+    const ends = new Uint32Array(this.#ends);
+    const batch: RecordBatch = { mapping, zones, bytes: this.#chunk.subarray(0, this.#length), ends, from: 0 };
     this.closed.push({ kind: 'records', batch, lines: this.#lines });
     [this.#ends, this.#lines] = [[], []];
+    [this.#chunk, this.#length] = [new Uint8Array(0), 0];
+  }
+
+  /** Few records are mapped here, or copied to a thread: memory that threads share is for more. */
+  #makeRoom(bytes: number): void {
+    if (bytes <= this.#chunk.length) return;
+    const { chunks } = this.#mapping.threads;
+    const larger = bytes <= MAX_BYTES_HERE ? new Uint8Array(Math.min(MAX_BYTES_HERE, 2 * bytes)) : chunks.take(bytes);
+    larger.set(this.#chunk.subarray(0, this.#length));
+    chunks.giveBack(this.#chunk);
+    this.#chunk = larger;
   }
 }
 
