@@ -158,7 +158,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const maxBytes = ingestMaxMb * 1024 * 1024;
   await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping });
   await app.register(doorRoutes, { store, turns, metrics, now, retentionMs, bodies, mapping });
-  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mappings: mapping.mappings, bodies });
+  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mapping, bodies });
   await app.register(kafkaRoutes, { kafka, bodies });
   await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });

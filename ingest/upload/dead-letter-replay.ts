@@ -3,10 +3,9 @@ import type { DeadLetterSelection, StoredDeadLetter } from '../../store/dead-let
 import type { EventStore } from '../../store/event-store.ts';
 import { BatchBuilder, MAX_BATCH_BYTES, type RejectedMessage } from '../event/batch-builder.ts';
 import type { MessagePlace } from '../event/log-id.ts';
-import type { Mapping } from '../mapping/mapping.ts';
-import type { NamedMappings } from '../mapping/named-mappings.ts';
-import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
-import { MAX_ITEM_LETTERS, mapMessage, splitMessage } from './message-events.ts';
+import { mappedLetterOf, recordVerdict } from './mapped-messages.ts';
+import type { MappingThreads } from './mapping-threads.ts';
+import { MAX_ITEM_LETTERS, splitMessage } from './message-events.ts';
 
 const MAX_BATCH_LETTERS = 200;
 /** The maximum number of ids in one call of the store. */
@@ -16,8 +15,8 @@ export interface ReplayOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
-  /** Those of the program. A letter of a mapped record becomes an event by the one of this name. */
-  readonly mappings: NamedMappings;
+  /** Those of the program. The letter of a mapped record becomes an event by their mapping of its name. */
+  readonly threads: MappingThreads;
   /** Only dead letters of these zones. Dead letters without a zone belong to `all` alone. */
   readonly zones: DeadLetterSelection['zones'];
   /** Only these dead letters; absent: all. */
@@ -45,7 +44,7 @@ export interface ReplayReport {
  * that still break a rule stay. Source offsets do not move. Rejects with the signal's reason when aborted.
  */
 export async function replayDeadLetters(store: EventStore, options: ReplayOptions): Promise<ReplayReport> {
-  const { ids, zones, signal, mappings, ...rules } = options;
+  const { ids, zones, signal, threads, ...rules } = options;
   const builder = new BatchBuilder(rules);
   let [replayed, stillRejected, notReplayable] = [0, 0, 0];
   let taken: string[] = [];
@@ -66,7 +65,7 @@ export async function replayDeadLetters(store: EventStore, options: ReplayOption
     if (!letter.isWhole) {
       notReplayable++;
     } else {
-      const { rejected, isLeft, lacks } = triedAgain(builder, letter, mappings);
+      const { rejected, isLeft, lacks } = await triedAgain(builder, letter, threads, signal);
       if (lacks !== undefined) missing.add(lacks);
       stillRejected += rejected;
       if (!isLeft) taken.push(letter.id);
@@ -91,10 +90,16 @@ interface TriedLetter {
   readonly lacks?: string;
 }
 
-function triedAgain(builder: BatchBuilder, letter: StoredDeadLetter, mappings: NamedMappings): TriedLetter {
-  if (letter.mapping === null) return addAgain(builder, letter);
-  const named = mappings.get(letter.mapping);
-  return named === undefined ? { rejected: 1, isLeft: true, lacks: letter.mapping } : addMapped(builder, letter, named.mapping);
+async function triedAgain(
+  builder: BatchBuilder,
+  letter: StoredDeadLetter,
+  threads: MappingThreads,
+  signal: AbortSignal | undefined,
+): Promise<TriedLetter> {
+  const { mapping } = letter;
+  if (mapping === null) return addAgain(builder, letter);
+  if (!threads.mappings.has(mapping)) return { rejected: 1, isLeft: true, lacks: mapping };
+  return await addMapped(builder, { ...letter, mapping }, threads, signal);
 }
 
 const placeOf = ({ topic, partition, offset }: StoredDeadLetter): MessagePlace | null =>
@@ -120,44 +125,69 @@ function addAgain(builder: BatchBuilder, letter: StoredDeadLetter): TriedLetter 
   return { rejected: rejected.length, isLeft: false };
 }
 
+type MappedLetter = StoredDeadLetter & { readonly mapping: string };
+
 /**
- * The same for the letter of a record, or of an envelope of several. A letter that has a zone keeps it, so that a key writes to its zones
- * alone; one without is for keys of all zones, and gets that of the mapping.
+ * The same for the letter of a record, of an envelope of several, or of a message of Kafka that was rejected as a whole. A letter that has a
+ * zone keeps it, so that a key writes to its zones alone; one without is for keys of all zones, and gets that of the mapping.
  */
-function addMapped(builder: BatchBuilder, letter: StoredDeadLetter, mapping: Mapping): TriedLetter {
-  const { bytes, source, zoneId, index } = letter;
-  const place = placeOf(letter);
-  const mapper = new RecordMapper(mapping, { given: zoneId, fallback: null, opens: () => true });
+async function addMapped(
+  builder: BatchBuilder,
+  letter: MappedLetter,
+  threads: MappingThreads,
+  signal: AbortSignal | undefined,
+): Promise<TriedLetter> {
   const rejected: RejectedMessage[] = [];
   let [count, rejectedCount] = [0, 0];
-  const reject = (one: RejectedMessage): void => {
-    if (rejectedCount < MAX_ITEM_LETTERS) rejected.push({ ...one, mapping: mapping.name });
-    rejectedCount++;
-  };
-  const take = (mapped: MappedRecord, item = index ?? count): void => {
-    const verdict = mapped.kind === 'event' ? builder.tryEvent(mapped.event) : mapped;
-    if (verdict.kind === 'rejected') reject({ bytes: mapped.record, index: item, reason: verdict.reason, zoneId: verdict.zoneId });
+  for await (const one of recordsOf(builder, letter, threads, signal)) {
     count++;
-  };
-  if (place === null || index !== null) {
-    mapper.map(bytes, take, place);
-  } else {
-    // A message may have several records.
-    for (const one of mapMessage(mapper, place, bytes, take)) {
-      // The message is rejected as a whole.
-      if (one.index === null && count > 0) return { rejected: 1, isLeft: true };
-      reject(one);
-      count++;
-    }
+    if (one === null) continue;
+    // The message is rejected as a whole.
+    if (one.index === -1) return { rejected: 1, isLeft: true };
+    rejectedCount++;
+    if (rejectedCount <= MAX_ITEM_LETTERS) rejected.push(one);
   }
   if (count === 1 || rejectedCount > MAX_ITEM_LETTERS) {
     return { rejected: Math.min(rejectedCount, 1), isLeft: rejectedCount > 0 };
   }
+  const place = placeOf(letter);
+  const source = letter.source === 'file' ? 'file' : 'http';
   for (const one of rejected) {
     if (place !== null) builder.rejectMessage(place, one);
-    else builder.reject(source === 'file' ? source : 'http', one.bytes, one.reason, one.zoneId, mapping.name);
+    else builder.reject(source, one.bytes, one.reason, one.zoneId, letter.mapping);
   }
   return { rejected: rejectedCount, isLeft: false };
+}
+
+/**
+ * Maps the records of a letter as the first try did, and adds their events. Yields those that break a rule, with -1 as the index of what is
+ * all of a message, and null for each of the others.
+ */
+async function* recordsOf(
+  builder: BatchBuilder,
+  letter: MappedLetter,
+  threads: MappingThreads,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RejectedMessage | null> {
+  const { mapping, zoneId: given, index } = letter;
+  const place = placeOf(letter);
+  // Never of the pool of Node, which what is handed to a thread would take along.
+  const bytes = Buffer.allocUnsafeSlow(letter.bytes.length);
+  bytes.set(letter.bytes);
+  const batch = { mapping, zones: { given, fallback: null, opened: 'all' }, bytes, ends: Uint32Array.of(bytes.length), from: 0 } as const;
+  const messages = place === null ? {} : { messages: { ...place, offsets: [place.offset] } };
+  using underWay = await threads.begin({ ...batch, ...messages }, signal);
+  for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
+    for (let outcome = 0; outcome < piece.kinds.length; outcome++) {
+      const verdict = recordVerdict(builder, piece, outcome);
+      if (verdict.kind !== 'rejected') {
+        yield null;
+        continue;
+      }
+      const { reason, zoneId } = verdict;
+      yield { bytes: mappedLetterOf(piece, outcome), index: index ?? piece.indexes[outcome] ?? null, reason, zoneId, mapping };
+    }
+  }
 }
 
 /** Removes the dead letters with these ids, or all, for good. Resolves with their number. */

@@ -94,7 +94,7 @@ export function addMappedMessages(
       const value = records[outcome]!;
       const message = messageOf[value]!;
       if (message < from) continue;
-      const verdict = verdictOf(builder, piece, outcome);
+      const verdict = recordVerdict(builder, piece, outcome);
       onVerdict(verdict);
       if (verdict.kind !== 'rejected') continue;
       const isOnly = records[outcome - 1] !== value && records[outcome + 1] !== value;
@@ -102,14 +102,14 @@ export function addMappedMessages(
       const { reason, zoneId } = verdict;
       builder.rejectMessage(
         { topic, partition, offset: offsetOf(messages, message) },
-        { bytes: letterOf(piece, outcome), index, reason, zoneId, mapping },
+        { bytes: mappedLetterOf(piece, outcome), index, reason, zoneId, mapping },
       );
     }
   }
 }
 
 /** Adds the event of an outcome that is one. */
-function verdictOf(builder: BatchBuilder, piece: MappedPiece, outcome: number): RecordVerdict {
+export function recordVerdict(builder: BatchBuilder, piece: MappedPiece, outcome: number): RecordVerdict {
   const { kinds, lines, lineEnds } = piece;
   switch (kinds[outcome]) {
     case MAPPED.leftOut:
@@ -124,7 +124,7 @@ function verdictOf(builder: BatchBuilder, piece: MappedPiece, outcome: number): 
 }
 
 /** The record of an outcome that is rejected, by its mapping or by the intake. */
-function letterOf(piece: MappedPiece, outcome: number): Uint8Array | LongPiece {
+export function mappedLetterOf(piece: MappedPiece, outcome: number): Uint8Array | LongPiece {
   if (piece.kinds[outcome] === MAPPED.event) return mappedRecordOf(piece, outcome);
   const { bytes, cut } = rejectionOf(piece, outcome);
   return cut === undefined ? bytes : new LongPiece({ start: bytes, ...cut, newlines: 0, isBlank: false });

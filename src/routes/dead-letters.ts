@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { NamedMappings } from '../../ingest/mapping/named-mappings.ts';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
+import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { DeadLetterIds, DeadLetterSelection } from '../../store/dead-letter.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
@@ -23,7 +23,7 @@ export interface DeadLetterRoutesOptions {
   readonly searches: Pick<SearchAnswers, 'send'>;
   readonly now: () => number;
   readonly retentionMs: number;
-  readonly mappings: NamedMappings;
+  readonly mapping: MappingThreads;
   readonly bodies: BodyMemory;
 }
 
@@ -62,7 +62,7 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
  * /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does not open do not exist for it.
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
-  const { store, searches, now, retentionMs, mappings, bodies } = options;
+  const { store, searches, now, retentionMs, mapping: threads, bodies } = options;
   takeWholeBodies(app, bodies);
 
   app.get('/ingest/dead-letters', async (request, reply) => {
@@ -76,7 +76,7 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
     const ids = readReplayRequest(wholeBody(request), store.deadLetterIds);
     const zones = zonesOf(request);
     const signal = hangUpSignal(reply.raw);
-    return await replayDeadLetters(store, { now, retentionMs, mappings, zones, signal, ...(ids === undefined ? {} : { ids }) });
+    return await replayDeadLetters(store, { now, retentionMs, threads, zones, signal, ...(ids === undefined ? {} : { ids }) });
   });
 
   app.post('/ingest/dead-letters/discard', changes, async (request) => {

@@ -1,5 +1,6 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
+import { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { builtRecord, PACK } from '../ingest/kafka/built-batch.ts';
 import { runHere } from '../src/cli/command-run.ts';
@@ -100,7 +101,9 @@ it('a batch that cannot be decoded holds up its own partition, also after a rest
   );
   expect(letter?.bytes.length).toBe(letter?.sizeBytes);
   expect(Buffer.from(letter?.bytes ?? []).readBigInt64BE(0)).toBe(2n);
-  expect(await replayDeadLetters(store, { now: Date.now, retentionMs: RETENTION_MS, mappings: new Map(), zones: 'all' })).toEqual({
+  expect(
+    await replayDeadLetters(store, { now: Date.now, retentionMs: RETENTION_MS, threads: new MappingThreads(new Map()), zones: 'all' }),
+  ).toEqual({
     ...{ replayed: 0, stillRejected: 0, notReplayable: 1 },
   });
   await expect(source.skip(topic, 0, 2n, null)).rejects.toThrow('waits at no batch');

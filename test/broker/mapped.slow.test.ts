@@ -118,7 +118,7 @@ it('a mapped topic beside one of events: letters with their place and mapping, t
     now: Date.now,
     retentionMs: RETENTION_MS,
     zones: 'all',
-    mappings: mappingsWith('shop', 'blog'),
+    threads: new MappingThreads(mappingsWith('shop', 'blog')),
   });
   expect(report).toMatchObject({ replayed: 1, stillRejected: 2 });
   expect((await searchedIds(store)).filter((id) => !ids.includes(id))).toEqual(['of a blog']);

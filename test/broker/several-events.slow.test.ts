@@ -1,5 +1,6 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
+import { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { runHere } from '../src/cli/command-run.ts';
@@ -78,7 +79,12 @@ it('several events in a message are the same ones where the topic is read again,
   expect(await searchedIds(store)).toEqual(idsOf(topic, upTo(EVENTS)));
   expect(await lettersOf(store)).toEqual(idsOf(topic, [LATE, WRONG]));
 
-  const later = { zones: 'all', now: () => Date.now() + HOUR_MS, retentionMs: RETENTION_MS, mappings: new Map() } as const;
+  const later = {
+    zones: 'all',
+    now: () => Date.now() + HOUR_MS,
+    retentionMs: RETENTION_MS,
+    threads: new MappingThreads(new Map()),
+  } as const;
   expect(await replayDeadLetters(store, later)).toEqual({ replayed: MESSAGES, stillRejected: MESSAGES, notReplayable: 0 });
   expect(await searchedIds(store)).toEqual(idsOf(topic, upTo(EVENTS + 1)));
   expect(await lettersOf(store)).toEqual(idsOf(topic, [WRONG]));

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { IntakeError } from '../../ingest/upload/intake-report.ts';
+import { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { Caller } from '../../src/auth/access.ts';
 import { uploadZoneGuard } from '../../src/auth/upload-zone-guard.ts';
 import { RequestProblem } from '../../src/http/problem.ts';
@@ -111,7 +112,7 @@ test('whatever the bytes are, a key of one zone puts no event into another, nor 
           runs.refused += 1;
         } else if (!(error instanceof IntakeError)) throw error;
       }
-      runs.replayed += (await replayDeadLetters(store, { ...LATER, mappings: new Map(), zones: 'all' })).replayed;
+      runs.replayed += (await replayDeadLetters(store, { ...LATER, threads: new MappingThreads(new Map()), zones: 'all' })).replayed;
       await store.removeDeadLetters({ zones: 'all', limit: 1_000 });
       expect(await zonesStored(store)).toEqual([]);
     }),

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
 import { type MessagePlace, recordId } from '../../../ingest/event/log-id.ts';
-import type { NamedMappings } from '../../../ingest/mapping/named-mappings.ts';
 import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { replayDeadLetters } from '../../../ingest/upload/dead-letter-replay.ts';
+import { MAX_BYTES_HERE, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { addKafkaMessage } from '../../../ingest/upload/message-events.ts';
 import type { DeadLetter } from '../../../store/dead-letter.ts';
 import type { EventBatch, EventStore } from '../../../store/event-store.ts';
@@ -14,7 +14,7 @@ import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, NOW, RULES, rawEvent } from '../event/raw-events.ts';
 import { mappingOf } from '../mapping/mapped.ts';
 
-const AT_ONCE = { ...RULES, mappings: new Map(), zones: 'all' } as const;
+const AT_ONCE = { ...RULES, threads: new MappingThreads(new Map()), zones: 'all' } as const;
 const LATER = { ...AT_ONCE, now: () => NOW + 2 * HOUR };
 
 /** Two events that are in the future now but not two hours later, and one that is never an event. */
@@ -133,8 +133,12 @@ describe('dead letters of messages with several events', () => {
 describe('dead letters of mapped records', () => {
   const TIME = 'timestamp: {path: t, time: unix}\n';
   const ZONE = 'zone: {path: site, table: {shop: 7}}\n';
-  const own = (text: string): NamedMappings => new Map([['own', { mapping: mappingOf(text), file: '', text, isPreset: false }]]);
-  const by = (text: string) => ({ ...AT_ONCE, mappings: own(text) });
+  const own = (text: string): MappingThreads => {
+    const threads = new MappingThreads(new Map([['own', { mapping: mappingOf(text), file: '', text, isPreset: false }]]));
+    onTestFinished(() => threads.close());
+    return threads;
+  };
+  const by = (text: string) => ({ ...AT_ONCE, threads: own(text) });
   const PLACE: MessagePlace = { topic: 'waf', partition: 3, offset: 5n };
   const letterOf = (record: string, rest: Partial<DeadLetter> = {}): DeadLetter => ({
     ...{ bytes: Buffer.from(record), cut: null, reason: 'the record has no zone', mapping: 'own', zoneId: null },
@@ -196,7 +200,7 @@ describe('dead letters of mapped records', () => {
   ])('%s', async (_, record, mapping, first, later = first) => {
     const store = await storeWith(letterOf(record, { zoneId: 7 }));
     expect(await replayDeadLetters(store, by(mapping))).toEqual(first);
-    expect(await replayDeadLetters(store, { ...LATER, mappings: own(mapping) })).toEqual(first === GONE ? { ...GONE, replayed: 0 } : later);
+    expect(await replayDeadLetters(store, { ...LATER, threads: own(mapping) })).toEqual(first === GONE ? { ...GONE, replayed: 0 } : later);
     expect(await lettersIn(store)).toEqual(later === STAYS ? [`own null 7 ${record}`] : []);
   });
 
@@ -209,10 +213,13 @@ describe('dead letters of mapped records', () => {
 
   const ENVELOPES = `${TIME}${ZONE}items: records\n`;
   test.each([
-    ['HTTP', {}, null, 'null'],
-    ['Kafka', ofKafka, PLACE, '1'],
-  ] as const)('from %s that are envelopes by now are divided, once however often', async (_, origin, place, index) => {
-    const other = RECORD.replace('}', ',"n":1}');
+    ['HTTP', {}, null, 'null', ''],
+    ['Kafka', ofKafka, PLACE, '1', ''],
+    // They are mapped on a thread.
+    ['HTTP, long ones,', {}, null, 'null', 'x'.repeat(MAX_BYTES_HERE)],
+    ['Kafka, long ones,', ofKafka, PLACE, '1', 'x'.repeat(MAX_BYTES_HERE)],
+  ] as const)('from %s that are envelopes by now are divided, once however often', async (_, origin, place, index, filling) => {
+    const other = RECORD.replace('}', `,"n":"${filling}"}`);
     const envelope = letterOf(`{"records":[${RECORD},${LATE},${other}]}`, origin);
     const store = await storeWith(envelope);
     for (let round = 0; round < 2; round++) {
@@ -221,7 +228,7 @@ describe('dead letters of mapped records', () => {
       expect(await lettersIn(store)).toEqual([`own ${index} 7 ${LATE}`]);
       await store.append(canonicalBatch([], { deadLetters: [envelope] }));
     }
-    expect(await replayDeadLetters(store, { ...LATER, mappings: own(ENVELOPES) })).toEqual({ ...GONE, replayed: 2 });
+    expect(await replayDeadLetters(store, { ...LATER, threads: own(ENVELOPES) })).toEqual({ ...GONE, replayed: 2 });
     expect(await lettersIn(store)).toEqual([]);
     expect(await storedIds(store)).toHaveLength(3);
   });
