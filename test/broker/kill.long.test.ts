@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -49,27 +50,76 @@ async function* load(ids: string[], stopped: AbortSignal): AsyncIterable<Buffer>
   }
 }
 
+/** A mapping by which records of these sites have the zone of the tests. */
+function mappingOf(...sites: string[]): string {
+  const table = sites.map((site) => `${site}: ${ZONE}`).join(', ');
+  return `timestamp: {path: t, time: unix}\nid: [id]\nzone: {path: site, table: {${table}}}\nitems: records\n`;
+}
+
+/** So many records of another product come with each chunk of events; one in `BLOG_EVERY` has no zone until the mapping has its site. */
+const RECORDS = 40;
+const BLOG_EVERY = 25;
+
+/** A message of one record, of several in an envelope, or of an array. */
+function recordMessageOf(records: readonly string[]): string {
+  return records.length === 1
+    ? `${records[0]}\n`
+    : records.length % 2 === 0
+      ? `{"records":[${records.join()}]}\n`
+      : `[${records.join()}]\n`;
+}
+
+/** Records at a steady pace until told to stop, each in two messages; notes the id of each. */
+async function* recordLoad(ids: string[], stopped: AbortSignal): AsyncIterable<Buffer> {
+  let before = '';
+  while (!stopped.aborted || before !== '') {
+    const messages: string[] = [];
+    for (let left = stopped.aborted ? 0 : RECORDS; left > 0; ) {
+      const records = Array.from({ length: 1 + (messages.length % MOST_PER_MESSAGE) }, () => {
+        const id = `record-${String(ids.length).padStart(6, '0')}`;
+        ids.push(id);
+        return JSON.stringify({ id, t: Date.now(), site: ids.length % BLOG_EVERY === 0 ? 'blog' : 'shop' });
+      });
+      left -= records.length;
+      messages.push(recordMessageOf(records));
+    }
+    const now = messages.join('');
+    yield Buffer.from(before + now);
+    before = now;
+    await delay(CHUNK_INTERVAL_MS);
+  }
+}
+
 it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats nothing`, async () => {
   const random = new SeededRandom(runSeed());
   const brokers = inject('kafkaBrokers');
-  const topic = uniqueName('kill');
+  const [topic, mapped] = [uniqueName('kill'), uniqueName('mapped')];
   await createTopic(brokers, topic, 3);
+  await createTopic(brokers, mapped, 2);
+  const mappings = temporaryFolder();
+  const setSites = (...sites: string[]): void => writeFileSync(join(mappings, 'waf.yaml'), mappingOf(...sites));
+  setSites('shop');
   const dataDir = join(temporaryFolder(), 'data');
   const groups = [uniqueName('group'), uniqueName('group')];
   const start = (round: number) =>
     startProgramProcess({
       DATA_DIR: dataDir,
       KAFKA_BROKERS: brokers,
-      KAFKA_TOPICS: topic,
+      MAPPINGS: mappings,
+      KAFKA_TOPICS: `${mapped}=waf,${topic}`,
       // Mostly a group that remembers nothing: where to go on from is for the store to know. A group that was killed waits for its dead
       // member.
       KAFKA_GROUP_ID: round % 5 === 0 ? (groups[0] as string) : `${groups[1]}-${round}`,
     });
 
   const ids: string[] = [];
+  const recordIds: string[] = [];
   const loading = new AbortController();
   onTestFinished(() => loading.abort());
-  const produced = produceLines(brokers, topic, Readable.from(load(ids, loading.signal)), 'zstd');
+  const produced = Promise.all([
+    produceLines(brokers, topic, Readable.from(load(ids, loading.signal)), 'zstd'),
+    produceLines(brokers, mapped, Readable.from(recordLoad(recordIds, loading.signal)), 'gzip'),
+  ]);
   let reading = 0;
   for (let round = 1; round <= KILLS; round++) {
     const program = start(round);
@@ -86,20 +136,33 @@ it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats noth
   loading.abort();
   await produced;
 
-  const last = start(KILLS + 1);
+  const blogs = Math.floor(recordIds.length / BLOG_EVERY);
+  const untilFound = async (address: string, events: number): Promise<void> => {
+    await until(
+      `${events} events to be found over HTTP`,
+      () => totalOverHttp(address, ZONE),
+      (total) => total >= events,
+      120_000,
+    );
+  };
+  let last = start(KILLS + 1);
+  await untilFound(await last.address, ids.length + recordIds.length - blogs);
+  expect(await last.kill('SIGTERM'), last.log()).toBe(0);
+  // The records that had no zone have one now, and were sent twice, too.
+  setSites('shop', 'blog');
+  last = start(KILLS + 2);
   const address = await last.address;
-  await until(
-    'all events to be found over HTTP',
-    () => totalOverHttp(address, ZONE),
-    (total) => total >= ids.length,
-    120_000,
-  );
+  const replayed = await fetch(`${address}/ingest/dead-letters/replay`, { method: 'POST' });
+  expect(await replayed.json()).toEqual({ replayed: 2 * blogs, stillRejected: 0, notReplayable: 0 });
+  await untilFound(address, ids.length + recordIds.length);
   expect(await last.kill('SIGTERM'), last.log()).toBe(0);
   const store = await storeIn(dataDir);
   const found = await searchedIds(store);
-  expect(found.length).toBe(ids.length);
-  expect(found).toEqual(ids.sort());
-  // Nothing was read twice either, only to be recognised by its id.
-  expect((await store.stats()).duplicateEvents).toBe(0);
-  console.log(`${ids.length} events; of ${KILLS} kills ${reading} came while it was reading, the others while it started`);
+  expect(found.length).toBe(ids.length + recordIds.length);
+  expect(found).toEqual([...ids, ...recordIds].sort());
+  // Nothing else was read twice, only to be recognised by its id.
+  expect((await store.stats()).duplicateEvents).toBe(recordIds.length);
+  console.log(
+    `${ids.length} events and ${recordIds.length} records; of ${KILLS} kills ${reading} came while it was reading, the others while it started`,
+  );
 });
