@@ -3,6 +3,7 @@ import type { DeadLetterSelection, StoredDeadLetter } from '../../store/dead-let
 import type { EventStore } from '../../store/event-store.ts';
 import { BatchBuilder, MAX_BATCH_BYTES, type RejectedMessage } from '../event/batch-builder.ts';
 import type { MessagePlace } from '../event/log-id.ts';
+import { LongPiece } from '../event/partial-event.ts';
 import { mappedLetterOf, recordVerdict } from './mapped-messages.ts';
 import type { MappingThreads } from './mapping-threads.ts';
 import { MAX_ITEM_LETTERS, splitMessage } from './message-events.ts';
@@ -169,11 +170,8 @@ async function* recordsOf(
   threads: MappingThreads,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<RejectedMessage | null> {
-  const { mapping, zoneId: given, index } = letter;
+  const { mapping, zoneId: given, index, bytes } = letter;
   const place = placeOf(letter);
-  // Never of the pool of Node, which what is handed to a thread would take along.
-  const bytes = Buffer.allocUnsafeSlow(letter.bytes.length);
-  bytes.set(letter.bytes);
   const batch = { mapping, zones: { given, fallback: null, opened: 'all' }, bytes, ends: Uint32Array.of(bytes.length), from: 0 } as const;
   const messages = place === null ? {} : { messages: { ...place, offsets: [place.offset] } };
   using underWay = await threads.begin({ ...batch, ...messages }, signal);
@@ -185,7 +183,15 @@ async function* recordsOf(
         continue;
       }
       const { reason, zoneId } = verdict;
-      yield { bytes: mappedLetterOf(piece, outcome), index: index ?? piece.indexes[outcome] ?? null, reason, zoneId, mapping };
+      const kept = mappedLetterOf(piece, outcome);
+      // The next batch of anybody has its memory.
+      yield {
+        bytes: kept instanceof LongPiece ? kept : kept.slice(),
+        index: index ?? piece.indexes[outcome] ?? null,
+        reason,
+        zoneId,
+        mapping,
+      };
     }
   }
 }
