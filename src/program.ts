@@ -2,7 +2,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
 import { startDemoFile } from '../ingest/demo/demo-file.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
-import type { Mapping } from '../ingest/mapping/mapping.ts';
 import { MappingThreads } from '../ingest/upload/mapping-threads.ts';
 import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
@@ -48,12 +47,11 @@ function startKafka({ config, now, logger }: ProgramOptions, store: EventStore, 
   return startKafkaSource({ kafka, topics, threads, groupId, store, now, retentionMs, logger });
 }
 
-/** `mapping` is that of DEMO_MAPPING. */
-function startDemo({ config, now, logger }: ProgramOptions, store: EventStore, mapping: Mapping | null): DemoFeed | null {
-  const { demo, demoFile: file, retentionMs } = config;
+function startDemo({ config, now, logger }: ProgramOptions, store: EventStore, threads: MappingThreads): DemoFeed | null {
+  const { demo, demoFile: file, demoMapping: mapping, retentionMs } = config;
   if (!demo) return null;
   const feed = { store, now, retentionMs, logger };
-  return file === null || mapping === null ? startDemoFeed(feed) : startDemoFile({ ...feed, file, mapping });
+  return file === null || mapping === null ? startDemoFeed(feed) : startDemoFile({ ...feed, threads, file, mapping });
 }
 
 /** Answers under way are finished. Those that take longer than the grace are cut off, which interrupts their searches. */
@@ -84,7 +82,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const mappings = configuredMappings(config.mappings);
   requireKeyMappings(config.accessKeys, mappings);
   requireTopicMappings(config.kafkaTopics, mappings);
-  const demoMapping = config.demoMapping === null ? null : mappingNamed(config.demoMapping, mappings, 'DEMO_MAPPING');
+  if (config.demoMapping !== null) mappingNamed(config.demoMapping, mappings, 'DEMO_MAPPING');
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
   const clickhouse = clickhouseAddress(config);
   const settings = { retentionMs, ...deadLetters, now, logger };
@@ -120,7 +118,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     // The first visitor would wait for it.
     page().catch((error: unknown) => logger.error({ err: error }, 'the page could not be made ready; the next request for it tries again'));
     // The demonstration comes last, because its work competes with the start.
-    const demo = startDemo(options, store, demoMapping);
+    const demo = startDemo(options, store, mapping);
     if (demo !== null) users.push({ name: () => 'the demonstration', stop: () => demo.stop() });
     // The demonstration has logged why it failed. The program goes on without it.
     const filled = demo === null ? Promise.resolve() : demo.filled.catch(() => {});

@@ -1,19 +1,20 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 import type { EventStore, StoreLogger } from '../../store/event-store.ts';
-import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
-import { PendingAppends } from '../event/pending-appends.ts';
-import type { Mapping } from '../mapping/mapping.ts';
-import { type MappedRecord, RecordMapper, type ZoneChoice } from '../mapping/record-mapper.ts';
+import { BatchBuilder } from '../event/batch-builder.ts';
+import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
 import { decompressed } from '../upload/decompress.ts';
-import { MAX_REJECTED, UnreadableInput } from '../upload/intake-report.ts';
+import { takeInEvents } from '../upload/event-intake.ts';
+import { IntakeError, type IntakeReport, UnreadableInput } from '../upload/intake-report.ts';
+import type { RecordZones } from '../upload/mapped-pieces.ts';
 import { mapRecords } from '../upload/mapped-records.ts';
+import type { MappingThreads } from '../upload/mapping-threads.ts';
 import type { DemoFeed } from './demo-feed.ts';
 
 /** Records for which the mapping has no zone are of zone 1. */
-const ZONES: ZoneChoice = { given: null, fallback: 1, opens: () => true };
+const ZONES: RecordZones = { given: null, fallback: 1, opened: 'all' };
 /** The store keeps by how much the times of a file were moved as the offset of a source with this one partition. */
 const PARTITION = 0;
 const SHOWN_REASONS = 3;
@@ -26,16 +27,9 @@ export interface DemoFileOptions {
   readonly logger: StoreLogger;
   /** The path of a file of records: lines, arrays or objects over several lines, plain, gzip or zstd. */
   readonly file: string;
-  readonly mapping: Mapping;
-}
-
-/** What became of the records of a file. */
-interface Outcome {
-  accepted: number;
-  expired: number;
-  rejected: number;
-  leftOut: number;
-  readonly firstReasons: Set<string>;
+  readonly threads: MappingThreads;
+  /** The name of one of their mappings. */
+  readonly mapping: string;
 }
 
 /**
@@ -59,107 +53,74 @@ export function startDemoFile(options: DemoFileOptions): DemoFeed {
 }
 
 async function takeFileIn(options: DemoFileOptions, signal: AbortSignal): Promise<void> {
-  const { store, now, retentionMs, logger, file, mapping } = options;
+  const { threads, mapping, logger, file } = options;
   const handle = await open(file);
   try {
-    const records = new FileRecords(handle, (await handle.stat()).size, signal);
-    const newestMs = await newestTime(records, mapping);
-    const source = `demo file ${resolve(file)}`;
-    const storedMs = await store.sourceOffset(source, PARTITION);
-    const movedByMs = newestMs === null ? 0 : amountOf(newestMs, storedMs, now(), retentionMs);
-    const builder = new BatchBuilder(options);
-    const appends = new PendingAppends();
-    const append = async (): Promise<void> => {
-      await appends.room();
-      if (newestMs !== null) builder.moveTo(source, PARTITION, BigInt(movedByMs));
-      const batch = builder.take();
-      appends.add(store.append(batch), { onSettled: () => builder.release(batch) });
-    };
-    const outcome: Outcome = { accepted: 0, expired: 0, rejected: 0, leftOut: 0, firstReasons: new Set() };
-    const receive = (mapped: MappedRecord): void => take(mapped, builder, mapping.name, outcome);
-    let fault: string | null;
-    try {
-      fault = await records.read(new RecordMapper(mapping, ZONES, movedByMs), receive, async () => {
-        if (builder.byteLength >= MAX_BATCH_BYTES) await append();
-      });
-      if (!builder.isEmpty) await append();
-    } finally {
-      await appends.drained();
-    }
-    const { firstReasons, ...counts } = outcome;
+    const { size } = await handle.stat();
+    // A file that is written to meanwhile ends both times where it ended at first.
+    const read = () => decompressed(handle.createReadStream({ start: 0, end: Math.max(size, 1) - 1, autoClose: false }), 'detected');
+    const newestMs = await newestTime(read(), threads, mapping, signal);
+    const movedByMs = newestMs === null ? 0 : await amountOf(newestMs, options);
+    const intake = { ...options, source: 'file', signal, mapping: { threads, name: mapping, zones: ZONES, movedByMs } } as const;
+    const { report, fault } = await takeInEvents(read(), intake).then((taken) => ({ report: taken, fault: null }), brokenOff);
+    const { accepted, duplicates, expired, rejected, rejectedCount, leftOut } = report;
+    const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
+    const counts = `accepted ${accepted}${already}, expired ${expired}, rejected ${rejectedCount}, left out ${leftOut}`;
     const moved = newestMs === null ? 'none of them is an event' : `all times were moved ${amountText(movedByMs)}`;
-    const details = { file, mapping: mapping.name, ...counts, duplicates: appends.duplicates, movedByMs };
-    logger.info(details, `the records of ${file}: ${countsText(counts, appends.duplicates)}; ${moved}`);
-    for (const reason of firstReasons) logger.warn({ file }, `a record of ${file} was rejected: ${reason}`);
+    const details = { file, mapping, accepted, duplicates, expired, rejectedCount, leftOut, movedByMs };
+    logger.info(details, `the records of ${file}: ${counts}; ${moved}`);
+    for (const reason of [...new Set(rejected.map((one) => one.reason))].slice(0, SHOWN_REASONS)) {
+      logger.warn({ file }, `a record of ${file} was rejected: ${reason}`);
+    }
     if (fault !== null) logger.warn({ file }, `${file} was not read to its end: ${fault}`);
   } finally {
     await handle.close();
   }
 }
 
-/** The records of an open file, which may be read several times. What is appended to the file meanwhile is not read. */
-class FileRecords {
-  readonly #handle: FileHandle;
-  readonly #sizeBytes: number;
-  readonly #signal: AbortSignal;
-
-  constructor(handle: FileHandle, sizeBytes: number, signal: AbortSignal) {
-    [this.#handle, this.#sizeBytes, this.#signal] = [handle, sizeBytes, signal];
-  }
-
-  /** Resolves with the reason why the file cannot be read to its end; null where it was. Rejects with the reason of the signal. */
-  async read(mapper: RecordMapper, receive: (mapped: MappedRecord) => void, afterChunk?: () => Promise<void>): Promise<string | null> {
-    const bytes = this.#handle.createReadStream({ start: 0, end: Math.max(this.#sizeBytes, 1) - 1, autoClose: false });
-    try {
-      await mapRecords(decompressed(bytes, 'detected'), mapper, receive, async () => {
-        this.#signal.throwIfAborted();
-        await afterChunk?.();
-        // Searches go on meanwhile.
-        await yieldToOthers();
-      });
-      return null;
-    } catch (error) {
-      if (error instanceof UnreadableInput) return error.message;
-      throw error;
-    }
-  }
+/** What was taken in of a file that cannot be read to its end, and why. Throws any other error. */
+function brokenOff(error: unknown): { readonly report: IntakeReport; readonly fault: string } {
+  if (!(error instanceof IntakeError)) throw error;
+  return { report: error.report, fault: (error.cause as Error).message };
 }
 
-/** Unix milliseconds of the newest record that becomes an event; null where none does. */
-async function newestTime(records: FileRecords, mapping: Mapping): Promise<number | null> {
+/** Unix milliseconds of the newest record that becomes an event, as far as the file can be read; null where none does. */
+async function newestTime(
+  bytes: AsyncIterable<Uint8Array>,
+  { mappings }: MappingThreads,
+  mapping: string,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const mapper = new RecordMapper(mappings.get(mapping)!.mapping, { ...ZONES, opens: () => true });
   let newestMs: number | null = null;
-  await records.read(new RecordMapper(mapping, ZONES), (mapped) => {
+  const receive = (mapped: MappedRecord): void => {
     if (mapped.kind === 'event' && mapped.timeMs > (newestMs ?? Number.NEGATIVE_INFINITY)) newestMs = mapped.timeMs;
-  });
+  };
+  try {
+    await mapRecords(bytes, mapper, receive, async () => {
+      signal.throwIfAborted();
+      // Searches go on meanwhile.
+      await yieldToOthers();
+    });
+  } catch (error) {
+    if (!(error instanceof UnreadableInput)) throw error;
+  }
   return newestMs;
 }
 
 /**
- * By how many milliseconds the times are moved. The amount of an earlier start counts as long as the newest record is not past the
- * retention by it: an event with another time would be another event.
+ * By how many milliseconds the times are moved, which the store keeps. The amount of an earlier start counts as long as the newest record
+ * is not past the retention by it: an event with another time would be another event.
  */
-function amountOf(newestMs: number, storedMs: bigint | undefined, nowMs: number, retentionMs: number): number {
-  const moved = storedMs === undefined ? null : newestMs + Number(storedMs);
-  return moved !== null && moved >= nowMs - retentionMs && moved <= nowMs ? Number(storedMs) : nowMs - newestMs;
-}
-
-/** Throws `UnreadableInput` where so many records are rejected that the file is probably one for another mapping. */
-function take(mapped: MappedRecord, builder: BatchBuilder, mapping: string, outcome: Outcome): void {
-  const verdict = mapped.kind === 'event' ? builder.tryEvent(mapped.event) : mapped;
-  if (verdict.kind !== 'rejected') {
-    outcome[verdict.kind]++;
-    return;
-  }
-  const { reason, zoneId } = verdict;
-  outcome.rejected++;
-  if (outcome.firstReasons.size < SHOWN_REASONS) outcome.firstReasons.add(reason);
-  builder.reject('file', mapped.record, reason, zoneId, mapping);
-  if (outcome.rejected >= MAX_REJECTED) throw new UnreadableInput('too_many_rejected', `${MAX_REJECTED} of its records were rejected`);
-}
-
-function countsText({ accepted, expired, rejected, leftOut }: Omit<Outcome, 'firstReasons'>, duplicates: number | null): string {
-  const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
-  return `accepted ${accepted}${already}, expired ${expired}, rejected ${rejected}, left out ${leftOut}`;
+async function amountOf(newestMs: number, { store, now, retentionMs, file }: DemoFileOptions): Promise<number> {
+  const source = `demo file ${resolve(file)}`;
+  const [nowMs, stored] = [now(), await store.sourceOffset(source, PARTITION)];
+  const again = newestMs + Number(stored);
+  if (again >= nowMs - retentionMs && again <= nowMs) return Number(stored);
+  const builder = new BatchBuilder({ now, retentionMs });
+  builder.moveTo(source, PARTITION, BigInt(nowMs - newestMs));
+  await store.append(builder.take());
+  return nowMs - newestMs;
 }
 
 const UNITS = [

@@ -27,6 +27,8 @@ export interface RecordBatch {
   readonly from: number;
   /** Present where these are messages of a partition of Kafka, which may have several records each, with their offsets. */
   readonly messages?: Pick<MessagePlace, 'topic' | 'partition'> & { readonly offsets: readonly bigint[] };
+  /** What is added to the time of each event, in milliseconds. Default: nothing. */
+  readonly movedByMs?: number | undefined;
 }
 
 /** A batch with memory for what becomes of it. */
@@ -195,9 +197,10 @@ export function mappedRecordOf({ places, lines, lineEnds }: MappedPiece, index: 
 
 /** Maps the records of a batch until a piece is full. */
 export function mapPiece({ batch, room }: MappingTask, mapping: Mapping): MappedPiece {
-  const { zones, bytes, ends, from, messages } = batch;
+  const { zones, bytes, ends, from, messages, movedByMs } = batch;
   const { given, fallback, opened } = zones;
-  const mapper = new RecordMapper(mapping, { given, fallback, opens: (zoneId) => opened === 'all' || opened.includes(zoneId) });
+  const opens = (zoneId: number): boolean => opened === 'all' || opened.includes(zoneId);
+  const mapper = new RecordMapper(mapping, { given, fallback, opens }, movedByMs);
   const writer = new PieceWriter(room);
   let index = from;
   for (; index < ends.length && !writer.isFull; index++) {

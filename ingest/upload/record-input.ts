@@ -23,6 +23,8 @@ export interface InputMapping {
   /** The name of one of its mappings. */
   readonly name: string;
   readonly zones: RecordZones;
+  /** What is added to the time of each event, in milliseconds. Default: nothing. */
+  readonly movedByMs?: number;
 }
 
 /** What has become of records of an input, or bytes of it that are no record. */
@@ -113,9 +115,9 @@ class RecordCollector implements EventReceiver {
   /** Ends the batch: what comes next is another. */
   close(): void {
     if (this.#ends.length === 0) return;
-    const { name: mapping, zones } = this.#mapping;
+    const { name: mapping, zones, movedByMs } = this.#mapping;
     const ends = new Uint32Array(this.#ends);
-    const batch: RecordBatch = { mapping, zones, bytes: this.#chunk.subarray(0, this.#length), ends, from: 0 };
+    const batch: RecordBatch = { mapping, zones, movedByMs, bytes: this.#chunk.subarray(0, this.#length), ends, from: 0 };
     this.closed.push({ kind: 'records', batch, lines: this.#lines });
     [this.#ends, this.#lines] = [[], []];
     [this.#chunk, this.#length] = [new Uint8Array(0), 0];

@@ -1,9 +1,10 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { startDemoFile } from '../../../ingest/demo/demo-file.ts';
 import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
+import { MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { type EventStore, silentLogger } from '../../../store/event-store.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { type AnsweredRow, rowsOf } from '../../fixtures/answered-rows.ts';
@@ -15,9 +16,11 @@ const RETENTION_MS = 72 * HOUR;
 const DAY = 24 * HOUR;
 /** The newest record of most logs here. */
 const THEN = NOW - 9 * DAY - 3 * HOUR;
-const MAPPING = mappingOf(
-  'timestamp: {path: t, time: unix}\nid: [id]\nzone: {path: site, table: {shop: 7}}\nua: id\nitems: records\nleaveOut: skip',
-);
+const TEXT = 'timestamp: {path: t, time: unix}\nid: [id]\nzone: {path: site, table: {shop: 7}}\nua: id\nitems: records\nleaveOut: skip';
+const threads = new MappingThreads(new Map([['own', { mapping: mappingOf(TEXT), file: '', text: TEXT, isPreset: false }]]));
+const MAPPED = { retentionMs: RETENTION_MS, threads, mapping: 'own' };
+
+afterAll(() => threads.close());
 
 interface Told {
   readonly texts: string[];
@@ -32,7 +35,7 @@ async function takenIn(store: EventStore, file: string, now: () => number = () =
     told.details.push(details as Record<string, unknown>);
   };
   const feed = startDemoFile({
-    ...{ store, now, retentionMs: RETENTION_MS, file, mapping: MAPPING },
+    ...{ ...MAPPED, store, now, file },
     logger: { info: tell, warn: tell, error: tell },
   });
   await feed.filled.catch(() => undefined);
@@ -129,7 +132,7 @@ describe('a demo file', () => {
       'a record of FILE was rejected: timestamp is "x": a time in the form unix is required',
       'a record of FILE was rejected: timestamp is "y": a time in the form unix is required',
     ]);
-    expect(details[0]).toMatchObject({ accepted: 2, duplicates: 1, expired: 1, rejected: 5, leftOut: 1, movedByMs: NOW - THEN });
+    expect(details[0]).toMatchObject({ accepted: 2, duplicates: 1, expired: 1, rejectedCount: 5, leftOut: 1, movedByMs: NOW - THEN });
     const letters = await store.listDeadLetters({ zones: 'all', limit: 10 });
     expect(letters.map(({ bytes, source, mapping, zoneId }) => [Buffer.from(bytes).toString(), source, mapping, zoneId])).toEqual(
       rejected.map((bytes) => [bytes, 'file', 'own', 1]),
@@ -149,9 +152,10 @@ describe('a demo file', () => {
 
   test('of another product is given up behind the records that an upload may have rejected', async () => {
     const store = await newStore();
-    const others = Array.from({ length: MAX_REJECTED }, (_, n) => `{"n":${n}}\n`).join('');
+    const others = Array.from({ length: MAX_REJECTED + 1 }, (_, n) => `{"n":${n}}\n`).join('');
     const { texts } = await takenIn(store, fileOf(others + record('a')));
-    expect(texts).toContain(`FILE was not read to its end: ${MAX_REJECTED} of its records were rejected`);
+    const told = `FILE was not read to its end: line ${MAX_REJECTED + 1}: more than ${MAX_REJECTED} events would be rejected`;
+    expect(texts.at(-1)).toContain(told);
     expect([(await store.stats()).events, (await store.stats()).deadLetters]).toEqual([0, MAX_REJECTED]);
   });
 
@@ -199,7 +203,7 @@ describe('a second start', () => {
   test('has what a start that was stopped did not take in', async () => {
     const store = await newStore();
     const file = fileOf(Array.from({ length: 300 }, (_, index) => record(`${index}`.padStart(3, '0'), index)).join('\n'));
-    const feed = startDemoFile({ store, now: () => NOW, retentionMs: RETENTION_MS, logger: silentLogger, file, mapping: MAPPING });
+    const feed = startDemoFile({ ...MAPPED, store, now: () => NOW, logger: silentLogger, file });
     await feed.stop();
     await takenIn(store, file);
     expect(await eventsOf(store)).toHaveLength(300);
