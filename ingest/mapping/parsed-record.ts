@@ -1,10 +1,21 @@
 import { JsonNumber } from '../../query/json-value.ts';
 import { MAX_NESTING } from '../event/json-skipper.ts';
 import { MOST_UNPACKED_BYTES, type UnpackBudget } from './decode-steps.ts';
-import { hasItsDigits, type PathFinder } from './record-path.ts';
+import { EXACT_LENGTH, hasItsDigits, type PathFinder } from './record-path.ts';
 
 /** A number that JavaScript may write otherwise: with zeros at its end, many digits behind its point, an exponent, or a negative zero. */
-const WRITTEN_OTHERWISE = /[:[,]\s*(?:-0|-?\d+\.(?:\d*0|\d{15,})|-?[\d.]+[eE][+-]?\d+)\s*[,\]}]/;
+const WRITTEN_OTHERWISE = /[:[,]\s*(-0|-?\d+\.(?:\d*0|\d{15,})|-?[\d.]+[eE][+-]?\d+)(?=\s*[,\]}])/g;
+/** A whole number is looked for in so many places of a text at most. */
+const MOST_PLACES = 10;
+/** A whole number between the signs that stand around a value. */
+const WHOLE = /(?<=[:[,\s])-?\d+(?=\s*[,\]}])/y;
+
+/** How a value is read. */
+export interface ValueReading {
+  readonly isAbsent: (value: unknown) => boolean;
+  /** Whether a number is only compared, so that `2.0` is `2`. */
+  readonly isCompared: boolean;
+}
 
 /** A record while a mapping looks at it. */
 export class ParsedRecord {
@@ -13,7 +24,7 @@ export class ParsedRecord {
   readonly #text: string;
   #value: unknown;
   #hasAllDigits = false;
-  #hasOtherNumbers: boolean | undefined;
+  #writtenOtherwise: ReadonlySet<number> | undefined;
 
   /** `value` is what JSON.parse makes of `text`. */
   constructor(text: string, value: unknown) {
@@ -24,10 +35,14 @@ export class ParsedRecord {
    * What is at a path. A number that JavaScript would write with other digits is a JsonNumber; so is one that it would write otherwise,
    * such as `2.0`, unless it is only compared.
    */
-  at(find: PathFinder, isCompared: boolean): unknown {
+  at(find: PathFinder, { isAbsent, isCompared }: ValueReading): unknown {
     const found = find(this.#value);
-    if (typeof found !== 'number' || this.#hasAllDigits || (hasItsDigits(found) && (isCompared || !this.#mayBeWrittenOtherwise()))) {
+    if (typeof found !== 'number' || this.#hasAllDigits || (hasItsDigits(found) && (isCompared || !this.#mayBeWrittenOtherwise(found)))) {
       return found;
+    }
+    const number = this.#onlyOne(found);
+    if (number !== null && !isAbsent(number)) {
+      return number;
     }
     this.#hasAllDigits = true;
     // The intake refuses what nests too deep.
@@ -35,9 +50,28 @@ export class ParsedRecord {
     return find(this.#value);
   }
 
-  #mayBeWrittenOtherwise(): boolean {
-    this.#hasOtherNumbers ??= WRITTEN_OTHERWISE.test(this.#text);
-    return this.#hasOtherNumbers;
+  #mayBeWrittenOtherwise(number: number): boolean {
+    this.#writtenOtherwise ??= new Set([...this.#text.matchAll(WRITTEN_OTHERWISE)].map(([, written]) => Number(written)));
+    return this.#writtenOtherwise.has(number);
+  }
+
+  /**
+   * A whole number of which the text has one way of writing, such as a time in nanoseconds; null where it may have another, or is there
+   * often. Parsing the record again takes ten times as long.
+   */
+  #onlyOne(number: number): JsonNumber | null {
+    const start = String(number).slice(0, EXACT_LENGTH);
+    let found: string | null = null;
+    let at = this.#text.indexOf(start);
+    for (let times = 0; at >= 0; times++) {
+      WHOLE.lastIndex = at;
+      const [digits] = WHOLE.exec(this.#text) ?? [];
+      const isOther = found !== null && digits !== undefined && digits !== found;
+      if (isOther || times === MOST_PLACES) return null;
+      found = digits ?? found;
+      at = this.#text.indexOf(start, at + 1);
+    }
+    return found !== null && Number(found) === number && !this.#mayBeWrittenOtherwise(number) ? new JsonNumber(found) : null;
   }
 }
 

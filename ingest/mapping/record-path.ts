@@ -147,7 +147,7 @@ export function foldedIn(texts: ReadonlySet<string>): (text: string) => boolean 
 }
 
 /** A number of so many digits and signs is written by JavaScript as it was read. */
-const EXACT_LENGTH = 15;
+export const EXACT_LENGTH = 15;
 
 /** Whether JavaScript writes a number as a record does, but for zeros and exponents. */
 export function hasItsDigits(number: number): boolean {

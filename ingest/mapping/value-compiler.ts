@@ -1,7 +1,7 @@
 import { decoded } from './decode-steps.ts';
 import type { Condition, MappedValue, Mapping, Source, TextPart, TextTable } from './mapping.ts';
 import { MappingFault, shownText } from './mapping-fault.ts';
-import type { ParsedRecord } from './parsed-record.ts';
+import type { ParsedRecord, ValueReading } from './parsed-record.ts';
 import { comparedText, foldedIn, isRecordObject, pathFinder, type RecordPath, scalarText } from './record-path.ts';
 import { parseTime } from './record-time.ts';
 
@@ -11,13 +11,11 @@ const LONGEST_DOMAIN = 253;
 /** The text of a value in a record, of a time its Unix milliseconds; undefined where it is absent. Throws MappingFault. */
 export type TextIn = (record: ParsedRecord) => string | undefined;
 
-type IsAbsent = (value: unknown) => boolean;
+type IsAbsent = ValueReading['isAbsent'];
 
-/** Where a value stands: the member that messages name, what is absent, and whether a number is only compared, so that `2.0` is `2`. */
-interface Place {
+/** Where a value stands: `member` names it in messages. */
+interface Place extends ValueReading {
   readonly member: string;
-  readonly isAbsent: IsAbsent;
-  readonly isCompared: boolean;
 }
 
 /** Makes functions of the values of a mapping, once, so that a record costs what it is asked for alone. */
@@ -53,11 +51,12 @@ export class ValueCompiler {
 
   /** Whether all conditions hold. */
   holds(when: readonly Condition[]): (record: ParsedRecord) => boolean {
+    const reading = { isAbsent: this.#isAbsent, isCompared: true };
     const all = when.map(({ path, texts }) => {
       const find = pathFinder(path.steps, this.#isAbsent);
       const isIn = texts === null ? null : foldedIn(texts);
       return (record: ParsedRecord): boolean => {
-        const found = record.at(find, true);
+        const found = record.at(find, reading);
         if (isIn === null) return found !== undefined;
         const text = comparedText(found);
         return text !== null && isIn(text);
@@ -110,7 +109,7 @@ export class ValueCompiler {
 function textAt(path: RecordPath, place: Place): TextIn {
   const find = pathFinder(path.steps, place.isAbsent);
   return (record) => {
-    const found = record.at(find, place.isCompared);
+    const found = record.at(find, place);
     return typeof found === 'string' ? found : requireText(found, place);
   };
 }

@@ -27,7 +27,7 @@ test('records of another product that are sent anew after each kill are there on
   const dataDir = temporaryFolder();
   let most = 0;
   for (const untilBatch of [4, 2, 9, 6]) {
-    most = Math.max(most, await killedWhile(dataDir, untilBatch, 'mapped-writer'));
+    most = Math.max(most, await killedWhile(dataDir, untilBatch, 'mapped'));
     const store = await embeddedStoreIn(dataDir);
     const ids = await storedIds(store);
     expect(new Set(ids).size).toBe(ids.length);

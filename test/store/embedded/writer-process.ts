@@ -2,12 +2,15 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-type Writer = 'endless-writer' | 'mapped-writer';
+const WRITERS = {
+  endless: new URL('./endless-writer.ts', import.meta.url),
+  mapped: new URL('./mapped-writer.ts', import.meta.url),
+};
+type Writer = keyof typeof WRITERS;
 
 /** Starts a process that fills the store in `dataDir` until it is killed; resolves with the number of its first acknowledged batch. */
-export async function startWriter(dataDir: string, writes: Writer = 'endless-writer') {
-  const script = fileURLToPath(new URL(`./${writes}.ts`, import.meta.url));
-  const writer = fork(script, [dataDir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] });
+export async function startWriter(dataDir: string, writes: Writer = 'endless') {
+  const writer = fork(fileURLToPath(WRITERS[writes]), [dataDir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] });
   onTestFinished(() => {
     writer.kill('SIGKILL');
   });
