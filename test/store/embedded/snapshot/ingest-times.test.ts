@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
+  firstSequenceFrom,
   type IngestTime,
   ingestClock,
   ingestTimeAt,
   packIngestTimes,
-  firstSequenceFrom,
   unpackIngestTimes,
 } from '../../../../store/embedded/snapshot/ingest-times.ts';
 
