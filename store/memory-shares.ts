@@ -91,7 +91,9 @@ export const MEMORY_BESIDE_MB = {
   bodyStarts: 64,
   /** Events that wait for the clients of tails. */
   tails: 64,
-  /** The program with its threads, and what the reads under way hold. */
+  /** Records of other products that are being mapped, on two threads. */
+  mapping: 256,
+  /** The program with its other threads, and what the reads under way hold. */
   program: 264,
 } as const;
 

@@ -8,23 +8,26 @@ import { SharedChunks } from './shared-chunks.ts';
 
 /** So much is mapped on the main thread, because waking or starting another takes longer. */
 export const MAX_BYTES_HERE = 16 * 1024;
-const MAX_THREADS = 4;
+/** Two are as fast as the main thread can read and take in. */
+export const MAX_MAPPING_THREADS = 2;
 /** Batches beyond the number of threads that are under way, so that no thread waits for the next. */
 const MAX_AHEAD = 2;
-/** The most that the heap of a thread may take, in MiB. */
-export const HEAP_MB = 128;
+/** So much of its heap the worst record takes at most, in MiB. */
+export const LARGEST_RECORD_MB = 128;
+/** The most that the heap of a thread may take, in MiB: one without room may end the process. */
+const HEAP_MB = 2 * LARGEST_RECORD_MB;
 
 /** Maps records of other products, most of them on threads. All that take in records share it. */
 export class MappingThreads {
   readonly mappings: NamedMappings;
   /** Memory for batches, which is given back here when they are taken in. */
   readonly chunks = new SharedChunks();
-  readonly #count = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
+  readonly #count = Math.max(1, Math.min(MAX_MAPPING_THREADS, availableParallelism() - 1));
   readonly #pool: WorkerPool<MappingTask, MappedPiece, ReadonlyMap<string, Mapping>>;
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(mappings: NamedMappings) {
+  constructor(mappings: NamedMappings, heapMb = HEAP_MB) {
     this.mappings = mappings;
     const plain = new Map([...mappings].map(([name, { mapping }]) => [name, mapping]));
     const unpacking = new Set([...plain].filter(([, mapping]) => unpacks(mapping)).map(([name]) => name));
@@ -32,7 +35,7 @@ export class MappingThreads {
       module: new URL('./mapped-pieces.ts', import.meta.url),
       data: plain,
       maxThreads: this.#count,
-      heapMb: HEAP_MB,
+      heapMb,
       inline: {
         fits: ({ batch: { bytes, mapping } }) => bytes.length <= MAX_BYTES_HERE && !unpacking.has(mapping),
         run: (task) => mapPiece(task, plain.get(task.batch.mapping)!),

@@ -148,7 +148,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: '1024',
     about:
       'Memory for events and answers: half of it is for the DuckDB that searches, which spills to DATA_DIR beyond that. The program ' +
-      'takes 904 MiB beside it at most',
+      'takes 1224 MiB beside it at most',
     ...wholeNumberSetting(256, 1_048_576),
   },
   {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
 import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
 import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
+import { LARGEST_RECORD_MB, MAX_MAPPING_THREADS } from '../../ingest/upload/mapping-threads.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { BODY_MEMORY_BYTES, FREE_BODY_BYTES } from '../../src/http/body-memory.ts';
 import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';
@@ -77,7 +78,11 @@ describeLimits('Memory', import.meta.filename, {
     is: mebibytes(MEMORY_BESIDE_MB.tails),
     elsewhere: 'a client that does not read > loses events, is told how many when it reads again, and keeps nobody waiting',
   },
-  'the program itself, its threads, and what reads under way hold': {
+  'records of other products that are being mapped': {
+    is: mebibytes(MAX_MAPPING_THREADS * LARGEST_RECORD_MB),
+    elsewhere: 'the worst records are mapped within half of the heap of a thread > of %s',
+  },
+  'the program itself, its other threads, and what reads under way hold': {
     is: mebibytes(MEMORY_BESIDE_MB.program),
     elsewhere: '%s',
   },
@@ -107,6 +112,7 @@ test('what the program takes beside the setting is what its parts allow', () => 
     caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES + MAX_COUNTS_BYTES) / MEBIBYTE,
     bodies: BODY_MEMORY_BYTES / MEBIBYTE,
     bodyStarts: (maxConnections * FREE_BODY_BYTES) / MEBIBYTE,
+    mapping: MAX_MAPPING_THREADS * LARGEST_RECORD_MB,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
   });
 });
