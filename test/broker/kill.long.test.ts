@@ -162,7 +162,6 @@ it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats noth
   expect(found).toEqual([...ids, ...recordIds].sort());
   // Nothing else was read twice, only to be recognised by its id.
   expect((await store.stats()).duplicateEvents).toBe(recordIds.length);
-  console.log(
-    `${ids.length} events and ${recordIds.length} records; of ${KILLS} kills ${reading} came while it was reading, the others while it started`,
-  );
+  const sent = `${ids.length} events and ${recordIds.length} records`;
+  console.log(`${sent}; of ${KILLS} kills ${reading} came while it was reading, the others while it started`);
 });

@@ -4,9 +4,12 @@ import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import type { Mapping } from '../../ingest/mapping/mapping.ts';
 import { type MappedRecord, RecordMapper } from '../../ingest/mapping/record-mapper.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { firstByteOf } from '../../ingest/upload/event-splitters.ts';
 import { IntakeError, type IntakeReport, UnreadableInput } from '../../ingest/upload/intake-report.ts';
 import { mapRecords } from '../../ingest/upload/mapped-records.ts';
 import { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
+import { mapMessage } from '../../ingest/upload/message-events.ts';
+import { OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { DeadLetter } from '../../store/dead-letter.ts';
 import { type LoadedEvent, loadedEvents } from '../ingest/event/loaded-events.ts';
 import { mappingOf, NOW, PRESETS, ZONES } from '../ingest/mapping/mapped.ts';
@@ -94,6 +97,21 @@ async function takenIn(chunks: readonly Buffer[], threads: MappingThreads, name:
   return { events, letters, expired, leftOut, isCutOff };
 }
 
+/** As a message of a topic that has the mapping is read. */
+function readMessage(value: Uint8Array, mapping: Mapping) {
+  const builder = new BatchBuilder(RULES);
+  let [expired, leftOut, letters] = [0, 0, 0];
+  const rejected = mapMessage(new RecordMapper(mapping, ZONES), { topic: 't', partition: 3, offset: 41n }, value, (mapped) => {
+    const verdict = mapped.kind === 'event' ? builder.tryEvent(mapped.event) : mapped;
+    if (verdict.kind === 'expired') expired += 1;
+    if (verdict.kind === 'leftOut') leftOut += 1;
+    if (verdict.kind === 'rejected') letters += 1;
+  });
+  const loaded = loadedEvents(builder.take());
+  const events = loaded.map(({ logId: _, ...event }) => event);
+  return { events, logIds: loaded.map(({ logId }) => logId), expired, leftOut, letters: letters + rejected.length };
+}
+
 function threadsOf(mappings: ReadonlyMap<string, Mapping>): MappingThreads {
   return new MappingThreads(new Map([...mappings].map(([name, mapping]) => [name, { mapping, file: '', text: '', isPreset: true }])));
 }
@@ -161,6 +179,30 @@ test('so does one that is mapped on threads', async () => {
     ),
     { numRuns: propertyRuns(30) },
   );
+});
+
+test('a message of Kafka becomes what `mappings try` makes of it, but for ids that are made of its place, and the same each time', async () => {
+  const seen = { events: 0, expired: 0, leftOut: 0, letters: 0 };
+  await assertAsyncProperty(
+    fc.asyncProperty(fc.array(anyBytes, { maxLength: 5 }), form, anyMapping, async (parts, inForm, mapping) => {
+      const [first, between, last] = FORMS[inForm];
+      const value = joined(parts, between, last, first);
+      // On a line of its own a byte order mark is a line; a message that is one record has it like a blank.
+      fc.pre(!/^\ufeff\s/.test(value.toString()));
+      const { events, letters, isCutOff, ...counts } = await tried(value, mapping);
+      const read = readMessage(value, mapping);
+      expect(read).toEqual(readMessage(value, mapping));
+      const { logIds: _, ...found } = read;
+      // An element that is cut off is a letter, and so is a message in which nothing is.
+      const isNothing = events.length + letters.length + counts.expired + counts.leftOut === 0 && firstByteOf(value) !== OPEN_BRACKET;
+      const expected = letters.length + (isCutOff || isNothing ? 1 : 0);
+      expect(found).toEqual({ ...counts, events: events.map(({ logId: __, ...event }) => event), letters: expected });
+      for (const [what, count] of Object.entries(found))
+        seen[what as keyof typeof seen] += Number(Array.isArray(count) ? count.length : count);
+    }),
+    { numRuns: propertyRuns(300) },
+  );
+  expect(Object.entries(seen).filter(([, count]) => count === 0)).toEqual([]);
 });
 
 test('over HTTP any bytes by any preset are answered 202 or 400, and each record is counted once', async () => {
