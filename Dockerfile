@@ -13,6 +13,7 @@ COPY sql ./sql
 COPY work ./work
 COPY store ./store
 COPY ingest ./ingest
+COPY alerts ./alerts
 COPY edge ./edge
 COPY src ./src
 COPY web ./web

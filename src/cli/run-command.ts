@@ -3,6 +3,7 @@ import { IncompatibleStore, StoreError } from '../../store/store-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
+import { alertsCommand } from './alerts-command.ts';
 import { backupCommand } from './backup/backup-command.ts';
 import { checkCommand } from './check-command.ts';
 import { clickhouseCommand } from './clickhouse-command.ts';
@@ -28,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   exportCommand,
   feedCommand,
   mappingsCommand,
+  alertsCommand,
   kafkaCommand,
   migrateCommand,
   clickhouseCommand,

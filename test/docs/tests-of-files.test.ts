@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ROOT } from './markdown.ts';
 
 const HEADING = '## From a change to its tests\n';
-const ROOMS = ['query', 'sql', 'work', 'store', 'ingest'];
+const ROOMS = ['query', 'sql', 'work', 'store', 'ingest', 'alerts'];
 
 /** All files that git tracks or would add. */
 const TREE = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const CHECKOUT = join(import.meta.dirname, '../..');
 
 /** The rooms of the program. Tests and measurements have many small names of their own. */
-const ROOMS = ['query', 'sql', 'work', 'store', 'ingest', 'edge', 'src', 'web'];
+const ROOMS = ['query', 'sql', 'work', 'store', 'ingest', 'alerts', 'edge', 'src', 'web'];
 
 /** The kernels: AssemblyScript imports nothing of the program, and each kernel is the twin of a module, whose words it shares. */
 const KERNEL = /\/kernel\//;

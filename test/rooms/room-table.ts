@@ -5,11 +5,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   work: [],
   store: ['query', 'sql', 'work'],
   ingest: ['query', 'work', 'store'],
+  alerts: ['query', 'ingest'],
   edge: ['work'],
-  src: ['query', 'sql', 'work', 'store', 'ingest', 'edge'],
+  src: ['query', 'sql', 'work', 'store', 'ingest', 'alerts', 'edge'],
   web: ['query'],
-  bench: ['query', 'sql', 'work', 'store', 'ingest', 'edge', 'src', 'web', 'test', 'scripts'],
-  test: ['query', 'sql', 'work', 'store', 'ingest', 'edge', 'src', 'web', 'bench', 'scripts'],
+  bench: ['query', 'sql', 'work', 'store', 'ingest', 'alerts', 'edge', 'src', 'web', 'test', 'scripts'],
+  test: ['query', 'sql', 'work', 'store', 'ingest', 'alerts', 'edge', 'src', 'web', 'bench', 'scripts'],
 };
 
 /** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of `query` and the page. */
@@ -25,6 +26,7 @@ export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   uplot: ['web', 'bench', 'test'],
   fastify: ['src', 'edge', 'bench', 'test'],
   'fastify-plugin': ['src', 'edge', 'bench', 'test'],
+  'node:crypto': ['work', 'store', 'ingest', 'alerts', 'edge', 'src', 'bench', 'test'],
   'node:fs': ['work', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
   'node:http': ['work', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
 };

@@ -1,0 +1,156 @@
+import { createReadStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import type { AlertRule } from '../../alerts/rule.ts';
+import { readRule, WrongRule } from '../../alerts/rule-file.ts';
+import { type FoldNews, RuleFold } from '../../alerts/rule-fold.ts';
+import { decompressed } from '../../ingest/upload/decompress.ts';
+import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
+import { DAY_MS } from '../../query/durations.ts';
+import { wholeValues } from '../../query/plan/wanted-events.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { type FeedEvent, readFields } from '../../store/feed-event.ts';
+import { openStore } from '../../store/open-store.ts';
+import { loadConfig } from '../config/config.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+
+const HELP = `Usage: shieldlog alerts check FILE [EXAMPLES…]
+
+Says whether the file of a rule is right, and which alerts it makes of examples. No program has to run for this.
+
+EXAMPLES are files of events as they are sent in: lines, arrays, or objects over several lines, plain, gzip or zstd. Each event is taken to
+come in at its own time, or with the one before it where that is later, so that late events stand behind others. A line of JSON comes for
+each alert that is told, and for each that is resolved, with the time of the intake at which that is.
+
+  --retention-hours N, RETENTION_HOURS
+      For how long events are kept (default 72).
+
+Exit status: 0 done, 1 the file is wrong, or an event is none, 2 wrong usage.
+`;
+
+/** Examples are often older than any retention. */
+const KEPT_MS = 3_650 * DAY_MS;
+const MEMORY_LIMIT_MB = 512;
+const PAGE_EVENTS = 10_000;
+
+/** Reads the rule of a file. Undefined, told on stderr, where it is wrong. */
+function checkedRule(file: string, { stderr }: CommandIo): AlertRule | undefined {
+  try {
+    return readRule(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (!(error instanceof WrongRule)) throw unreadable(file, error);
+    for (const fault of error.faults) stderr.write(`shieldlog: ${fault}\n`);
+    return undefined;
+  }
+}
+
+/** The error of a file that cannot be read, with its name; any other error as it is. */
+function unreadable(file: string, error: unknown): unknown {
+  const { errno } = error as NodeJS.ErrnoException;
+  if (error instanceof IntakeError) return new CommandFailed(`${file}: ${error.message}`, { cause: error });
+  return errno === undefined ? error : new CommandFailed(`${file} cannot be read: ${getSystemErrorMessage(errno)}`, { cause: error });
+}
+
+/** Runs `work` with a store of its own, which is gone afterwards. */
+async function withStore<T>(work: (store: EventStore) => Promise<T>): Promise<T> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-alerts-'));
+  try {
+    const store = await openStore({ kind: 'embedded', dataDir, memoryLimitMb: MEMORY_LIMIT_MB, retentionMs: KEPT_MS, now: Date.now });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function takeIn(file: string, store: EventStore): Promise<IntakeReport> {
+  try {
+    const chunks = decompressed(createReadStream(file), 'detected');
+    return await takeInEvents(chunks, { store, source: 'file', now: Date.now, retentionMs: KEPT_MS });
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+/** The events of the store that the rule may be about, in the order of the feed. */
+async function* eventsFor({ zones, where }: AlertRule, store: EventStore): AsyncGenerator<FeedEvent, void> {
+  let after = await store.positions.oldest();
+  for (let more = true; more; ) {
+    const page = await store.readFeed({ zones, where: wholeValues(where), logs: false, after, limit: PAGE_EVENTS });
+    for (const line of page.lines) yield readFields(line);
+    after = page.end;
+    more = page.more;
+  }
+}
+
+/** What alerts the rule makes of the events of the store. */
+async function newsOf(rule: AlertRule, store: EventStore, retentionMs: number): Promise<readonly FoldNews[]> {
+  const fold = new RuleFold(rule, { retentionMs });
+  const news: FoldNews[] = [];
+  let timeMs = 0;
+  let lastMs = 0;
+  for await (const event of eventsFor(rule, store)) {
+    timeMs = Math.max(timeMs, event.timestamp);
+    lastMs = Math.max(lastMs, event.timestamp);
+    news.push(...fold.count({ ...event, ingestedAtMs: timeMs }));
+  }
+  // By then every alert is resolved.
+  news.push(...fold.completeTo(lastMs + rule.windowMs + rule.quietMs));
+  return news;
+}
+
+/** An alert that was told or resolved as a line; undefined for a hit. */
+function lineOf(news: FoldNews, { name, by, severity, labels, receivers }: AlertRule): string | undefined {
+  if (news.kind === 'hit') return undefined;
+  const { id, group, fromMs, toMs, hits, toldAtMs, resolvedAtMs } = news.alert;
+  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  const at = news.kind === 'told' ? { toldAt: time(toldAtMs) } : { toldAt: time(toldAtMs), resolvedAt: time(resolvedAtMs) };
+  const values = Object.fromEntries(by.map((dimension, nth) => [dimension, group[nth]?.text]));
+  const told = { state: news.kind, id, rule: name, severity, group: values, from: time(fromMs), to: time(toMs), hits, ...at };
+  return `${JSON.stringify({ ...told, labels, receivers })}\n`;
+}
+
+async function check(file: string, examples: readonly string[], retentionMs: number, io: CommandIo): Promise<ExitStatus> {
+  const rule = checkedRule(file, io);
+  if (rule === undefined) return 1;
+  if (examples.length === 0) {
+    io.stderr.write(`${file} is right\n`);
+    return 0;
+  }
+  return await withStore(async (store) => {
+    let [accepted, rejected] = [0, 0];
+    for (const example of examples) {
+      const report = await takeIn(example, store);
+      for (const { index, reason } of report.rejected) io.stderr.write(`shieldlog: ${example}, event ${index + 1}: ${reason}\n`);
+      accepted += report.accepted;
+      rejected += report.rejectedCount;
+    }
+    const news = await newsOf(rule, store, retentionMs);
+    io.stdout.write(news.map((one) => lineOf(one, rule) ?? '').join(''));
+    const count = (kind: FoldNews['kind']) => news.filter((one) => one.kind === kind).length;
+    io.stderr.write(`events ${accepted}, rejected ${rejected}, hits ${count('hit')}, alerts told ${count('told')}\n`);
+    return rejected === 0 ? 0 : 1;
+  });
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const { flags, positionals } = parseCommandLine(args, ['retention-hours']);
+  const [action, file, ...examples] = positionals;
+  if (action !== 'check') throw new UsageError(action === undefined ? 'alerts needs check' : `'${action}' is not check`);
+  if (file === undefined) throw new UsageError('alerts check needs the FILE of a rule');
+  const hours = flags['retention-hours'];
+  const config = loadConfig({ RETENTION_HOURS: io.env['RETENTION_HOURS'] }, hours === undefined ? {} : { 'retention-hours': hours });
+  return await check(file, examples, config.retentionMs, io);
+}
+
+export const alertsCommand: Command = {
+  name: 'alerts',
+  summary: 'check the rules of alerts, on examples too',
+  help: () => HELP,
+  run,
+};

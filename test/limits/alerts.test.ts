@@ -1,0 +1,54 @@
+import { KEPT_BYTES } from '../../alerts/alert-group.ts';
+import { USUAL_MAX_GROUPS } from '../../alerts/rule.ts';
+import { RULE_LIMITS, readRule, WrongRule } from '../../alerts/rule-file.ts';
+import { MAX_ALERTS } from '../../alerts/rule-fold.ts';
+import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
+
+const RULE: Readonly<Record<string, unknown>> = { name: 'a', zones: 'all', kind: 'count', at_least: 1, window: '5m' };
+
+/** What becomes of a rule with these members, which are JSON and so YAML. */
+async function rule(members: Readonly<Record<string, unknown>>): Promise<string> {
+  try {
+    readRule(JSON.stringify({ ...RULE, ...members }));
+    return 'ok';
+  } catch (error) {
+    if (!(error instanceof WrongRule)) throw error;
+    return 'status 1';
+  }
+}
+
+const seconds = (ms: number) => `${ms / 1_000}s`;
+const named = (length: number) => Array.from({ length }, (_, nth) => `name-${nth}`);
+const { window, quiet, late, hold, maxGroups, atLeast, distinctValues, by, labels, receivers } = RULE_LIMITS;
+
+/** A whole second more or less is the first time that is refused. */
+const above = ({ max }: { readonly max: number }) => ({ is: milliseconds(max), past: max + 1_000 });
+const below = ({ min }: { readonly min: number }) => ({ is: milliseconds(min), past: min - 1_000 });
+
+describeLimits('Rules of alerts', import.meta.filename, {
+  '`at_least` of `count`': { is: count(atLeast.max), ask: (at_least) => rule({ at_least }) },
+  '`at_least` of `distinct`': { is: count(distinctValues.max), ask: (at_least) => rule({ at_least, kind: 'distinct', field: 'ip' }) },
+  '`window`, at least': { ...below(window), ask: (ms) => rule({ window: seconds(ms) }) },
+  '`window`': { ...above(window), ask: (ms) => rule({ window: seconds(ms) }) },
+  '`quiet`, at least': { ...below(quiet), ask: (ms) => rule({ quiet: seconds(ms) }) },
+  '`quiet`': { ...above(quiet), ask: (ms) => rule({ quiet: seconds(ms) }) },
+  '`late`': { ...above(late), ask: (ms) => rule({ late: seconds(ms) }) },
+  '`hold`': { is: count(hold.max), ask: (hits) => rule({ hold: hits }) },
+  '`max_groups`': { is: count(maxGroups.max), ask: (max_groups) => rule({ max_groups }) },
+  'dimensions of `by`': { is: count(by), ask: (dimensions) => rule({ by: GROUP_DIMENSIONS.slice(0, dimensions) }) },
+  '`labels`': { is: count(labels), ask: (length) => rule({ labels: Object.fromEntries(named(length).map((name) => [name, 'a'])) }) },
+  '`receivers`': { is: count(receivers), ask: (length) => rule({ receivers: named(length) }) },
+  'windows of groups that a rule counts at a time, without `max_groups`': {
+    is: count(USUAL_MAX_GROUPS),
+    elsewhere: 'a rule with more than it may have > closes its oldest window first',
+  },
+  'alerts that a rule keeps': {
+    is: count(MAX_ALERTS),
+    elsewhere: 'a rule with more than it may have > forgets its oldest resolved alerts, and without one resolves the oldest of all early',
+  },
+  "bytes of a group's value that are kept, with a hash of the whole": {
+    is: bytes(KEPT_BYTES),
+    elsewhere: 'of a value that is %s so much is kept',
+  },
+});
