@@ -129,8 +129,8 @@ function addAgain(builder: BatchBuilder, letter: StoredDeadLetter): TriedLetter 
 type MappedLetter = StoredDeadLetter & { readonly mapping: string };
 
 /**
- * The same for the letter of a record, of an envelope of several, or of a message of Kafka that was rejected as a whole. A letter that has a
- * zone keeps it, so that a key writes to its zones alone; one without is for keys of all zones, and gets that of the mapping.
+ * The same for the letter of a record, of an envelope of several, or of a message of Kafka that was rejected as a whole. A letter that has
+ * a zone keeps it, so that a key writes to its zones alone; one without is for keys of all zones, and gets that of the mapping.
  */
 async function addMapped(
   builder: BatchBuilder,

@@ -26,8 +26,8 @@ const PER_DAY = 'PARTITION BY intDiv(receivedAt, 86400000)';
 const LETTERS: Readonly<Record<string, (engine: Engine) => string>> = {
   // Of letters with one identity, the first one that is not removed counts. What is left of one that gave way is a row with its id.
   letters: (engine) => `(identity String, id UInt128, zoneId Nullable(Int32), receivedAt Int64, source String, topic Nullable(String),
-    partition Nullable(Int32), messageOffset Nullable(Int64), itemIndex Nullable(Int64), mapping Nullable(String), isBatch Bool, isRecordOnly Bool,
-    reason String, sizeBytes Int64, recordCost Int64, cost Int64, sha256 String, bytes String CODEC(ZSTD(1)))
+    partition Nullable(Int32), messageOffset Nullable(Int64), itemIndex Nullable(Int64), mapping Nullable(String), isBatch Bool,
+    isRecordOnly Bool, reason String, sizeBytes Int64, recordCost Int64, cost Int64, sha256 String, bytes String CODEC(ZSTD(1)))
     ENGINE = ${engine('isRecordOnly')} ${PER_DAY} ORDER BY (identity, id) ${DURABLE}, ${FEW_ROWS}`,
   removed_letters: (engine) => `(identity String, ids Array(UInt128), receivedAt Int64)
     ENGINE = ${engine()} ${PER_DAY} ORDER BY identity ${DURABLE}, ${FEW_ROWS}`,

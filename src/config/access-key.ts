@@ -39,8 +39,8 @@ const KEY_FORM = `${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable ASCII charact
 export const ACCESS_KEYS_FORM =
   `name:key:zones entries, separated by commas or new lines; a key is ${KEY_FORM}; zones is * or zone ids separated by +; ` +
   'a fourth part :scopes is optional, such as read+personal: read, ingest and manage (none of these three named: all three), ' +
-  'personal, database, metrics and admin (zones *: both); a fifth part :mapping, behind the scopes, names the mapping of all that the key ' +
-  'sends in';
+  'personal, database, metrics and admin (zones *: both); a fifth part :mapping, behind the scopes, names the mapping of all that the ' +
+  'key sends in';
 
 function hashKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();

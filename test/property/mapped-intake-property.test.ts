@@ -181,7 +181,7 @@ test('so does one that is mapped on threads', async () => {
   );
 });
 
-test('a message of Kafka becomes what `mappings try` makes of it, but for ids that are made of its place, and the same each time', async () => {
+test('a message of Kafka becomes what `mappings try` makes of it, but for ids made of its place, and the same each time', async () => {
   const seen = { events: 0, expired: 0, leftOut: 0, letters: 0 };
   await assertAsyncProperty(
     fc.asyncProperty(fc.array(anyBytes, { maxLength: 5 }), form, anyMapping, async (parts, inForm, mapping) => {
