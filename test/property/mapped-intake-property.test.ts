@@ -187,8 +187,8 @@ test('a message of Kafka becomes what `mappings try` makes of it, but for ids ma
     fc.asyncProperty(fc.array(anyBytes, { maxLength: 5 }), form, anyMapping, async (parts, inForm, mapping) => {
       const [first, between, last] = FORMS[inForm];
       const value = joined(parts, between, last, first);
-      // On a line of its own a byte order mark is a line; a message that is one record has it like a blank.
-      fc.pre(!/^\ufeff\s/.test(value.toString()));
+      // Behind a byte order mark an upload is read line by line, and a message that is one record may go over lines.
+      fc.pre(!/^\ufeff[^\n]*\n./s.test(value.toString()));
       const { events, letters, isCutOff, ...counts } = await tried(value, mapping);
       const read = readMessage(value, mapping);
       expect(read).toEqual(readMessage(value, mapping));
