@@ -24,7 +24,7 @@ export class DoorThreads {
     const { records } = taken;
     // A Buffer comes from a thread as the array that it is.
     return {
-      kind: 'records',
+      ...taken,
       records: { ...records, bytes: Buffer.from(records.bytes.buffer, records.bytes.byteOffset, records.bytes.length) },
     };
   }

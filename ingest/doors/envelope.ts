@@ -19,10 +19,22 @@ export interface EnvelopeFault {
 /** What the records of an envelope may have together, unpacked, in bytes. */
 export const MOST_ENVELOPE_BYTES = 32 * 1024 * 1024;
 
+/** The items of a bulk request, in their order. */
+export interface BulkItems {
+  /** The index of each action in `BULK_ACTIONS` of `ingest/doors/bulk.ts`. */
+  readonly actions: Uint8Array<ArrayBuffer>;
+  /** The number of each item's index in `names`. */
+  readonly indices: Uint16Array<ArrayBuffer>;
+  /** The names of indices; "" stands for that of the path. */
+  readonly names: readonly string[];
+}
+
 /** The records of an envelope, in their order. They may lie in the body that was given, which is no longer what it was then. */
 export interface TakenApart {
   readonly kind: 'records';
   readonly records: RecordValues;
+  /** Present where the envelope has items that are answered one by one. */
+  readonly items?: BulkItems;
 }
 
 /** Takes an envelope apart: the bytes of a body, and a NUL, which is the last byte and not of the body. */

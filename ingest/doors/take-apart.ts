@@ -1,10 +1,12 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { takeBulk } from './bulk.ts';
 import type { EnvelopeFault, TakeApart, TakenApart } from './envelope.ts';
 import { takeFirehose } from './firehose.ts';
 import { takeHecEvents, takeHecLines } from './splunk-hec.ts';
 
 /** The envelopes that doors take. */
 const ENVELOPES = {
+  bulk: takeBulk,
   firehose: takeFirehose,
   'hec events': takeHecEvents,
   'hec lines': takeHecLines,
@@ -28,7 +30,9 @@ export function startWork(): (task: EnvelopeTask) => TakenApart | EnvelopeFault 
     const taken = takeApart(task);
     if (taken.kind === 'fault') return taken;
     const { bytes, starts, ends } = taken.records;
-    const memory = [...new Set([bytes.buffer, starts.buffer, ends.buffer])];
+    const { actions, indices } = taken.items ?? {};
+    const arrays = [bytes, starts, ends, actions, indices].filter((array) => array !== undefined);
+    const memory = [...new Set(arrays.map(({ buffer }) => buffer))];
     return move({ [transferableSymbol]: memory, [valueSymbol]: taken }) as unknown as TakenApart;
   };
 }

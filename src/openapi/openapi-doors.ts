@@ -1,5 +1,7 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
+import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
+import { BULK_TYPES } from '../http/elasticsearch-answers.ts';
 import { DOOR_BODY_BYTES } from '../http/request-body.ts';
 import {
   answer,
@@ -42,6 +44,27 @@ const DOOR_SCHEMAS = {
     required: ['acks'],
     properties: { acks: listOf({ ...int64Schema, minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) },
   },
+  BulkAnswer: exactly({
+    took: { ...int64Schema, description: 'Milliseconds' },
+    errors: { type: 'boolean', description: 'Whether an item has an error' },
+    items: listOf({
+      type: 'object',
+      additionalProperties: exactly(
+        {
+          _index: textSchema,
+          status: int64Schema,
+          result: textSchema,
+          error: exactly({ type: textSchema, reason: textSchema }),
+        },
+        ['result', 'error'],
+      ),
+    }),
+  }),
+  BulkError: exactly({
+    error: exactly({ root_cause: listOf(exactly({ type: textSchema, reason: textSchema })), type: textSchema, reason: textSchema }),
+    status: int64Schema,
+  }),
+  BulkLicense: exactly({ license: { type: 'object', additionalProperties: { type: 'string' } } }),
   FirehoseRequest: {
     type: 'object',
     required: ['records'],
@@ -131,6 +154,68 @@ const ACKNOWLEDGED = {
   }),
 };
 
+const BULK_ANSWER_TYPES = ['application/json', 'application/vnd.elasticsearch+json'];
+
+function bulkError(status: number, description: string, type: string, reason: string) {
+  const value = { error: { root_cause: [{ type, reason }], type, reason }, status };
+  return {
+    ...answer(description, 'BulkError', { [type]: { summary: reason, value } }, BULK_ANSWER_TYPES),
+    ...(STATUS_HEADERS[status] ?? {}),
+  };
+}
+
+const BULK_LINES: Examples = {
+  one: { summary: 'One event', value: `{"index":{"_index":"logs"}}\n${EVENT}\n` },
+};
+/** A body of several lines is no JSON, whatever its type says. */
+const BULK_LINE: Examples = { action: { summary: 'A line of a request', value: { delete: { _index: 'logs' } } } };
+
+const [BULK_NDJSON, BULK_JSON] = [
+  BULK_TYPES.filter((type) => type.endsWith('ndjson')),
+  BULK_TYPES.filter((type) => !type.endsWith('ndjson')),
+];
+
+function bulk(operationId: string, inIndex: boolean) {
+  const index = { name: 'index', in: 'path', required: true, description: 'Shown in the answer', schema: textSchema, example: 'logs' };
+  return {
+    operationId,
+    tags: [TAG],
+    summary: "Take in documents as Elasticsearch's bulk requests have them",
+    description: `Actions and documents on lines. ${BODY} At most ${MOST_BULK_ITEMS} items. ${MAPPED} ${KEY}`,
+    ...(inIndex ? { parameters: [index] } : {}),
+    requestBody: {
+      required: true,
+      content: { ...content(BULK_NDJSON, textSchema, BULK_LINES), ...content(BULK_JSON, { type: 'object' }, BULK_LINE) },
+    },
+    responses: {
+      200: answer(
+        'All of status 201 are on the disk, as events or dead letters; where all documents are dead letters, each has the status 400',
+        'BulkAnswer',
+        {
+          stored: {
+            summary: 'One',
+            value: { took: 3, errors: false, items: [{ index: { _index: 'logs', status: 201, result: 'created' } }] },
+          },
+        },
+        BULK_ANSWER_TYPES,
+      ),
+      400: bulkError(400, 'Nothing is stored', 'illegal_argument_exception', 'item 0: its document is a blank line'),
+      401: bulkError(401, 'A key is needed', 'security_exception', 'The AccessKey header is missing'),
+      403: bulkError(403, 'The key does not open this', 'security_exception', 'The access key does not have the scope "ingest"'),
+      408: bulkError(408, 'The body did not arrive in time', 'illegal_argument_exception', 'the request body did not arrive whole'),
+      413: bulkError(413, 'The body is too large', 'content_too_long_exception', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
+      415: bulkError(415, 'The type or the compression is not supported', 'media_type_header_exception', 'Content-Type: text/csv'),
+      429: bulkError(
+        429,
+        'There is no room, no disk, or the program is stopping',
+        'es_rejected_execution_exception',
+        'The store is behind',
+      ),
+      ...DEFECT,
+    },
+  };
+}
+
 function firehose(description: string, name: string, errorMessage?: string) {
   const value = {
     requestId: FIREHOSE_REQUEST.requestId,
@@ -173,6 +258,23 @@ export const DOORS_GROUP = {
             ...STATUS_HEADERS[503],
           },
           ...DEFECT,
+        },
+      },
+    },
+    '/_bulk': { post: bulk('bulk', false), put: bulk('bulkByPut', false) },
+    '/{index}/_bulk': { post: bulk('bulkOfIndex', true), put: bulk('bulkOfIndexByPut', true) },
+    '/_license': {
+      get: {
+        operationId: 'getBulkLicense',
+        tags: [TAG],
+        summary: 'Tell clients of Elasticsearch that there is a license',
+        ...OPEN,
+        responses: {
+          200: answer('A basic one', 'BulkLicense', {
+            basic: { summary: 'Basic', value: { license: { status: 'active', type: 'basic' } } },
+          }),
+          403: bulkError(403, 'A web page elsewhere asks', 'security_exception', 'Origin: https://elsewhere.example'),
+          429: bulkError(429, 'The program is stopping', 'es_rejected_execution_exception', 'The program is stopping'),
         },
       },
     },

@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
+import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
@@ -150,6 +151,14 @@ describeLimits('Ingest', import.meta.filename, {
     is: bytes(DOOR_BODY_BYTES),
     ask: async (size) => {
       const { status } = await ask(app, '/services/collector', { method: 'POST', body: `{"event":${event()}}`.padEnd(size) });
+      return status === 200 ? 'ok' : String(status);
+    },
+  },
+  'items of a bulk request': {
+    is: count(MOST_BULK_ITEMS),
+    ask: async (items) => {
+      const init = { method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body: '{"delete":{}}\n'.repeat(items) };
+      const { status } = await ask(app, '/_bulk', init);
       return status === 200 ? 'ok' : String(status);
     },
   },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DoorThreads } from '../../../ingest/doors/door-threads.ts';
-import type { EnvelopeFault, TakenApart } from '../../../ingest/doors/envelope.ts';
+import type { BulkItems, EnvelopeFault, TakenApart } from '../../../ingest/doors/envelope.ts';
 import { PlacedRecords } from '../../../ingest/doors/placed-records.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
 import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
@@ -35,6 +35,8 @@ const STORE_POLL_MS = 20;
 /** What became of the records of a request, all of which are on the disk or counted. */
 export interface DoorOutcome {
   readonly records: number;
+  /** Of an envelope whose items are answered one by one. */
+  readonly items: BulkItems | null;
   readonly report: IntakeReport;
   /** Why a client must not be told of success: none of the records is an event, or one of them is kept nowhere. Null where it may be. */
   readonly refusal: { readonly index: number; readonly reason: string } | null;
@@ -92,6 +94,15 @@ export class DoorIntake {
     return await this.#store(taken, held, request, reply);
   }
 
+  /** Counts an answer until it is written, or its client has gone. Throws RequestProblem `store.busy` where there is no room for it. */
+  holdAnswer(request: FastifyRequest, { raw }: FastifyReply, bytes: number): void {
+    const held = this.#options.bodies.open(request);
+    held.holdBody(bytes);
+    held.keep();
+    if (raw.closed) held[Symbol.dispose]();
+    else raw.once('close', () => held[Symbol.dispose]());
+  }
+
   /** Reads the body of a request that has no records. */
   async read(request: FastifyRequest): Promise<Buffer> {
     const { bodies } = this.#options;
@@ -119,7 +130,7 @@ export class DoorIntake {
     }
   }
 
-  async #store({ records }: TakenApart, held: HeldBody, request: FastifyRequest, reply: FastifyReply): Promise<DoorOutcome> {
+  async #store({ records, items }: TakenApart, held: HeldBody, request: FastifyRequest, reply: FastifyReply): Promise<DoorOutcome> {
     const { turns, store, now, retentionMs, metrics } = this.#options;
     const signal = hangUpSignal(reply.raw);
     const caller = callerOf(request);
@@ -142,7 +153,7 @@ export class DoorIntake {
         ...(mapping === undefined ? {} : { mapping }),
       });
       countIntake(metrics, 'http', mapping?.name, report);
-      return { records: records.count, report, refusal: refusalOf(report) };
+      return { records: records.count, items: items ?? null, report, refusal: refusalOf(report) };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof IntakeError) countIntake(metrics, 'http', mapping?.name, error.report);
@@ -176,8 +187,8 @@ export function openDoor(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   app.setErrorHandler(errorAnswerIn(shapeOf));
-  app.addHook('onRequest', async ({ headers }) => {
-    uploadEncoding(headers['content-encoding']);
+  app.addHook('onRequest', async ({ method, headers }) => {
+    if (method !== 'GET' && method !== 'HEAD') uploadEncoding(headers['content-encoding']);
   });
   app.addHook('onResponse', async (_request, { statusCode }) => {
     metrics.doorRequests.inc({ door, status: String(statusCode) });

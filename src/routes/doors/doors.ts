@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { DoorIntake, type DoorOptions } from './door.ts';
+import { elasticsearchRoutes } from './elasticsearch.ts';
 import { firehoseRoutes } from './firehose.ts';
 import { splunkHecRoutes } from './splunk-hec.ts';
 
@@ -9,4 +10,5 @@ export async function doorRoutes(app: FastifyInstance, options: DoorOptions): Pr
   app.addHook('onClose', () => intake.close());
   await app.register(splunkHecRoutes, { ...options, intake });
   await app.register(firehoseRoutes, { ...options, intake });
+  await app.register(elasticsearchRoutes, { ...options, intake });
 }

@@ -100,6 +100,22 @@ function firehoseDoor(nowMs: number): fc.Arbitrary<Draft> {
     );
 }
 
+/** Bulk requests of Elasticsearch. */
+function bulkDoor(nowMs: number): fc.Arbitrary<Draft> {
+  const event = arbitraryEvent(nowMs).map((values) => JSON.stringify({ ...values, shieldZoneId: 1 }));
+  const item = fc.oneof(
+    event.map((document) => `{"index":{"_index":"logs"}}\n${document}\n`),
+    event.map((document) => `{"create":{"_id":"1"}}\n${document}\n`),
+    fc.constantFrom('{"delete":{"_id":"1"}}\n', '{"update":{}}\n{"doc":{}}\n'),
+  );
+  const accept = fc.constantFrom({}, { accept: 'application/vnd.elasticsearch+json; compatible-with=9' });
+  return fc
+    .tuple(fc.array(item, { maxLength: 30 }), accept)
+    .map(([items, headers]) =>
+      draft('bulk', { headers: { 'content-type': 'application/x-ndjson', ...headers }, body: Buffer.from(items.join('')) }),
+    );
+}
+
 function searchBodies(nowMs: number): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   const valid = arbitraryRequest(oracleEvents(generateRawEvents(1, 60, nowMs)), nowMs).map(({ body }) => ({ ...body }));
   const window = fc.constantFrom({}, { from: nowMs - 70 * HOUR_MS, to: nowMs }, { from: nowMs - HOUR_MS, to: nowMs });
@@ -199,6 +215,7 @@ function managementDoor(): fc.Arbitrary<Draft> {
     'ingestEvents',
     'sendEventsToCollector',
     'sendFromFirehose',
+    'bulk',
     'sendLinesToCollector',
     'readFeed',
     'tailEvents',
@@ -245,6 +262,7 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
     ingest: ingestDoor(nowMs),
     collector: collectorDoor(nowMs),
     firehose: firehoseDoor(nowMs),
+    bulk: bulkDoor(nowMs),
     pipeline,
     ...searches,
     letters,
@@ -252,7 +270,7 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
     management: managementDoor(),
   };
   const weights = {
-    ...{ ingest: 5, collector: 5, firehose: 3, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
+    ...{ ingest: 5, collector: 5, firehose: 3, bulk: 3, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
     ...{ exported: 1, letters: 1, replay: 1, management: 4 },
   };
   return fc.oneof(

@@ -30,6 +30,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   '/docs/static/index.html': 'open',
   '/docs/static/swagger-initializer.js': 'open',
   '/.well-known/acme-challenge/{token}': 'any name',
+  '/_license': 'open',
   '/services/collector': 'collector',
   '/services/collector/event': 'collector',
   '/services/collector/event/1.0': 'collector',

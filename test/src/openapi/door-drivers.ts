@@ -47,6 +47,24 @@ const FIREHOSE: Call = {
   body: JSON.stringify({ requestId: 'r', timestamp: 0, records: [{ data: Buffer.from(eventLine()).toString('base64') }] }),
 };
 
+function bulk(method: string, path: string): Readonly<Record<number, Driver>> {
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const call: Call = { method, path, headers, body: `{"index":{}}\n${eventLine()}` };
+  return {
+    200: answered(call),
+    400: answered({ ...call, body: '{"index":{}}' }),
+    401: withoutKey(call),
+    403: withKey(KEY_WITHOUT_SCOPE)(call),
+    408: bodyTooLate(call),
+    413: bodyTooLarge(call),
+    415: ofWrongType(call),
+    429: whileStopping(call),
+    500: whileBroken(call),
+  };
+}
+
+const LICENSE: Call = { method: 'GET', path: '/_license' };
+
 const HEALTH: Call = { method: 'GET', path: '/services/collector/health' };
 
 /** The doors of other products' shippers. */
@@ -57,6 +75,11 @@ export const DOOR_DRIVERS: Drivers = {
   sendLinesToCollector: hecRecords('/raw', eventLine(), 'x'),
   sendLinesToCollector10: hecRecords('/raw/1.0', eventLine(), 'x'),
   askCollector: hec('/ack?channel=x', '{"acks":[1]}', '{'),
+  bulk: bulk('POST', '/_bulk'),
+  bulkByPut: bulk('PUT', '/_bulk'),
+  bulkOfIndex: bulk('POST', '/logs/_bulk'),
+  bulkOfIndexByPut: bulk('PUT', '/logs/_bulk'),
+  getBulkLicense: { 200: answered(LICENSE), 403: fromForeignPage(LICENSE), 429: whileStopping(LICENSE) },
   sendFromFirehose: {
     200: answered(FIREHOSE),
     400: answered({ ...FIREHOSE, body: '{' }),

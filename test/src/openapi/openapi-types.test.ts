@@ -37,8 +37,14 @@ describe('a body of a type that is described is taken', () => {
   });
 });
 
+const BULK: Call = { method: 'POST', path: '/_bulk', headers: { 'content-type': 'application/x-ndjson' }, body: '{"delete":{}}\n' };
+
 /** Calls that succeed, of the operations whose answers come in several types. */
 const SEVERAL: Readonly<Record<string, Call>> = {
+  bulk: BULK,
+  bulkByPut: { ...BULK, method: 'PUT' },
+  bulkOfIndex: { ...BULK, path: '/logs/_bulk' },
+  bulkOfIndexByPut: { ...BULK, method: 'PUT', path: '/logs/_bulk' },
   searchEventLogs: SEARCH,
   exploreEventLogs: EXPLORE,
   listActiveZones: ZONES,

@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BULK_ACTIONS, STORING } from '../../../ingest/doors/bulk.ts';
+import { requireContentType } from '../../http/content-negotiation.ts';
+import { BULK_TYPES, elasticsearchType, PRODUCT_HEADERS } from '../../http/elasticsearch-answers.ts';
+import type { ShapedProblem } from '../../http/error-answers.ts';
+import type { RequestProblem } from '../../http/problem.ts';
+import { type DoorOutcome, type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
+
+/** What Elasticsearch calls errors, by the status of the answer. */
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  401: 'security_exception',
+  403: 'security_exception',
+  413: 'content_too_long_exception',
+  415: 'media_type_header_exception',
+  429: 'es_rejected_execution_exception',
+};
+
+/** A busy Elasticsearch says 429, and its clients wait and try again. */
+const TOO_MANY = 429;
+
+function errorBody(status: number, reason: string): string {
+  const error = { type: ERROR_TYPES[status] ?? 'illegal_argument_exception', reason };
+  return JSON.stringify({ error: { root_cause: [error], ...error }, status });
+}
+
+function bulkProblem({ status, headers, message }: RequestProblem, request: FastifyRequest): ShapedProblem {
+  const isBusy = status === 503;
+  const told = isBusy ? TOO_MANY : status;
+  return {
+    status: told,
+    headers: { ...headers, ...(isBusy ? RETRY_AFTER : {}) },
+    type: elasticsearchType(request.headers.accept),
+    body: errorBody(told, message),
+  };
+}
+
+const NOT_SUPPORTED = 'is not supported here: allowed are index and create';
+
+/** The items of an answer as JSON, and whether one of them is an error. */
+function answeredItems(index: string, { items: named, report, refusal }: DoorOutcome) {
+  const { actions = [], indices = [], names = [] } = named ?? {};
+  const reasons = new Map(report.rejected.map(({ index: record, reason, kept }) => [record, { reason, isLost: kept === false }]));
+  const isAllLetters = report.accepted + report.expired + (report.leftOut ?? 0) === 0 && refusal !== null;
+  const items: string[] = [];
+  let [record, hasErrors] = [0, false];
+  for (const [item, number] of actions.entries()) {
+    const name = JSON.stringify(names[indices[item] ?? 0] || index);
+    let error: { readonly type: string; readonly reason: string } | null = null;
+    if (number >= STORING) {
+      error = { type: 'illegal_argument_exception', reason: `${BULK_ACTIONS[number]} ${NOT_SUPPORTED}` };
+    } else {
+      const rejected = reasons.get(record);
+      record += 1;
+      if (isAllLetters || rejected?.isLost === true) {
+        error = { type: 'document_parsing_exception', reason: rejected?.reason ?? refusal?.reason ?? '' };
+      }
+    }
+    hasErrors ||= error !== null;
+    const result = error === null ? '"status":201,"result":"created"' : `"status":400,"error":${JSON.stringify(error)}`;
+    items.push(`{"${BULK_ACTIONS[number]}":{"_index":${name},${result}}}`);
+  }
+  return { items, hasErrors };
+}
+
+/** `/_bulk` of Elasticsearch. An answer is one of success where all is on the disk; single letters are no errors. */
+export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRoutesOptions): Promise<void> {
+  openDoor(app, options, 'elasticsearch', bulkProblem);
+  const { intake } = options;
+  app.addHook('onSend', async (_request, reply) => void reply.headers(PRODUCT_HEADERS));
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    requireContentType(request.headers['content-type'], (type) => BULK_TYPES.some((one) => one === type), BULK_TYPES.join(', '));
+    intake.requireMapping(request);
+  };
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const sinceMs = performance.now();
+    const outcome = await intake.take(request, reply, 'bulk');
+    const { index = '' } = request.params as { readonly index?: string };
+    const { items, hasErrors } = answeredItems(index, outcome);
+    const body = `{"took":${Math.round(performance.now() - sinceMs)},"errors":${hasErrors},"items":[${items.join(',')}]}`;
+    intake.holdAnswer(request, reply, body.length);
+    return reply.type(elasticsearchType(request.headers.accept)).send(body);
+  };
+  for (const url of ['/_bulk', '/:index/_bulk']) {
+    app.route({ method: ['POST', 'PUT'], url, ...doorConfig('authorization'), onRequest, handler });
+  }
+  app.get('/_license', { config: { needsKey: 'never' } }, async (request, reply) =>
+    reply
+      .type(elasticsearchType(request.headers.accept))
+      .send('{"license":{"status":"active","uid":"shieldlog","type":"basic","issued_to":"shieldlog","issuer":"shieldlog"}}'),
+  );
+}
