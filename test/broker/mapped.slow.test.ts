@@ -1,5 +1,6 @@
 import kafkajs from 'kafkajs';
 import { expect, inject, it, onTestFinished } from 'vitest';
+import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import type { NamedMappings } from '../../ingest/mapping/named-mappings.ts';
 import { replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { RecordBatch } from '../../ingest/upload/mapped-pieces.ts';
@@ -203,4 +204,21 @@ it('records that are mapped while a batch before them is refused are there once'
   await untilReady(source);
   expect(await searchedIds(store)).toEqual(IDS);
   expect((await store.stats()).duplicateEvents).toBe(0);
+});
+
+it('records of a batch that is held back in its middle are read on from there', async () => {
+  const topic = await topicWith(RECORDS);
+  const store = await storeIn(temporaryFolder());
+  let isBehind = true;
+  const lagging = alteredStore(store, { pendingBytes: () => (isBehind ? MAX_PENDING_BYTES + 1 : store.pendingBytes()) });
+  const threads = heldThreads();
+  threads.release();
+  const source = mappedSource(lagging, topic, threads);
+  await until('the partition to be paused', () => source.counters().pauses === 1);
+  const { messages } = source.counters();
+  isBehind = false;
+  await untilStored(store, IDS.length);
+  expect([messages > 0, messages < IDS.length]).toEqual([true, true]);
+  expect(await searchedIds(store)).toEqual(IDS);
+  expect([source.counters().messages, (await store.stats()).duplicateEvents, source.complaints]).toEqual([IDS.length, 0, []]);
 });
