@@ -135,6 +135,7 @@ test('the first 16 KiB of a body are free, and what is given back can be held ag
 
 test.each<[what: string, hold: (body: HeldBody, bytes: number) => void, freeBytes: number]>([
   ['an event', (body, bytes) => body.holdEvent(bytes), FREE_BODY_BYTES],
+  ['records that are collected', (body, bytes) => body.holdRecords(bytes), FREE_BODY_BYTES],
   ['rejections', (body, bytes) => body.holdRejections(bytes), FREE_BODY_BYTES],
   ['a decoder', (body, bytes) => body.holdDecoder(bytes), 0],
 ])('%s counts, and is refused whole', (_what, hold, freeBytes) => {
