@@ -91,7 +91,7 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
 }
 
 /** The same for what has become of the records of an input. An error of theirs is one of an input that breaks off. */
-export async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: IntakeOptions): Promise<IntakeReport> {
+async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: IntakeOptions): Promise<IntakeReport> {
   const { signal, turns = new MainThreadTurns() } = options;
   return await finished(options, async (intake) => {
     for await (const input of inputs) {
