@@ -1,8 +1,20 @@
 import { gunzipSync } from 'node:zlib';
+import { OPEN_BRACE } from '../../query/json-bytes.ts';
 import { GatheredBytes } from '../event/gathered-bytes.ts';
+import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
 import { beginsGzipMember } from '../upload/gzip-members.ts';
 import { type EnvelopeFault, MOST_ENVELOPE_BYTES, RecordPlaces, type TakenApart } from './envelope.ts';
+import { forEachElement, NamedMembers } from './named-members.ts';
 
+/** So many records a request may have: a buffer of 16 MiB has fewer, unless they are tiny. */
+export const MOST_FIREHOSE_RECORDS = 100_000;
+const NUL = Uint8Array.of(0);
+/** What is wrong with the data of a record. */
+const FAULTS = {
+  'no base64': 'there is no base64 in "data" of',
+  damaged: 'there is gzip that is damaged or cut off in "data" of',
+  'too large': `more than ${MOST_ENVELOPE_BYTES} bytes unpacked, which are allowed, are in the records up to`,
+} as const;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 /** What a subscription of CloudWatch Logs has its lines in. */
 const LOG_EVENTS = '"logEvents"';
@@ -12,52 +24,61 @@ const LOG_EVENTS = '"logEvents"';
  * record, as they are or in gzip; or what CloudWatch Logs sends to its subscriptions, whose records are the messages of `logEvents`.
  */
 export function takeFirehose(body: Buffer): TakenApart | EnvelopeFault {
-  const items = itemsIn(body);
-  if (!Array.isArray(items)) return fault(null, 'the body is not {"records":[{"data":"…"}]}: a JSON object with such a list is required');
+  const skipper = new JsonSkipper();
+  const listAt = listOfRecords(skipper, body);
+  if (listAt < 0) return fault(null, 'the body is not {"records":[{"data":"…"}]}: a JSON object with such a list is required');
   const gathered = new GatheredBytes();
-  /** Where each piece of the bytes ends, and whether it has lines. */
-  const pieces: { readonly end: number; readonly areLines: boolean }[] = [];
-  const add = (bytes: Uint8Array, areLines: boolean): void => {
-    gathered.add(bytes, MOST_ENVELOPE_BYTES);
-    pieces.push({ end: gathered.length, areLines });
-  };
-  for (const [index, item] of items.entries()) {
-    const { data } = (item ?? {}) as { readonly data?: unknown };
-    if (typeof data !== 'string' || !BASE64.test(data)) return fault(index, `"data" of the record ${index} is no base64`);
-    const bytes = unpacked(Buffer.from(data, 'base64'), MOST_ENVELOPE_BYTES - gathered.length);
-    if (bytes === 'too large') {
-      return {
-        ...fault(index, `the records up to ${index} have more than ${MOST_ENVELOPE_BYTES} bytes unpacked, which are allowed`),
-        isTooLarge: true,
-      };
+  /** Where each piece of the bytes ends; behind it is a NUL. */
+  const ends: number[] = [];
+  let [index, wrong]: [number, EnvelopeFault | null] = [0, null];
+  forEachElement(skipper, body, listAt, ['data'], (members) => {
+    if (index === MOST_FIREHOSE_RECORDS) {
+      wrong = { ...fault(index, `at most ${MOST_FIREHOSE_RECORDS} records are allowed in one request`), isTooLarge: true };
+      return false;
     }
-    if (bytes === 'damaged') return fault(index, `"data" of the record ${index} is gzip that is damaged or cut off`);
-    const messages = messagesIn(bytes);
-    if (messages === null) add(bytes, true);
-    else for (const message of messages) add(Buffer.from(message), false);
-  }
+    const bytes = unpacked(bytesOf(body, members.get('data')), MOST_ENVELOPE_BYTES - gathered.length - 1);
+    if (typeof bytes === 'string') {
+      wrong = { ...fault(index, `${FAULTS[bytes]} the record ${index}`), ...(bytes === 'too large' ? { isTooLarge: true } : {}) };
+    } else if (bytes.length > 0) {
+      gathered.add(bytes, MOST_ENVELOPE_BYTES);
+      ends.push(gathered.length);
+      gathered.add(NUL, MOST_ENVELOPE_BYTES);
+    }
+    index++;
+    return wrong === null;
+  });
+  if (wrong !== null) return wrong;
   const bytes = gathered.take();
   const places = new RecordPlaces(bytes);
   let start = 0;
-  for (const { end, areLines } of pieces) {
-    if (areLines) places.addLines(start, end);
-    else places.add(start, end);
-    start = end;
+  for (const end of ends) {
+    if (!addMessages(places, skipper, bytes, start, end)) places.addLines(start, end);
+    start = end + 1;
   }
   return places.taken();
 }
 
-/** `records` of the body; undefined where it has none. */
-function itemsIn(body: Buffer): unknown {
-  try {
-    const request = JSON.parse(body.toString('utf8', 0, body.length - 1)) as { readonly records?: unknown } | null;
-    return request?.records;
-  } catch {
-    return undefined;
-  }
+/** Where the list of the body's `records` begins; -1 where it has none. */
+function listOfRecords(skipper: JsonSkipper, body: Buffer): number {
+  const members = new NamedMembers(body, 'records');
+  const start = skipper.skipBlank(body, 0);
+  const end = body[start] === OPEN_BRACE ? skipper.skipObject(body, start, 0, members) : -1;
+  const records = members.get('records');
+  const isWhole = end >= 0 && skipper.skipBlank(body, end) === body.length - 1;
+  return isWhole && records?.kind === 'array' ? records.valueStart : -1;
 }
 
-function unpacked(bytes: Buffer, mostBytes: number): Buffer | 'too large' | 'damaged' {
+/** What `data` stands for; null where it is no base64. */
+function bytesOf(body: Buffer, data: MemberRange | undefined): Buffer | null {
+  if (data?.kind !== 'string') return null;
+  const { valueStart, valueEnd, valueHasEscapes } = data;
+  const text = body.toString('latin1', valueStart, valueEnd);
+  const base64 = valueHasEscapes ? String(JSON.parse(text)) : text.slice(1, -1);
+  return BASE64.test(base64) ? Buffer.from(base64, 'base64') : null;
+}
+
+function unpacked(bytes: Buffer | null, mostBytes: number): Buffer | keyof typeof FAULTS {
+  if (bytes === null) return 'no base64';
   try {
     const found = beginsGzipMember(bytes) ? gunzipSync(bytes, { maxOutputLength: Math.max(1, mostBytes) }) : bytes;
     return found.length > mostBytes ? 'too large' : found;
@@ -66,18 +87,26 @@ function unpacked(bytes: Buffer, mostBytes: number): Buffer | 'too large' | 'dam
   }
 }
 
-/** The messages of what CloudWatch Logs sends, none of a message by which it tries whether anybody is there; null for anything else. */
-function messagesIn(bytes: Buffer): readonly string[] | null {
-  if (!bytes.includes(LOG_EVENTS)) return null;
-  try {
-    const { messageType, logEvents } = JSON.parse(bytes.toString()) as { readonly messageType?: unknown; readonly logEvents?: unknown };
-    if (typeof messageType !== 'string' || !Array.isArray(logEvents)) return null;
-    return messageType === 'CONTROL_MESSAGE'
-      ? []
-      : logEvents.map((event) => String((event as { readonly message?: unknown } | null)?.message));
-  } catch {
-    return null;
-  }
+/**
+ * Adds the messages of what CloudWatch Logs sends, none of a message by which it tries whether anybody is there. False where the piece is
+ * anything else.
+ */
+function addMessages(places: RecordPlaces, skipper: JsonSkipper, bytes: Buffer, start: number, end: number): boolean {
+  if (!bytes.subarray(start, end).includes(LOG_EVENTS)) return false;
+  const members = new NamedMembers(bytes, 'messageType', 'logEvents');
+  const at = skipper.skipBlank(bytes, start);
+  const behind = bytes[at] === OPEN_BRACE ? skipper.skipObject(bytes, at, 0, members) : -1;
+  const [type, events] = [members.get('messageType'), members.get('logEvents')];
+  const isWhole = behind >= 0 && skipper.skipBlank(bytes, behind) === end;
+  if (!isWhole || type?.kind !== 'string' || events?.kind !== 'array') return false;
+  if (bytes.toString('utf8', type.valueStart + 1, type.valueEnd - 1) === 'CONTROL_MESSAGE') return true;
+  forEachElement(skipper, bytes, events.valueStart, ['message'], (ofEvent, from, to) => {
+    const message = ofEvent.get('message');
+    if (message?.kind !== 'string') places.add(from, to);
+    else places.addText(message.valueStart, message.valueEnd, message.valueHasEscapes);
+    return true;
+  });
+  return true;
 }
 
 function fault(index: number | null, reason: string): EnvelopeFault {

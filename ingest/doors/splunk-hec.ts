@@ -1,7 +1,7 @@
-import { OPEN_BRACE } from '../../query/json-bytes.ts';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../query/json-bytes.ts';
 import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
-import { BracketTracker } from '../upload/bracket-tracker.ts';
 import { type EnvelopeFault, RecordPlaces, type TakenApart } from './envelope.ts';
+import { NamedMembers } from './named-members.ts';
 
 /** Numbers of Splunk for what is wrong with a request. */
 export const HEC_CODES = { invalidData: 6, noEvent: 12, blankEvent: 13 } as const;
@@ -17,12 +17,12 @@ export function takeHecEvents(body: Buffer): TakenApart | EnvelopeFault {
   let at = skipper.skipBlank(body, 0);
   for (let index = 0; at < length; index++) {
     if (body[at] !== OPEN_BRACE) return invalid(body, at, index);
-    const members: MemberRange[] = [];
+    const members = new NamedMembers(body, 'event');
     skipper.reset();
     // The object itself does not count among the levels of its record.
     let end = skipper.skipObject(body, at, 0, members);
     if (end >= 0) {
-      const fault = addEvent(places, body, members, index);
+      const fault = addEvent(places, members.get('event'), index);
       if (fault !== null) return fault;
     } else if (skipper.fault === 'nesting' && behindObject(body, at) > 0) {
       // A record that is too deep must not keep the others out. All of its object is the letter.
@@ -43,8 +43,7 @@ export function takeHecLines(body: Buffer): TakenApart {
   return places.taken();
 }
 
-function addEvent(places: RecordPlaces, body: Buffer, members: readonly MemberRange[], index: number): EnvelopeFault | null {
-  const event = members.findLast((member) => isNamed(body, member, 'event'));
+function addEvent(places: RecordPlaces, event: MemberRange | undefined, index: number): EnvelopeFault | null {
   if (event === undefined || event.kind === 'null') {
     return { kind: 'fault', code: HEC_CODES.noEvent, index, reason: `the object ${index} has no "event": an object or a text is required` };
   }
@@ -54,17 +53,28 @@ function addEvent(places: RecordPlaces, body: Buffer, members: readonly MemberRa
   return { kind: 'fault', code: HEC_CODES.blankEvent, index, reason: `"event" of the object ${index} is a blank text` };
 }
 
-function isNamed(body: Buffer, { keyStart, keyEnd, keyHasEscapes }: MemberRange, name: string): boolean {
-  const key = body.toString('utf8', keyStart, keyEnd);
-  return (keyHasEscapes ? JSON.parse(`"${key}"`) : key) === name;
+/** The index behind the object that begins at `at`, however deep it is, which only its brackets and strings tell; -1 where it does not end. */
+function behindObject(body: Buffer, at: number): number {
+  let depth = 0;
+  for (let index = at; index < body.length; index++) {
+    const byte = body[index];
+    if (byte === QUOTE) {
+      index = closingQuote(body, index + 1);
+      if (index < 0) return -1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth++;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      depth--;
+      if (depth === 0) return index + 1;
+    }
+  }
+  return -1;
 }
 
-/** The index behind the object that begins at `at`, however deep it is; -1 where it does not end. */
-function behindObject(body: Buffer, at: number): number {
-  const brackets = new BracketTracker();
-  for (let index = at; index < body.length; index++) {
-    brackets.step(body[index]!);
-    if (brackets.isOutside) return index + 1;
+function closingQuote(body: Buffer, from: number): number {
+  for (let at = from; at < body.length; at++) {
+    if (body[at] === BACKSLASH) at++;
+    else if (body[at] === QUOTE) return at;
   }
   return -1;
 }

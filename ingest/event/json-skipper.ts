@@ -42,6 +42,11 @@ export interface MemberRange {
   readonly valueHasEscapes: boolean;
 }
 
+/** Takes the members of an object as they are met, such as a list of them. */
+export interface MemberReceiver {
+  push(member: MemberRange): unknown;
+}
+
 /** Bytes that end a run of ordinary ones inside a string: quote, backslash, control characters and, until the first was seen, non-ASCII. */
 const ENDS_ASCII_RUN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < SPACE || byte === QUOTE || byte === BACKSLASH || byte > 0x7f ? 1 : 0,
@@ -111,7 +116,7 @@ export class JsonSkipper {
   }
 
   /** `at` is the opening brace. The members are added to `members`, if any are wanted. */
-  skipObject(bytes: Uint8Array, at: number, depth: number, members: MemberRange[] | null = null): number {
+  skipObject(bytes: Uint8Array, at: number, depth: number, members: MemberReceiver | null = null): number {
     if (depth > MAX_NESTING) {
       return this.fail(at + 1, 'nesting');
     }
@@ -153,7 +158,7 @@ export class JsonSkipper {
     return index;
   }
 
-  #skipMember(bytes: Uint8Array, at: number, depth: number, members: MemberRange[] | null): number {
+  #skipMember(bytes: Uint8Array, at: number, depth: number, members: MemberReceiver | null): number {
     if (bytes[at] !== QUOTE) {
       return this.fail(at, 'syntax');
     }

@@ -1,6 +1,7 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
+import { MOST_FIREHOSE_RECORDS } from '../../ingest/doors/firehose.ts';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
@@ -151,6 +152,14 @@ describeLimits('Ingest', import.meta.filename, {
     is: bytes(DOOR_BODY_BYTES),
     ask: async (size) => {
       const { status } = await ask(app, '/services/collector', { method: 'POST', body: `{"event":${event()}}`.padEnd(size) });
+      return status === 200 ? 'ok' : String(status);
+    },
+  },
+  'records of a request of Firehose': {
+    is: count(MOST_FIREHOSE_RECORDS),
+    ask: async (records) => {
+      const body = `{"records":[${Array.from({ length: records }, () => '{"data":""}').join(',')}]}`;
+      const { status } = await ask(app, '/ingest/firehose', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
       return status === 200 ? 'ok' : String(status);
     },
   },

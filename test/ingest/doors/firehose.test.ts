@@ -45,7 +45,7 @@ describe('the records of a request', () => {
     ['nothing', '', { index: null }],
     ['null', 'null', { index: null }],
     ['no list', '{"records":{}}', { index: null }],
-    ['no data', '{"records":[{"data":""},{}]}', { index: 1, reason: '"data" of the record 1 is no base64' }],
+    ['no data', '{"records":[{"data":""},{}]}', { index: 1, reason: 'there is no base64 in "data" of the record 1' }],
     ['null as a record', '{"records":[null]}', { index: 0 }],
     ['data that are no base64', '{"records":[{"data":"a b"}]}', { index: 0 }],
     ['gzip that is cut', JSON.stringify({ records: [{ data: gzipSync('x').subarray(0, -4).toString('base64') }] }), { index: 0 }],
