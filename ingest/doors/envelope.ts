@@ -40,6 +40,14 @@ export interface TakenApart {
 /** Takes an envelope apart: the bytes of a body, and a NUL, which is the last byte and not of the body. */
 export type TakeApart = (body: Buffer) => TakenApart | EnvelopeFault;
 
+/** More records than that in MOST_ENVELOPE_BYTES are too short to be events. */
+export const MOST_RECORDS = 1_000_000;
+
+/** Thrown for an envelope of more than MOST_RECORDS. */
+export class TooManyRecords extends Error {
+  override readonly name = 'TooManyRecords';
+}
+
 /** Gathers the places of records that lie in the same bytes, one behind the other. */
 export class RecordPlaces {
   readonly #bytes: Buffer;
@@ -50,12 +58,13 @@ export class RecordPlaces {
     this.#bytes = bytes;
   }
 
-  /** Adds what is between the blanks of a range; false where there is nothing. */
+  /** Adds what is between the blanks of a range; false where there is nothing. Throws TooManyRecords. */
   add(start: number, end: number): boolean {
     let [from, to] = [start, end];
     while (from < to && isBlank(this.#bytes[from])) from++;
     while (to > from && isBlank(this.#bytes[to - 1])) to--;
     if (from === to) return false;
+    if (this.#starts.length === MOST_RECORDS) throw new TooManyRecords(`at most ${MOST_RECORDS} records are allowed in one request`);
     this.#starts.push(from);
     this.#ends.push(to);
     return true;

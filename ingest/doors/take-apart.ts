@@ -1,6 +1,6 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { takeBulk } from './bulk.ts';
-import type { EnvelopeFault, TakeApart, TakenApart } from './envelope.ts';
+import { type EnvelopeFault, MOST_RECORDS, type TakeApart, type TakenApart, TooManyRecords } from './envelope.ts';
 import { takeFirehose } from './firehose.ts';
 import { takeHecEvents, takeHecLines } from './splunk-hec.ts';
 
@@ -21,7 +21,12 @@ export interface EnvelopeTask {
 }
 
 export function takeApart({ envelope, body: { buffer, byteOffset, byteLength } }: EnvelopeTask): TakenApart | EnvelopeFault {
-  return ENVELOPES[envelope](Buffer.from(buffer, byteOffset, byteLength));
+  try {
+    return ENVELOPES[envelope](Buffer.from(buffer, byteOffset, byteLength));
+  } catch (error) {
+    if (error instanceof TooManyRecords) return { kind: 'fault', index: MOST_RECORDS, reason: error.message, isTooLarge: true };
+    throw error;
+  }
 }
 
 /** The worker of a thread of `DoorThreads`: the bytes of the body, and what was found in them, are transferred back. */

@@ -1,6 +1,7 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
+import { MOST_RECORDS } from '../../ingest/doors/envelope.ts';
 import { MOST_FIREHOSE_RECORDS } from '../../ingest/doors/firehose.ts';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
@@ -161,6 +162,14 @@ describeLimits('Ingest', import.meta.filename, {
       const body = `{"records":[${Array.from({ length: records }, () => '{"data":""}').join(',')}]}`;
       const { status } = await ask(app, '/ingest/firehose', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
       return status === 200 ? 'ok' : String(status);
+    },
+  },
+  'records of one request at a door': {
+    is: count(MOST_RECORDS),
+    ask: async (records) => {
+      const { status } = await ask(app, '/services/collector/raw', { method: 'POST', body: 'x\n'.repeat(records) });
+      // So many letters are not read on.
+      return status === 400 ? 'ok' : String(status);
     },
   },
   'items of a bulk request': {
