@@ -53,7 +53,7 @@ function addEvent(places: RecordPlaces, event: MemberRange | undefined, index: n
   return { kind: 'fault', code: HEC_CODES.blankEvent, index, reason: `"event" of the object ${index} is a blank text` };
 }
 
-/** The index behind the object that begins at `at`, however deep it is, which only its brackets and strings tell; -1 where it does not end. */
+/** The index behind the object that begins at `at`, however deep it is, by its brackets and strings alone; -1 where it does not end. */
 function behindObject(body: Buffer, at: number): number {
   let depth = 0;
   for (let index = at; index < body.length; index++) {
