@@ -1,5 +1,4 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
-import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { offsetMinutesOf } from '../event/iso-time.ts';
 import type { Items, MappedField, MappedValue, Mapping } from './mapping.ts';
 import { FORMS_WITHOUT_ZONE } from './record-time.ts';
@@ -35,11 +34,7 @@ export function readMapping(name: string, text: string, presets: ReadonlyMap<str
       Object.assign(mapping, memberOf(key, line, value, reader));
     }
   }
-  const faults = [
-    ...reader.faults,
-    ...timeFaults(mapping, members.get('timestamp')?.line ?? 1),
-    ...zoneFaults(mapping.zone, members.get('zone')?.line ?? 1),
-  ];
+  const faults = [...reader.faults, ...timeFaults(mapping, members.get('timestamp')?.line ?? 1)];
   if (faults.length > 0) throw new WrongMapping(faults.toSorted((one, other) => lineIn(one) - lineIn(other)));
   return mapping;
 }
@@ -86,7 +81,7 @@ function memberOf(key: string, line: number, value: YamlTree, reader: ValueReade
     case 'leaveOut':
       return { leaveOut: isNull ? null : reader.value(value, key) };
     case 'zone':
-      return { zone: isNull ? null : isNumber(value) ? reader.constant(value.text) : reader.value(value, key) };
+      return { zone: isNull ? null : isNumber(value) ? reader.constant(value, key) : reader.value(value, key) };
     case 'id':
       return { id: isNull ? [] : reader.several(value).flatMap((one) => reader.value(one, key) ?? []) };
     default:
@@ -138,23 +133,4 @@ function timeFaults({ fields, timezoneMinutes }: Mapping, line: number): string[
 /** The forms of each text that may become a value. */
 function leavesOf(value: MappedValue): readonly MappedValue['time'][] {
   return value.time.length > 0 || value.source.kind !== 'first' ? [value.time] : value.source.values.flatMap(leavesOf);
-}
-
-/** A number of a zone that no zone can have is told at the start, not at each record. */
-function zoneFaults(zone: MappedValue | null, line: number): string[] {
-  if (zone === null) {
-    return [];
-  }
-  const { source, table } = zone;
-  const nested = source.kind === 'first' ? source.values.flatMap((value) => zoneFaults(value, line)) : [];
-  const written =
-    table === null
-      ? source.kind === 'const'
-        ? [source.text]
-        : []
-      : [...table.texts.values(), ...table.domains.values(), table.rest ?? null];
-  const wrong = written.find((text) => text !== null && zoneIdIn(text) === null);
-  return wrong === undefined || wrong === null
-    ? nested
-    : [...nested, `line ${line}: zone is ${JSON.stringify(wrong)}; allowed: a number of ${ZONE_ID_RANGE}`];
 }

@@ -1,3 +1,4 @@
+import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { DECODE_WORDS, type DecodeStep } from './decode-steps.ts';
 import type { Condition, MappedValue, Source, TextPart, TextTable } from './mapping.ts';
 import { PATH_FORM, parsePath, type RecordPath } from './record-path.ts';
@@ -43,8 +44,8 @@ export class ValueReader {
     });
   }
 
-  constant(text: string): MappedValue {
-    return this.#valueOf({ kind: 'const', text }, {}, '');
+  constant(value: Extract<YamlTree, { kind: 'text' }>, member: string): MappedValue {
+    return this.#valueOf({ kind: 'const', text: this.#written(value, member) }, {}, member);
   }
 
   /** A text alone is a path. Null where it is wrong. */
@@ -86,6 +87,13 @@ export class ValueReader {
     return null;
   }
 
+  /** The text. One that the member can never be is told at the start, not by the records that it is for. */
+  #written(value: Extract<YamlTree, { kind: 'text' }>, member: string): string {
+    if (member === 'zone' && zoneIdIn(value.text) === null) this.refuse(value, member, `a number of ${ZONE_ID_RANGE}`);
+    if (member === 'leaveOut' && !['true', 'false'].includes(value.text.toLowerCase())) this.refuse(value, member, 'true or false');
+    return value.text;
+  }
+
   #source(kind: Source['kind'], value: YamlTree, member: string): Source | null {
     switch (kind) {
       case 'path': {
@@ -93,9 +101,12 @@ export class ValueReader {
         return path === null ? null : { kind, path };
       }
       case 'first':
+        if (value.kind === 'list' && value.items.length === 0) this.refuse(value, `first of ${member}`, 'values, one at least');
         return { kind, values: this.several(value).flatMap((one) => this.value(one, member) ?? []) };
       case 'const':
-        return value.kind === 'text' && !value.isNull ? { kind, text: value.text } : this.#refused(value, `const of ${member}`, 'a text');
+        return value.kind === 'text' && !value.isNull
+          ? { kind, text: this.#written(value, member) }
+          : this.#refused(value, `const of ${member}`, 'a text');
       case 'text':
         return value.kind === 'text' ? { kind, parts: this.#parts(value, member) } : this.#refused(value, `text of ${member}`, 'a text');
     }
@@ -170,7 +181,7 @@ export class ValueReader {
     let rest: string | null | undefined;
     for (const { key, value: becomes } of value.members) {
       if (becomes.kind !== 'text') this.refuse(becomes, `${JSON.stringify(key)} in the table of ${member}`, 'a text, or null for none');
-      const text = becomes.kind !== 'text' || becomes.isNull ? null : becomes.text;
+      const text = becomes.kind !== 'text' || becomes.isNull ? null : this.#written(becomes, member);
       if (key === '*') rest = text;
       else if (key.startsWith('*.')) domains.set(key.slice(1).toLowerCase(), text);
       else texts.set(key.toLowerCase(), text);
