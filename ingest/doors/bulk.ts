@@ -11,6 +11,8 @@ export const STORING = 2;
 export const MOST_BULK_ITEMS = 50_000;
 /** The longest name of an index, as Elasticsearch has it, in bytes. */
 const LONGEST_INDEX_BYTES = 255;
+/** A longer line is no action: what may be in one, such as an `_id` of 512 bytes, is far shorter. Parsed, it could fill a thread's heap. */
+export const LONGEST_ACTION_BYTES = 16 * 1024;
 
 /**
  * Takes a bulk request of Elasticsearch apart: a line with an action and, but for `delete`, a line with a document. The documents of
@@ -28,7 +30,7 @@ export function takeBulk(body: Buffer): TakenApart | EnvelopeFault {
     if (end < 0) return fault(item, 'the body ends in the middle of it: a newline is required behind the last line');
     if (item === MOST_BULK_ITEMS)
       return { ...fault(item, `at most ${MOST_BULK_ITEMS} items are allowed in one request`), isTooLarge: true };
-    const action = actionIn(body.toString('utf8', at, end));
+    const action = end - at > LONGEST_ACTION_BYTES ? null : actionIn(body.toString('utf8', at, end));
     if (action === null) return fault(item, `its action is not {"index":{…}}; allowed: ${BULK_ACTIONS.join(', ')}`);
     at = end + 1;
     if (action.number < WITH_DOCUMENT) {

@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
+import { LONGEST_ACTION_BYTES, MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { MOST_RECORDS } from '../../ingest/doors/envelope.ts';
 import { MOST_FIREHOSE_RECORDS } from '../../ingest/doors/firehose.ts';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
@@ -23,7 +23,7 @@ import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { ROOM_MS } from '../../src/http/body-memory.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED_LETTERS, readReplayRequest } from '../../src/http/dead-letter-json.ts';
-import { BODY_DEADLINE_MS, DOOR_BODY_BYTES } from '../../src/http/request-body.ts';
+import { BODY_DEADLINE_MS, DOOR_BODY_BYTES, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/set-aside-journals.ts';
 import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
@@ -170,6 +170,21 @@ describeLimits('Ingest', import.meta.filename, {
       const { status } = await ask(app, '/services/collector/raw', { method: 'POST', body: 'x\n'.repeat(records) });
       // So many letters are not read on.
       return status === 400 ? 'ok' : String(status);
+    },
+  },
+  "bytes of a poll for acknowledgements of Splunk's door": {
+    is: bytes(SEARCH_BODY_BYTES),
+    ask: async (size) => {
+      const { status } = await ask(app, '/services/collector/ack?channel=c', { method: 'POST', body: '{"acks":[1]}'.padEnd(size) });
+      return status === 200 ? 'ok' : String(status);
+    },
+  },
+  'bytes of an action of a bulk request': {
+    is: bytes(LONGEST_ACTION_BYTES),
+    ask: async (size) => {
+      const body = `${'{"delete":{}}'.padEnd(size)}\n`;
+      const { status } = await ask(app, '/_bulk', { method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body });
+      return status === 200 ? 'ok' : String(status);
     },
   },
   'items of a bulk request': {

@@ -3,6 +3,7 @@ import { HEC_CODES } from '../../../ingest/doors/splunk-hec.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
 import type { ShapedProblem } from '../../http/error-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
+import { SEARCH_BODY_BYTES } from '../../http/request-body.ts';
 import { BrokenEnvelope, type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
 
 /** Texts of Splunk by its codes. */
@@ -116,7 +117,7 @@ export async function splunkHecRoutes(app: FastifyInstance, options: DoorRoutesO
   for (const path of ['/raw', '/raw/1.0']) app.post(`/services/collector${path}`, records, takeIn('hec lines'));
 
   // What was answered is on the disk: nothing is remembered, and every id is acknowledged.
-  app.post('/services/collector/ack', config, async (request, reply) => {
+  app.post('/services/collector/ack', { ...config, bodyLimit: SEARCH_BODY_BYTES }, async (request, reply) => {
     if (channelOf(request) === undefined) return answer(reply, 400, { code: 10 });
     const ids = askedIds(await intake.read(request));
     if (ids === null) return answer(reply, 400, { code: HEC_CODES.invalidData, reason: 'allowed: {"acks":[…]} with ids of answers' });

@@ -46,6 +46,13 @@ const DOORS = {
       ['one line', () => 'x'.repeat(MOST_ENVELOPE_BYTES), {}, 400],
     ],
   },
+  '/services/collector/ack?channel=c': {
+    shape: 'text',
+    bodies: [
+      ['as many ids as fit', () => filled('{"acks":[', '1,', '1]}'), {}, 413],
+      ['brackets that never close', () => '['.repeat(MIB), {}, 400],
+    ],
+  },
   '/ingest/firehose': {
     shape: 'requestId',
     bodies: [
@@ -71,7 +78,8 @@ const DOORS = {
       ['as many items of nothing as are allowed', () => '{"index":{}}\n{}\n'.repeat(50_000), NDJSON, 400],
       ['nothing but newlines', () => '\n'.repeat(MOST_ENVELOPE_BYTES), NDJSON, 200],
       ['one line', () => filled('{"index":', '[', '\n'), NDJSON, 400],
-      ['an action of 10,000 levels', () => `{"index":${deep(10_000)}}\n{}\n`, NDJSON, 200],
+      ['an action of 10,000 levels', () => `{"index":${deep(10_000)}}\n{}\n`, NDJSON, 400],
+      ['an action with as many lists as fit', () => filled('{"index":{"a":[', '[],', '[]]}}\n{}\n'), NDJSON, 400],
     ],
   },
 } as const;
