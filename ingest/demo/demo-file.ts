@@ -7,7 +7,7 @@ import { BatchBuilder } from '../event/batch-builder.ts';
 import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
 import { decompressed } from '../upload/decompress.ts';
 import { takeInEvents } from '../upload/event-intake.ts';
-import { IntakeError, type IntakeReport, UnreadableInput } from '../upload/intake-report.ts';
+import { countsText, IntakeError, type IntakeReport, UnreadableInput } from '../upload/intake-report.ts';
 import type { RecordZones } from '../upload/mapped-pieces.ts';
 import { mapRecords } from '../upload/mapped-records.ts';
 import type { MappingThreads } from '../upload/mapping-threads.ts';
@@ -64,11 +64,9 @@ async function takeFileIn(options: DemoFileOptions, signal: AbortSignal): Promis
     const intake = { ...options, source: 'file', signal, mapping: { threads, name: mapping, zones: ZONES, movedByMs } } as const;
     const { report, fault } = await takeInEvents(read(), intake).then((taken) => ({ report: taken, fault: null }), brokenOff);
     const { accepted, duplicates, expired, rejected, rejectedCount, leftOut } = report;
-    const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
-    const counts = `accepted ${accepted}${already}, expired ${expired}, rejected ${rejectedCount}, left out ${leftOut}`;
     const moved = newestMs === null ? 'none of them is an event' : `all times were moved ${amountText(movedByMs)}`;
     const details = { file, mapping, accepted, duplicates, expired, rejectedCount, leftOut, movedByMs };
-    logger.info(details, `the records of ${file}: ${counts}; ${moved}`);
+    logger.info(details, `the records of ${file}: ${countsText(report)}; ${moved}`);
     for (const reason of [...new Set(rejected.map((one) => one.reason))].slice(0, SHOWN_REASONS)) {
       logger.warn({ file }, `a record of ${file} was rejected: ${reason}`);
     }

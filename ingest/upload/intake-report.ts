@@ -43,6 +43,17 @@ export class UnreadableInput extends Error {
   }
 }
 
+/** What became of events, or of records of another product, of which some may be left out. */
+export type IntakeCounts = Pick<IntakeReport, 'accepted' | 'duplicates' | 'expired' | 'repaired' | 'rejectedCount' | 'leftOut'>;
+
+/** `accepted 3 (1 stored already), expired 0, rejected 0`. */
+export function countsText({ accepted, duplicates, expired, repaired, rejectedCount, leftOut }: IntakeCounts): string {
+  const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
+  const withReplacements = repaired === 0 ? '' : `, repaired ${repaired}`;
+  const others = leftOut === undefined ? '' : `, left out ${leftOut}`;
+  return `accepted ${accepted}${already}${withReplacements}, expired ${expired}, rejected ${rejectedCount}${others}`;
+}
+
 /** Throws where the input has more bytes than are allowed. `line` is where it has been read to. */
 export function requireAtMost(maxBytes: number, bytes: number, line: number): void {
   if (bytes > maxBytes) {

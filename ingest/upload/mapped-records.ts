@@ -2,7 +2,7 @@ import { tooLong } from '../event/event-verdict.ts';
 import type { LongPiece } from '../event/partial-event.ts';
 import type { MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
 import { type EventReceiver, NO_LINES } from './event-splitters.ts';
-import { UnreadableInput } from './intake-report.ts';
+import { unclosedArray } from './intake-report.ts';
 import { JsonTextSplitter } from './json-text-splitter.ts';
 
 /** Takes the records of an input from a splitter, and hands on what becomes of each. */
@@ -36,7 +36,7 @@ class MappedRecords implements EventReceiver {
   }
 
   unclosed(_bytes: Uint8Array | LongPiece, index: number): never {
-    throw new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${index}: "]" is missing`);
+    throw unclosedArray(index);
   }
 
   converted(): void {}

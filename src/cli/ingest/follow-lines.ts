@@ -1,8 +1,8 @@
-import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import type { IntakeCounts, IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { type RetryOptions, untilDone } from '../../sinks/feed-retry.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { isStop } from '../feed/feed-loop.ts';
-import { addedCounts, type IntakeCounts, NO_EVENTS } from './intake-counts.ts';
+import { addedCounts, NO_EVENTS } from './intake-counts.ts';
 import type { LineBatch, LineSource } from './line-batch.ts';
 import { UploadFailed } from './upload-events.ts';
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ChunkReader } from '../../../ingest/upload/compressed-frames.ts';
 import { decompressed, detectEncoding } from '../../../ingest/upload/decompress.ts';
-import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import { countsText, type IntakeCounts, type IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { firstZstdHeader, MAX_ZSTD_WINDOW_BYTES } from '../../../ingest/upload/zstd-frame.ts';
 import { printable } from '../../../query/search-line.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
@@ -13,7 +13,7 @@ import { stateFolder } from '../state-file.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { type ByteProgress, startByteProgress } from '../terminal.ts';
 import { type FollowingOptions, ingestFollowing } from './ingest-following.ts';
-import { addedCounts, countsText, type IntakeCounts, NO_EVENTS, tellRejected } from './intake-counts.ts';
+import { addedCounts, NO_EVENTS, tellRejected } from './intake-counts.ts';
 import { type RecordsSent, UploadFailed, uploadEvents } from './upload-events.ts';
 
 const HELP = `Usage: shieldlog ingest FILE|-… [flags]

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as timer } from 'node:timers/promises';
+import { countsText } from '../../../ingest/upload/intake-report.ts';
 import { printable } from '../../../query/search-line.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
@@ -8,7 +9,7 @@ import { stopInSteps } from '../stop-signals.ts';
 import { followLines } from './follow-lines.ts';
 import { FollowedFile } from './followed-file.ts';
 import { FollowedStream } from './followed-stream.ts';
-import { addedCounts, countsText, tellRejected } from './intake-counts.ts';
+import { addedCounts, tellRejected } from './intake-counts.ts';
 import type { LineSource } from './line-batch.ts';
 import { type RecordsSent, uploadEvents } from './upload-events.ts';
 

@@ -1,12 +1,9 @@
-import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import type { IntakeCounts, IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { printable } from '../../../query/search-line.ts';
 import type { CommandIo } from '../command.ts';
 
 /** A terminal shows at most so many rejected events, fewer than the answer of the program lists. */
 export const MAX_SHOWN_REJECTED = 20;
-
-/** What became of events, or of records of another product, of which some may be left out. */
-export type IntakeCounts = Pick<IntakeReport, 'accepted' | 'duplicates' | 'expired' | 'repaired' | 'rejectedCount' | 'leftOut'>;
 
 export const NO_EVENTS: IntakeCounts = { accepted: 0, duplicates: 0, expired: 0, repaired: 0, rejectedCount: 0 };
 
@@ -19,13 +16,6 @@ export function addedCounts(one: IntakeCounts, other: IntakeCounts): IntakeCount
     rejectedCount: one.rejectedCount + other.rejectedCount,
     ...(one.leftOut === undefined && other.leftOut === undefined ? {} : { leftOut: (one.leftOut ?? 0) + (other.leftOut ?? 0) }),
   };
-}
-
-export function countsText({ accepted, duplicates, expired, repaired, rejectedCount, leftOut }: IntakeCounts): string {
-  const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
-  const withReplacements = repaired === 0 ? '' : `, repaired ${repaired}`;
-  const others = leftOut === undefined ? '' : `, left out ${leftOut}`;
-  return `accepted ${accepted}${already}${withReplacements}, expired ${expired}, rejected ${rejectedCount}${others}`;
 }
 
 /** Names the rejected events of an upload by their lines in the input `name`, of which `linesBefore` came before. */
