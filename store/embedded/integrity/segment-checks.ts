@@ -44,11 +44,8 @@ interface KnownBlocks {
 /** Finding the blocks of zones again costs little; so many texts are kept for a segment. */
 const MAX_ZONES_KEPT = 64;
 
-/** Fewer bytes are checked on the calling thread, in 10 ms, which is less than a thread takes to start. */
-const FEW_BYTES = 32 * 1024 * 1024;
-
-/** A thread gets as much at a time. */
-const ORDER_BYTES = 16 * 1024 * 1024;
+/** A thread gets at least as much at a time. What is left is checked on the calling thread, in 10 ms, less than a thread takes to start. */
+const ORDER_BYTES = 32 * 1024 * 1024;
 
 const MAX_THREADS = 4;
 
@@ -284,7 +281,7 @@ function mayBeDamage(error: unknown): boolean {
 
 function isSmall(task: CheckTask): boolean {
   const isOfFiles = !('blocksOf' in task || 'sqliteFile' in task);
-  return isOfFiles && bytesOf(task.flatMap(({ ranges }) => ranges)) < FEW_BYTES;
+  return isOfFiles && bytesOf(task.flatMap(({ ranges }) => ranges)) < ORDER_BYTES;
 }
 
 function bytesOf(ranges: readonly FileRange[]): number {
