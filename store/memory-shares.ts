@@ -93,6 +93,8 @@ export const MEMORY_BESIDE_MB = {
   tails: 64,
   /** Records of other products that are being mapped, on two threads. */
   mapping: 256,
+  /** Envelopes of doors that are being taken apart, on two threads. */
+  doors: 256,
   /** The program with its other threads, and what the reads under way hold. */
   program: 264,
 } as const;

@@ -4,16 +4,16 @@ import { type EnvelopeName, type EnvelopeTask, takeApart } from './take-apart.ts
 
 /** A larger body is taken apart on a thread: starting and waking one takes as long as this much does here. */
 const MAX_BYTES_HERE = 16 * 1024;
-const MAX_THREADS = 2;
-/** The bodies of doors are no part of it. */
-const HEAP_MB = 256;
+export const MAX_DOOR_THREADS = 2;
+/** The most that the heap of a thread may take, in MiB: more than twice what the worst envelope needs. Bodies are no part of it. */
+export const DOOR_HEAP_MB = 128;
 
 /** Takes the envelopes of doors apart, so that the main thread is never held by a large one. */
 export class DoorThreads {
   readonly #pool = new WorkerPool<EnvelopeTask, TakenApart | EnvelopeFault>({
     module: new URL('./take-apart.ts', import.meta.url),
-    maxThreads: MAX_THREADS,
-    heapMb: HEAP_MB,
+    maxThreads: MAX_DOOR_THREADS,
+    heapMb: DOOR_HEAP_MB,
     inline: { fits: ({ body }) => body.length <= MAX_BYTES_HERE, run: takeApart },
   });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DOOR_HEAP_MB, MAX_DOOR_THREADS } from '../../ingest/doors/door-threads.ts';
 import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
 import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
 import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
@@ -82,6 +83,10 @@ describeLimits('Memory', import.meta.filename, {
     is: mebibytes(MAX_MAPPING_THREADS * LARGEST_RECORD_MB),
     elsewhere: 'the worst records are mapped within half of the heap of a thread > of %s',
   },
+  'envelopes of [doors](doors.md) that are being taken apart': {
+    is: mebibytes(MAX_DOOR_THREADS * DOOR_HEAP_MB),
+    elsewhere: 'the worst bodies that a door takes > %s',
+  },
   'the program itself, its other threads, and what reads under way hold': {
     is: mebibytes(MEMORY_BESIDE_MB.program),
     elsewhere: '%s',
@@ -113,6 +118,7 @@ test('what the program takes beside the setting is what its parts allow', () => 
     bodies: BODY_MEMORY_BYTES / MEBIBYTE,
     bodyStarts: (maxConnections * FREE_BODY_BYTES) / MEBIBYTE,
     mapping: MAX_MAPPING_THREADS * LARGEST_RECORD_MB,
+    doors: MAX_DOOR_THREADS * DOOR_HEAP_MB,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
   });
 });
