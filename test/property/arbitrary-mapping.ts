@@ -60,7 +60,8 @@ export const mappingMember = fc.oneof(
   value.map((text) => ['ip', text]),
   value.map((text) => ['asn', text]),
   value.map((text) => ['id', `[${text}]`]),
-  value.map((text) => ['leaveOut', text]),
+  // What a constant or a table gives has to be true or false.
+  value.filter((text) => !/const|table/.test(text)).map((text) => ['leaveOut', text]),
   path.map((text) => ['leaveOut', `{path: ${quoted(text)}, table: {"*": "true"}}`]),
   path.map((text) => ['zone', quoted(text)]),
   path.filter((text) => !text.includes('=')).map((text) => ['items', `{path: ${quoted(text)}, decode: [base64, gzip]}`]),
