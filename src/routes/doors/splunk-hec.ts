@@ -124,8 +124,9 @@ export async function splunkHecRoutes(app: FastifyInstance, options: DoorRoutesO
     return reply.type(JSON_TYPE).send(JSON.stringify({ acks: Object.fromEntries(ids.map((id) => [id, true])) }));
   });
 
-  app.get('/services/collector/health', { config: { needsKey: 'never' } }, async (_request, reply) => {
+  app.get('/services/collector/health', { config: { needsKey: 'never' } }, async (request, reply) => {
     const reasons = await options.store.reasonsNotReady();
+    if (reasons.length > 0) request.log.info({ reasons }, 'not ready');
     return reasons.length === 0 ? answer(reply, 200, { code: 17 }) : answer(reply.headers(RETRY_AFTER), 503, { code: 18 });
   });
 }
