@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DECODER_BYTES, decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import type { InputForm } from '../../ingest/upload/input-splitter.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
 import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { InputMapping } from '../../ingest/upload/record-input.ts';
@@ -85,7 +86,7 @@ function bodyTypeOf(header: string | undefined): string | null {
 }
 
 /** Returns the problem of an intake that stopped before the end of its input; any other error comes back as it is. */
-export function asIntakeProblem(error: unknown): unknown {
+function asIntakeProblem(error: unknown): unknown {
   if (!(error instanceof IntakeError)) return error;
   const detail = `${error.message}; sending everything again stores nothing twice`;
   if (error.cause instanceof RequestProblem) {
@@ -107,7 +108,7 @@ function notKeptErrors({ report }: IntakeError): { readonly errors?: readonly Fi
 }
 
 /** Counts what became of the events of a request, or of the records that a mapping made them of. */
-export function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: string | undefined, report: IntakeReport): void {
+function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: string | undefined, report: IntakeReport): void {
   const { accepted, expired, repaired, rejectedCount, leftOut = 0 } = report;
   metrics.receivedEvents.inc({ source, verdict: 'accepted' }, accepted);
   metrics.receivedEvents.inc({ source, verdict: 'expired' }, expired);
@@ -119,14 +120,55 @@ export function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: 
   }
 }
 
+/** The decompressed bytes of a request, and how its events or records stand in them. */
+interface Upload extends InputForm {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly maxBytes?: number;
+}
+
+/**
+ * Stores the events of a request, or what a mapping makes of its records, and counts what becomes of them. Throws the reason of `signal`
+ * where the client has gone, and RequestProblem.
+ */
+export async function takeInUpload(
+  { store, turns, metrics, now, retentionMs }: Omit<IngestEventsRoutesOptions, 'maxBytes'>,
+  caller: Caller,
+  mapping: InputMapping | undefined,
+  signal: AbortSignal,
+  { chunks, ...upload }: Upload,
+): Promise<IntakeReport> {
+  const { source } = upload;
+  // Records get no zone that the caller's key does not open.
+  const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;
+  try {
+    const report = await takeInEvents(chunks, {
+      ...upload,
+      turns,
+      store,
+      now,
+      retentionMs,
+      signal,
+      onCutTexts: (texts) => metrics.cutTexts.inc({ source }, texts),
+      onUnknownIp: () => metrics.unknownIps.inc({ source }),
+      ...(admit === undefined ? {} : { admit }),
+      ...(mapping === undefined ? {} : { mapping }),
+    });
+    countIntake(metrics, source, mapping?.name, report);
+    return report;
+  } catch (error) {
+    // A client that goes away looks like one whose body is broken.
+    signal.throwIfAborted();
+    if (error instanceof IntakeError) countIntake(metrics, source, mapping?.name, error.report);
+    throw asIntakeProblem(error);
+  }
+}
+
 /**
  * `POST /ingest/events`: events, or records of another product, of any number as NDJSON or one JSON array. 202 means that all accepted
  * events are durable.
  */
-export async function ingestEventsRoutes(
-  app: FastifyInstance,
-  { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping: threads }: IngestEventsRoutesOptions,
-): Promise<void> {
+export async function ingestEventsRoutes(app: FastifyInstance, options: IngestEventsRoutesOptions): Promise<void> {
+  const { maxBytes, bodies, mapping: threads } = options;
   // The body streams, and waits while the store is behind.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -150,34 +192,16 @@ export async function ingestEventsRoutes(
     const { source, areLines, named } = queryOf(request.query, threads);
     const signal = hangUpSignal(reply.raw);
     const mapping = mappingOf(named, caller, threads);
-    // Records get no zone that the caller's key does not open.
-    const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;
     using memory = bodies.open(request);
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, memory, bodies.deadlineMs);
-    try {
-      const report = await takeInEvents(decompressed(body, uploadEncoding(request.headers['content-encoding']), { memory }), {
-        turns,
-        memory,
-        store,
-        source,
-        now,
-        retentionMs,
-        areLines,
-        isJson: source === 'file' || isJsonType(bodyTypeOf(request.headers['content-type']) ?? ''),
-        maxBytes: maxBytes,
-        signal,
-        onCutTexts: (texts) => metrics.cutTexts.inc({ source }, texts),
-        onUnknownIp: () => metrics.unknownIps.inc({ source }),
-        ...(admit === undefined ? {} : { admit }),
-        ...(mapping === undefined ? {} : { mapping }),
-      });
-      countIntake(metrics, source, mapping?.name, report);
-      return await reply.code(202).send(report);
-    } catch (error) {
-      // A client that goes away looks like one whose body is broken.
-      signal.throwIfAborted();
-      if (error instanceof IntakeError) countIntake(metrics, source, mapping?.name, error.report);
-      throw asIntakeProblem(error);
-    }
+    const report = await takeInUpload(options, caller, mapping, signal, {
+      chunks: decompressed(body, uploadEncoding(request.headers['content-encoding']), { memory }),
+      memory,
+      source,
+      areLines,
+      isJson: source === 'file' || isJsonType(bodyTypeOf(request.headers['content-type']) ?? ''),
+      maxBytes,
+    });
+    return await reply.code(202).send(report);
   });
 }

@@ -5,11 +5,9 @@ import type { BulkItems, EnvelopeFault, TakenApart } from '../../../ingest/doors
 import { PlacedRecords } from '../../../ingest/doors/placed-records.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
 import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
-import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
-import { IntakeError, type IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import type { InputMapping } from '../../../ingest/upload/record-input.ts';
 import { callerOf, type KeyPlace } from '../../auth/access.ts';
-import { uploadZoneGuard } from '../../auth/upload-zone-guard.ts';
 import { type HeldBody, ROOM_MS } from '../../http/body-memory.ts';
 import { uploadEncoding } from '../../http/content-negotiation.ts';
 import { errorAnswerIn, type ShapedProblem } from '../../http/error-answers.ts';
@@ -17,7 +15,7 @@ import { hangUpSignal } from '../../http/interruption.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { DOOR_BODY_BYTES, decodedBody } from '../../http/request-body.ts';
 import { readQuery } from '../../http/request-parameters.ts';
-import { asIntakeProblem, countIntake, type IngestEventsRoutesOptions, mappingOf, recordReaders } from '../ingest-events.ts';
+import { type IngestEventsRoutesOptions, mappingOf, recordReaders, takeInUpload } from '../ingest-events.ts';
 
 export type DoorOptions = Omit<IngestEventsRoutesOptions, 'maxBytes'>;
 
@@ -131,34 +129,13 @@ export class DoorIntake {
   }
 
   async #store({ records, items }: TakenApart, held: HeldBody, request: FastifyRequest, reply: FastifyReply): Promise<DoorOutcome> {
-    const { turns, store, now, retentionMs, metrics } = this.#options;
-    const signal = hangUpSignal(reply.raw);
-    const caller = callerOf(request);
-    const mapping = this.#mappingOf(request);
-    // Records get no zone that the caller's key does not open.
-    const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;
-    try {
-      const report = await takeInEvents(bytesOf(records), {
-        turns,
-        store,
-        source: 'http',
-        now,
-        retentionMs,
-        splitter: (converter) => new PlacedRecords(records, converter),
-        signal,
-        onCutTexts: (texts) => metrics.cutTexts.inc({ source: 'http' }, texts),
-        onUnknownIp: () => metrics.unknownIps.inc({ source: 'http' }),
-        memory: held,
-        ...(admit === undefined ? {} : { admit }),
-        ...(mapping === undefined ? {} : { mapping }),
-      });
-      countIntake(metrics, 'http', mapping?.name, report);
-      return { records: records.count, items: items ?? null, report, refusal: refusalOf(report) };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof IntakeError) countIntake(metrics, 'http', mapping?.name, error.report);
-      throw asIntakeProblem(error);
-    }
+    const report = await takeInUpload(this.#options, callerOf(request), this.#mappingOf(request), hangUpSignal(reply.raw), {
+      chunks: bytesOf(records),
+      source: 'http',
+      splitter: (converter) => new PlacedRecords(records, converter),
+      memory: held,
+    });
+    return { records: records.count, report, refusal: refusalOf(report), items: items ?? null };
   }
 }
 

@@ -12,14 +12,8 @@ function uaOf(members: string, record: string): unknown {
 }
 
 /** Every kind of value that a record can have, as it is written; null: the member is not there. */
-const KINDS = {
-  absent: null,
-  null: 'null',
-  text: '"Ab-c:80"',
-  'empty text': '""',
-  dash: '"-"',
-  'n/a': '"n/A"',
-  escapes: '"a\\u00e9\\n\\"\\ud83d\\ude00"',
+/** Numbers as they are written, which is how a text of the event has them. */
+const NUMBERS = {
   number: '12',
   'negative zero': '-0',
   'large number': '12345678901234567890',
@@ -29,6 +23,17 @@ const KINDS = {
   'zeros behind the point': '2.0',
   'an exponent that changes nothing': '12e0',
   tiny: '0.0000001',
+} as const;
+
+const KINDS = {
+  absent: null,
+  null: 'null',
+  text: '"Ab-c:80"',
+  'empty text': '""',
+  dash: '"-"',
+  'n/a': '"n/A"',
+  escapes: '"a\\u00e9\\n\\"\\ud83d\\ude00"',
+  ...NUMBERS,
   true: 'true',
   false: 'false',
   'empty list': '[]',
@@ -42,18 +47,6 @@ type Kind = keyof typeof KINDS;
 const LIST = 'rejected: ua is a list of 2: a text, a number, true or false is required';
 const OBJECT = 'rejected: ua is an object with "x": a text, a number, true or false is required';
 
-/** Numbers as they are written, which is how a text of the event has them. */
-const NUMBERS = {
-  number: '12',
-  'negative zero': '-0',
-  'large number': '12345678901234567890',
-  'past 2^53': '9007199254740993',
-  fraction: '0.30000000000000004',
-  exponent: '1e400',
-  'zeros behind the point': '2.0',
-  'an exponent that changes nothing': '12e0',
-  tiny: '0.0000001',
-};
 const SCALARS = { text: 'Ab-c:80', escapes: 'aé\n"😀', true: 'true', false: 'false', ...NUMBERS };
 const NESTED = { list: LIST, object: OBJECT };
 
