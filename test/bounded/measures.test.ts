@@ -5,6 +5,7 @@ import { faults } from './measures.ts';
 const QUIET = {
   turnMs: 5,
   turnDuring: '',
+  slowness: 0.5,
   peakMemoryMib: 300,
   interruptedMs: 0,
   interruptedStatement: '',
@@ -22,7 +23,13 @@ const broken: Measured = { ...quiet, outcomes: [{ kind: 'rows', end: 'broken', s
 
 test.each<readonly [what: string, Measured, readonly string[]]>([
   ['nothing past a limit', quiet, []],
-  ['a fall', slowTurn, ['main thread: 101 ms, allowed 100; 1 POST /a']],
+  ['a fall', slowTurn, ['main thread: 101 ms (slowness 0.5), allowed 100; 1 POST /a']],
+  ['a fall that is the slow processor', { ...quiet, readings: { ...QUIET, turnMs: 199, slowness: 2 } }, []],
+  [
+    'a fall on a slow processor',
+    { ...quiet, readings: { ...QUIET, turnMs: 201, slowness: 2 } },
+    ['main thread: 201 ms (slowness 2.0), allowed 100; '],
+  ],
   ['too much memory', { ...quiet, readings: { ...QUIET, peakMemoryMib: 2_505 } }, ['memory: 2505 MiB, allowed 2504; ']],
   ['a statement that goes on', { ...quiet, readings: { ...QUIET, interruptedMs: 5_001 } }, ['interrupt: 5001 ms, allowed 5000; ']],
   ['an answer 500', answered('rows', 500), ['status 500: 1, allowed 0; rows: 500  ']],

@@ -6,7 +6,7 @@ import type { RequestKind } from './requests.ts';
 
 export type Measure = 'main thread' | 'memory' | 'status 500' | 'connection' | 'interrupt';
 
-/** The most of each measure: milliseconds of CPU time, MiB, answers. */
+/** The most of each measure: milliseconds of CPU time (of the main thread more on a slower processor), MiB, answers. */
 export const LIMITS: Readonly<Record<Measure, number>> = {
   'main thread': 100,
   memory: residentMb(loadConfig({}).memoryLimitMb),
@@ -36,7 +36,11 @@ function values({ readings, outcomes, defects }: Measured): Readonly<Record<Meas
   const undocumented = outcomes.filter((outcome) => !isDocumented(outcome));
   const lines = (found: typeof outcomes): string => found.map(({ kind, status, told }) => `${kind}: ${status} ${told}`).join('\n');
   return {
-    'main thread': { amount: readings.turnMs, shown: `${readings.turnMs.toFixed(0)} ms`, of: readings.turnDuring },
+    'main thread': {
+      amount: readings.turnMs / Math.max(1, readings.slowness),
+      shown: `${readings.turnMs.toFixed(0)} ms (slowness ${readings.slowness.toFixed(1)})`,
+      of: readings.turnDuring,
+    },
     memory: { amount: readings.peakMemoryMib, shown: `${readings.peakMemoryMib.toFixed(0)} MiB`, of: '' },
     'status 500': { amount: undocumented.length, shown: String(undocumented.length), of: `${lines(undocumented)} ${defects.join('\n')}` },
     connection: { amount: broken.length, shown: String(broken.length), of: lines(broken) },

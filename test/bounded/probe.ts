@@ -14,6 +14,8 @@ export interface Readings {
   readonly turnMs: number;
   /** The requests that were under way then. */
   readonly turnDuring: string;
+  /** How long this processor takes for the same work, in multiples of the time of the processor for which the limit is written. */
+  readonly slowness: number;
   /** MiB. */
   readonly peakMemoryMib: number;
   /** Milliseconds of CPU time of the process from the first interrupt of a statement until it ended, or until now, at most. */
@@ -32,6 +34,10 @@ export interface ProbeRequest {
 export type ProbeReply = { readonly id: number } & ({ readonly readings: Readings } | { readonly error: string });
 
 const LOOK_EVERY_MS = 5;
+/** A text for JSON.parse, and the milliseconds that it takes on the processor for which the limits are written. */
+const REFERENCE_TEXT = JSON.stringify(Array.from({ length: 2_000 }, (_, nth) => ({ a: nth, b: `text ${nth}`, c: [1, 2, 3] })));
+const REFERENCE_MS = 0.6;
+const REFERENCE_ROUNDS = 20;
 const SHOWN_CHARACTERS = 200;
 
 interface Statement {
@@ -94,12 +100,24 @@ function reset(): void {
   }
 }
 
+/** Machines differ, and one and the same from minute to minute, by 2 and more. The best of some rounds is not one beside another program. */
+function slowness(): number {
+  let bestMs = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < REFERENCE_ROUNDS; round += 1) {
+    const beganMs = performance.now();
+    JSON.parse(REFERENCE_TEXT);
+    bestMs = Math.min(bestMs, performance.now() - beganMs);
+  }
+  return bestMs / REFERENCE_MS;
+}
+
 function read(): Readings {
   look();
   for (const statement of statements.values()) noteInterrupt(statement);
   return {
     turnMs: turn.ms,
     turnDuring: turn.during,
+    slowness: slowness(),
     peakMemoryMib: peakMemoryMib(),
     interruptedMs: interrupted.ms,
     interruptedStatement: interrupted.statement,
