@@ -64,16 +64,33 @@ export async function beginAnswer(answer: AnswerToSend): Promise<Buffer | Readab
   }
 }
 
-async function* goOn(first: Buffer, rest: AsyncGenerator<Buffer, Buffer, void>): AsyncGenerator<Buffer, void, void> {
-  try {
-    yield first;
-    for (let next = await rest.next(); ; next = await rest.next()) {
-      yield next.value;
-      if (next.done === true) return;
-    }
-  } finally {
-    await rest.return(first);
-  }
+/**
+ * The first write, and then the rest. It is no generator: where a client goes away before anything is read, the `finally` of a generator
+ * that has not begun never runs, and `rest` would keep its files and readings.
+ */
+function goOn(first: Buffer, rest: AsyncGenerator<Buffer, Buffer, void>): AsyncIterableIterator<Buffer> {
+  let unread: Buffer | undefined = first;
+  let isOver = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (unread !== undefined) {
+        const value = unread;
+        unread = undefined;
+        return { value, done: false };
+      }
+      if (isOver) return { value: undefined, done: true };
+      const { value, done } = await rest.next();
+      isOver = done === true;
+      return { value, done: false };
+    },
+    async return() {
+      await rest.return(first);
+      return { value: undefined, done: true };
+    },
+  };
 }
 
 /** The reason of an abort when the client stopped reading. */

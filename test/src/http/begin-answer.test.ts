@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -68,6 +69,27 @@ describe('an answer', () => {
     const chunks = await fetch(long.url);
     expect([chunks.headers.get('transfer-encoding'), (await chunks.text()).length]).toEqual(['chunked', WRITE_BYTES + 1]);
     await expect.poll(() => long.outcomes).toEqual(['sent']);
+  });
+
+  test('whose body is given up before anybody read of it gives back what it holds', async () => {
+    const { promise: given, resolve: giveBack } = Promise.withResolvers<string>();
+    const app = fastify();
+    onTestFinished(() => app.close());
+    app.get('/', async (_request, reply) => {
+      const read = async function* (): AsyncGenerator<readonly AnswerPart[]> {
+        try {
+          yield* endless();
+        } finally {
+          giveBack('given back');
+        }
+      };
+      const body = await beginAnswer({ turns: new MainThreadTurns(), response: reply.raw, read });
+      (body as Readable).destroy();
+      return 'something else';
+    });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    expect(await (await fetch(url)).text()).toBe('something else');
+    expect(await given).toBe('given back');
   });
 
   test('that fails before its first byte is an error with a body', async () => {
