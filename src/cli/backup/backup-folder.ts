@@ -4,7 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { CATALOG_FILE, refuseLinks, SEGMENTS_FOLDER, syncFolder, writersBeside } from '../../../store/data-folder.ts';
 import { type BackupCatalog, readBackupCatalog } from '../../../store/embedded/backup/catalog-copy.ts';
 import { sizeFaultOf } from '../../../store/embedded/catalog/start-checks.ts';
-import { SQLITE_BESIDES, TEMPORARY, writtenFile } from '../../../store/embedded/segment/file-names.ts';
+import { TEMPORARY, writtenFile } from '../../../store/embedded/segment/file-names.ts';
+import { SQLITE_BESIDES } from '../../../store/set-aside.ts';
 import { CommandFailed } from '../command.ts';
 
 /** A file of a backup, as the program names it. */

@@ -1,9 +1,9 @@
 import { rm, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { damageIn } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasItsState, isBackup, markAsBackup } from '../catalog/row-checksums.ts';
-import { damageIn } from '../runtime/sqlite-transaction.ts';
 
 /** A file of the segments folder, as a copy of the catalog names it. */
 export interface NamedFile {

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
 import { inUseError } from '../../data-folder.ts';
+import { damageIn, inTransaction, isDamage, isSqliteError } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import { hasEmptyJournals } from '../journal/empty-journal-table.ts';
-import { damageIn, inTransaction, isDamage, isSqliteError } from '../runtime/sqlite-transaction.ts';
 import { MIGRATIONS, OLDEST_VERSION } from './migrations.ts';
 import { writeStateChecksum } from './row-checksums.ts';
 

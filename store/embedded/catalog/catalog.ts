@@ -1,8 +1,8 @@
 import { backup, type DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { SourceOffset } from '../../event-store.ts';
+import { CommitInDoubtError, damageIn, inTransaction } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import { type EmptyJournal, EmptyJournalTable } from '../journal/empty-journal-table.ts';
-import { CommitInDoubtError, damageIn, inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
 import { CATALOG_REPAIR, type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';

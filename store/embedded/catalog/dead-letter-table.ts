@@ -1,13 +1,10 @@
-import { existsSync, renameSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { wholeNumberIn } from '../../../query/integer-ranges.ts';
 import type { DeadLetter, DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../../dead-letter.ts';
 import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
 import { RECORDS_SHARE, recordCostOf } from '../../dead-letter-shares.ts';
+import { inTransaction } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
-import { inTransaction } from '../runtime/sqlite-transaction.ts';
-import { SQLITE_BESIDES, setAsideName } from '../segment/file-names.ts';
 import { DeadLetterShares } from './dead-letter-quota.ts';
 
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -43,17 +40,6 @@ const SCHEMA = `
 export function deadLetterError(file: string, error: unknown): StoreError {
   const what = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: ${(error as Error).message}`;
   return new StoreError('folder_unusable', what, { cause: error });
-}
-
-/** Gives the damaged file of a table and what belongs to it other names, and returns that of the file. */
-export function setFileAside(file: string): string {
-  const setAside = join(dirname(file), setAsideName(basename(file), Date.now()));
-  for (const suffix of [...SQLITE_BESIDES, '']) {
-    if (existsSync(`${file}${suffix}`)) {
-      renameSync(`${file}${suffix}`, `${setAside}${suffix}`);
-    }
-  }
-  return setAside;
 }
 
 /** A letter on its way into the table. */

@@ -3,8 +3,9 @@ import { WorkerPool } from '../../../work/worker-pool.ts';
 import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../dead-letter.ts';
 import { QUOTA_USED_UP } from '../../dead-letter-shares.ts';
 import type { StoreLogger } from '../../event-store.ts';
-import { isDamage } from '../runtime/sqlite-transaction.ts';
-import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter, setFileAside } from './dead-letter-table.ts';
+import { setFileAside } from '../../set-aside.ts';
+import { isDamage } from '../../sqlite-transaction.ts';
+import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
 
 /** Letters and bytes that go to the thread, or come from it, at a time; a single letter may have more bytes. */
 const ORDER_LETTERS = 500;

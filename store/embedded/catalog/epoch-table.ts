@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import { inTransaction } from '../../sqlite-transaction.ts';
 import { writeStateChecksum } from './row-checksums.ts';
 
 /** What one start of the store gave, until the next one. A copy of the folder that is started elsewhere gives events of another epoch. */

@@ -2,8 +2,9 @@ import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DEAD_LETTER_FILE, JOURNAL_FOLDER } from '../../data-folder.ts';
-import { inTransaction, isDamage } from '../runtime/sqlite-transaction.ts';
-import { DeadLetterTable, deadLetterError, type NewDeadLetter, setFileAside } from './dead-letter-table.ts';
+import { setFileAside } from '../../set-aside.ts';
+import { inTransaction, isDamage } from '../../sqlite-transaction.ts';
+import { DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
 
 /** A step from one version of the data folder to the next. */
 interface Migration {

@@ -2,11 +2,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
 import type { CheckLine } from '../../event-store.ts';
+import { setAsideAt } from '../../set-aside.ts';
 import { checkBlobFile } from '../blob/blob-file-reader.ts';
 import type { FileToCheck } from '../integrity/changed-bytes.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { journalFileNames, setAsideAt } from '../segment/file-names.ts';
+import { journalFileNames } from '../segment/file-names.ts';
 import type { Segment } from '../segment/segment.ts';
 import { rangesOf, unpackBlocks } from '../segment/segment-blocks.ts';
 

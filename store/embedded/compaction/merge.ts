@@ -1,9 +1,9 @@
 import { segmentRows } from '../../../sql/events-relation.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
+import { CommitInDoubtError } from '../../sqlite-transaction.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { isOutOfMemory, StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
-import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import { stemOfMerge } from '../segment/file-names.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { type PartitionZone, planPartition } from '../segment/segment-plan.ts';

@@ -1,5 +1,6 @@
 import { syncFolder } from '../../data-folder.ts';
 import type { StoreLogger } from '../../event-store.ts';
+import { CommitInDoubtError } from '../../sqlite-transaction.ts';
 import { indexChecksum } from '../blob/blob-file-reader.ts';
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
@@ -7,7 +8,6 @@ import type { Memtable } from '../memtable/memtable.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { mayPass } from '../runtime/file-fault.ts';
 import { removeFiles } from '../runtime/file-output.ts';
-import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import { blobFileName, nameOfLost, stemOfFlush } from '../segment/file-names.ts';
 import { NewFile } from '../segment/new-file.ts';

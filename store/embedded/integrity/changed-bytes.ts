@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
+import { damageIn } from '../../sqlite-transaction.ts';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
-import { damageIn } from '../runtime/sqlite-transaction.ts';
 import { blocksOf, changeIn, type FileRange, packBlocks } from '../segment/segment-blocks.ts';
 
 /** Ranges of a file to compare with their checksums. */

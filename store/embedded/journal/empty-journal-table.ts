@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import { inTransaction } from '../../sqlite-transaction.ts';
 import type { Journal } from './journal.ts';
 
 /** A journal in the catalog none of whose events is new. */

@@ -1,6 +1,6 @@
 import { copyFile, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setAsideAt, setAsideName } from '../segment/file-names.ts';
+import { setAsideAt, setAsideName } from '../../set-aside.ts';
 
 /** A program that is killed again and again leaves a torn journal each time. */
 export const MAX_DAMAGED_BYTES = 1024 ** 3;

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { AppendReceipt, EventBatch } from '../../event-store.ts';
 import { bytesOfBatch, fittingBatches, mergeBatches } from '../../merged-batches.ts';
+import { CommitInDoubtError } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
 import type { EpochTable } from '../catalog/epoch-table.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
-import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { Loader } from './memtable-loader.ts';
 
 const RETRY_DELAY_MS = 200;

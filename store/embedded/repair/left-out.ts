@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type DataFolder, syncFolder } from '../../data-folder.ts';
-import { journalFileNames, SQLITE_BESIDES } from '../segment/file-names.ts';
+import { SQLITE_BESIDES } from '../../set-aside.ts';
+import { journalFileNames } from '../segment/file-names.ts';
 
 /**
  * The files that a repair leaves out. They are moved into a folder `left-out-<time>` of DATA_DIR, in the places that they had there,

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { type DataFolder, syncFolder } from '../../data-folder.ts';
+import { SQLITE_BESIDES } from '../../set-aside.ts';
 import { StoreError } from '../../store-error.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { inspectCatalogDatabase, openCatalogDatabase } from '../catalog/catalog-database.ts';
@@ -11,7 +12,7 @@ import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import { syncFile } from '../runtime/file-output.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { nameOfLost, SQLITE_BESIDES, type WrittenFile } from '../segment/file-names.ts';
+import { nameOfLost, type WrittenFile } from '../segment/file-names.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import type { UnreadableSegment } from './file-content.ts';
 import { type FoundFiles, findFiles, type KnownFiles } from './found-files.ts';

@@ -37,17 +37,6 @@ export function isRecycled(name: string): boolean {
   return name.startsWith(RECYCLED);
 }
 
-/** The name under which a damaged file is set aside, at a time in Unix milliseconds: nothing reads it there. */
-export function setAsideName(name: string, atMs: number): string {
-  return `damaged-${atMs}-${name}`;
-}
-
-/** When a file was set aside, in Unix milliseconds; undefined for other files. */
-export function setAsideAt(name: string): number | undefined {
-  const [, atMs] = /^damaged-(\d+)-/.exec(name) ?? [];
-  return atMs === undefined ? undefined : Number(atMs);
-}
-
 /** Begins the names of what a flush up to a journal writes. */
 export function stemOfFlush(journal: number, nowMs: number): string {
   return `j${journal}-${nowMs.toString(36)}`;
@@ -80,9 +69,6 @@ export function nameOfLost(journal: number): string {
 export function nameOfLostBlobFile(journal: number): string {
   return blobFileName(`j${journal}-lost`);
 }
-
-/** The endings of what SQLite keeps beside a database: the index of its write-ahead log, and that log. */
-export const SQLITE_BESIDES = ['-shm', '-wal'] as const;
 
 /** The ending of files that are not whole yet. A start takes them for what a crash left. */
 export const TEMPORARY = '.tmp';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
-import { CommitInDoubtError } from '../../../../store/embedded/runtime/sqlite-transaction.ts';
+import { CommitInDoubtError } from '../../../../store/sqlite-transaction.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { embeddedStoreIn } from '../embedded-store-in.ts';

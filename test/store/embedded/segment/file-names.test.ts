@@ -11,13 +11,12 @@ import {
   nameOfLostBlobFile,
   recycledName,
   segmentFileName,
-  setAsideAt,
-  setAsideName,
   stemOfFlush,
   stemOfMerge,
   TEMPORARY,
   writtenFile,
 } from '../../../../store/embedded/segment/file-names.ts';
+import { setAsideAt, setAsideName } from '../../../../store/set-aside.ts';
 
 const AT_MS = Date.UTC(2026, 10, 3, 9);
 const OF_FLUSH = segmentFileName(stemOfFlush(12, AT_MS), 0);

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { inTransaction } from '../../../../store/embedded/runtime/sqlite-transaction.ts';
+import { inTransaction } from '../../store/sqlite-transaction.ts';
 
 function databaseOfNumbers() {
   const database = new DatabaseSync(':memory:');
