@@ -50,6 +50,12 @@ export function groupKey(values: readonly GroupValue[]): string {
   return JSON.stringify(values.map(({ text, sha256 }) => (sha256 === undefined ? text : [text, sha256])));
 }
 
+/** The values of a text that {@link groupKey} made. */
+export function groupValues(key: string): readonly GroupValue[] {
+  const values: readonly (string | readonly [string, string])[] = JSON.parse(key);
+  return values.map((value) => (typeof value === 'string' ? { text: value } : { text: value[0], sha256: value[1] }));
+}
+
 /**
  * The id of an alert, 32 hex digits, from the rule, the values of its group and the begin of the window of its first hit: the same events
  * in the same order give the same alert, wherever and whenever they are counted.

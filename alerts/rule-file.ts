@@ -1,13 +1,13 @@
 import { readYaml, WrongMapping, type YamlMember, type YamlTree } from '../ingest/mapping/yaml-tree.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../query/durations.ts';
-import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../query/event-fields.ts';
+import { DIMENSIONS, type Dimension, GROUP_DIMENSIONS, type GroupDimension } from '../query/event-fields.ts';
 import { wholeNumberIn } from '../query/integer-ranges.ts';
 import type { Predicate, ZoneSelection } from '../query/plan/search-plan.ts';
 import { compileConditions } from '../query/request/compile-search.ts';
 import { InvalidSearchError } from '../query/request/request-errors.ts';
-import { parseSearchLine } from '../query/search-line.ts';
+import { type LineSearch, parseSearchLine } from '../query/search-line.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../query/zone-id.ts';
-import { type AlertRule, RULE_SEVERITIES, type RuleKind, USUAL_MAX_GROUPS } from './rule.ts';
+import { type AlertRule, RULE_SEVERITIES, type RuleKind, SHARE_UNIT, TIMES_UNIT, USUAL_MAX_GROUPS } from './rule.ts';
 
 /** The file of a rule is wrong. Each fault names its line, the member, the value and what is allowed. */
 export class WrongRule extends Error {
@@ -20,13 +20,40 @@ export class WrongRule extends Error {
   }
 }
 
-const MEMBERS = [
-  ...['name', 'zones', 'search', 'by', 'kind', 'field', 'at_least', 'window', 'quiet', 'hold', 'late', 'max_groups'],
-  ...['severity', 'labels', 'receivers'],
-] as const;
-type Member = (typeof MEMBERS)[number];
+type KindName = RuleKind['kind'];
 
-const KINDS: readonly RuleKind['kind'][] = ['count', 'distinct'];
+const KINDS: readonly KindName[] = ['count', 'distinct', 'ratio', 'more_than_before', 'new_value', 'silence'];
+
+const WITH_WINDOWS: readonly KindName[] = ['count', 'distinct', 'ratio', 'more_than_before'];
+const WITH_EVENTS: readonly KindName[] = [...WITH_WINDOWS, 'new_value'];
+
+/** The members of a rule, and the kinds that they go with. */
+const MEMBERS = {
+  name: KINDS,
+  zones: KINDS,
+  search: WITH_EVENTS,
+  by: WITH_WINDOWS,
+  kind: KINDS,
+  field: ['distinct', 'new_value'],
+  part: ['ratio'],
+  share: ['ratio'],
+  at_least: WITH_WINDOWS,
+  times: ['more_than_before'],
+  before: ['more_than_before'],
+  for: ['new_value', 'silence'],
+  window: WITH_WINDOWS,
+  quiet: KINDS,
+  hold: WITH_WINDOWS,
+  late: WITH_WINDOWS,
+  max_groups: WITH_EVENTS,
+  severity: KINDS,
+  labels: KINDS,
+  receivers: KINDS,
+} as const satisfies Readonly<Record<string, readonly KindName[]>>;
+
+type Member = keyof typeof MEMBERS;
+
+const MEMBER_NAMES = Object.keys(MEMBERS).join(', ');
 
 /** What the numbers of a rule may be, both ends included. Times are milliseconds. */
 export const RULE_LIMITS = {
@@ -36,6 +63,15 @@ export const RULE_LIMITS = {
   atLeast: { min: 1, max: 1_000_000_000 },
   /** All values of a window are held until there are so many. */
   distinctValues: { min: 1, max: 10_000 },
+  /** How many windows before one are compared with it. */
+  before: { min: 1, max: 100 },
+  /** In hundredths. */
+  times: { min: TIMES_UNIT, max: 1_000 * TIMES_UNIT },
+  /** In hundredths of a percent. */
+  share: { min: 1, max: SHARE_UNIT },
+  /** For how long a value has not come, and a zone had no event. */
+  newFor: { min: HOUR_MS, max: 365 * DAY_MS },
+  silentFor: { min: 5 * MINUTE_MS, max: DAY_MS - HOUR_MS },
   hold: { min: 1, max: 1_000 },
   maxGroups: { min: 2, max: 500_000 },
   by: 3,
@@ -50,7 +86,7 @@ const NAME_FORM = '1 to 64 letters, digits, dots, dashes and underscores, a lett
 export function readRule(text: string): AlertRule {
   const tree = yamlOf(text);
   if (tree.kind !== 'map') {
-    throw new WrongRule([`line ${tree.line}: the rule is a ${tree.kind}; allowed: ${MEMBERS.join(', ')}, each with its value`]);
+    throw new WrongRule([`line ${tree.line}: the rule is a ${tree.kind}; allowed: ${MEMBER_NAMES}, each with its value`]);
   }
   const reader = new RuleReader(tree.members);
   const rule = reader.rule();
@@ -82,21 +118,27 @@ class RuleReader {
   constructor(members: readonly YamlMember[]) {
     this.#members = new Map(members.map((member) => [member.key, member]));
     for (const { key, line } of members) {
-      if (MEMBERS.every((name) => name !== key)) {
-        this.faults.push(`line ${line}: ${JSON.stringify(key)} is not a member of a rule; allowed: ${MEMBERS.join(', ')}`);
+      if (!Object.hasOwn(MEMBERS, key)) {
+        this.faults.push(`line ${line}: ${JSON.stringify(key)} is not a member of a rule; allowed: ${MEMBER_NAMES}`);
       }
     }
   }
 
   rule(): AlertRule {
     const { window, quiet, late, hold, maxGroups, labels, receivers } = RULE_LIMITS;
+    const name = this.#required('name', NAME_FORM, (text) => (NAME.test(text) ? text : null)) ?? '';
+    const kindName = this.#required('kind', KINDS.join(', '), (text) => oneOf(text, KINDS));
+    if (kindName !== null) this.#refuseMembersOfOthers(kindName);
+    const kind = this.#kind(kindName ?? 'count');
+    const hasWindows = WITH_WINDOWS.includes(kind.kind);
     return {
-      name: this.#required('name', NAME_FORM, (text) => (NAME.test(text) ? text : null)) ?? '',
+      name,
       zones: this.#zones(),
-      where: this.#where(),
-      by: this.#by(),
-      kind: this.#kind(),
-      windowMs: this.#time('window', null, window),
+      ...this.#conditions('search'),
+      by: this.#by(kind),
+      kind,
+      // What is found in a minute is a hit of that minute.
+      windowMs: hasWindows ? this.#time('window', null, window) : MINUTE_MS,
       quietMs: this.#time('quiet', 30 * MINUTE_MS, quiet),
       hold: this.#number('hold', 1, hold),
       lateMs: this.#time('late', DAY_MS, late),
@@ -105,6 +147,14 @@ class RuleReader {
       labels: this.#labels(labels),
       receivers: this.#texts('receivers', receivers, NAME_FORM, (text) => (NAME.test(text) ? text : null)),
     };
+  }
+
+  #refuseMembersOfOthers(kind: KindName): void {
+    for (const [key, kinds] of Object.entries<readonly KindName[]>(MEMBERS)) {
+      const member = this.#members.get(key);
+      if (member === undefined || kinds.includes(kind)) continue;
+      this.faults.push(`line ${member.line}: ${key} does not go with kind ${kind}; allowed: with kind ${kinds.join(', ')}`);
+    }
   }
 
   #refuse(value: YamlTree, member: Member, allowed: string): null {
@@ -168,19 +218,42 @@ class RuleReader {
     return zones.toSorted((one, other) => one - other);
   }
 
-  #by(): readonly GroupDimension[] {
+  #by(kind: RuleKind): readonly GroupDimension[] {
+    if (kind.kind === 'silence') return ['shieldZoneId'];
+    if (kind.kind === 'new_value') return ['shieldZoneId', kind.field];
     return this.#texts('by', RULE_LIMITS.by, GROUP_DIMENSIONS.join(', '), (text) => oneOf(text, GROUP_DIMENSIONS));
   }
 
-  #kind(): RuleKind {
-    const kind = this.#required('kind', KINDS.join(', '), (text) => oneOf(text, KINDS)) ?? 'count';
-    if (kind === 'count') {
-      const field = this.#members.get('field');
-      if (field !== undefined) this.faults.push(`line ${field.line}: field does not go with kind count; allowed: with kind distinct`);
-      return { kind, atLeast: this.#number('at_least', null, RULE_LIMITS.atLeast) };
+  #kind(kind: KindName): RuleKind {
+    const { atLeast, distinctValues, share, times, before, newFor, silentFor } = RULE_LIMITS;
+    switch (kind) {
+      case 'count':
+        return { kind, atLeast: this.#number('at_least', null, atLeast) };
+      case 'distinct':
+        return { kind, field: this.#field(), atLeast: this.#number('at_least', null, distinctValues) };
+      case 'ratio': {
+        if (!this.#members.has('part')) this.faults.push('line 1: part is missing; allowed: a search, as in search');
+        const read = (text: string) => (text.endsWith('%') ? hundredthsIn(text.slice(0, -1), share) : null);
+        const found = this.#required('share', 'a percentage from 0.01% to 100%, with two decimals at most', read) ?? share.max;
+        return { kind, part: this.#conditions('part').where, share: found, atLeast: this.#number('at_least', null, atLeast) };
+      }
+      case 'more_than_before': {
+        const allowed = `a number from ${times.min / TIMES_UNIT} to ${times.max / TIMES_UNIT}, with two decimals at most`;
+        const found = this.#required('times', allowed, (text) => hundredthsIn(text, times)) ?? times.max;
+        const windows = this.#number('before', USUAL_BEFORE, before);
+        return { kind, atLeast: this.#number('at_least', null, atLeast), times: found, before: windows };
+      }
+      case 'new_value':
+        return { kind, field: this.#field(), forMs: this.#time('for', 3 * DAY_MS, newFor) };
+      case 'silence':
+        return { kind, forMs: this.#time('for', null, silentFor) };
+      default:
+        return kind satisfies never;
     }
-    const field = this.#required('field', DIMENSIONS.join(', '), (text) => oneOf(text, DIMENSIONS)) ?? 'ip';
-    return { kind, field, atLeast: this.#number('at_least', null, RULE_LIMITS.distinctValues) };
+  }
+
+  #field(): Dimension {
+    return this.#required('field', DIMENSIONS.join(', '), (text) => oneOf(text, DIMENSIONS)) ?? 'ip';
   }
 
   #labels(most: number): Readonly<Record<string, string>> {
@@ -195,28 +268,42 @@ class RuleReader {
   }
 
   /** The conditions of a search line, or of the members `query`, `filters` and `exclude` of a search. */
-  #where(): Predicate {
-    const value = this.#members.get('search')?.value;
-    if (value === undefined) return { kind: 'everything' };
-    const search = value.kind === 'text' ? this.#searchOfLine(value) : jsonOf(value);
+  #conditions(member: 'search' | 'part'): { readonly search: LineSearch; readonly where: Predicate } {
+    const value = this.#members.get(member)?.value;
+    if (value === undefined) return EVERYTHING;
+    const given = value.kind === 'text' ? this.#searchOfLine(member, value) : jsonOf(value);
     try {
-      return compileConditions(Buffer.from(JSON.stringify(search)));
+      const where = compileConditions(Buffer.from(JSON.stringify(given)));
+      const { query, filters, exclude } = given as Partial<LineSearch>;
+      return { search: { query: query ?? '', filters: filters ?? [], exclude: exclude ?? [] }, where };
     } catch (error) {
       if (!(error instanceof InvalidSearchError)) throw error;
-      for (const { field, message } of error.errors) this.faults.push(`line ${value.line}: search ${field} ${message}`);
-      return { kind: 'everything' };
+      for (const { field, message } of error.errors) this.faults.push(`line ${value.line}: ${member} ${field} ${message}`);
+      return EVERYTHING;
     }
   }
 
-  #searchOfLine({ text, line }: Text): object {
+  #searchOfLine(member: Member, { text, line }: Text): object {
     const search = parseSearchLine(text);
     if ('fault' in search) {
-      this.faults.push(`line ${line}: search, character ${search.position + 1}: ${search.fault}`);
+      this.faults.push(`line ${line}: ${member}, character ${search.position + 1}: ${search.fault}`);
       return {};
     }
     const { query, filters, exclude } = search;
     return { query, filters, exclude };
   }
+}
+
+const EVERYTHING = { search: { query: '', filters: [], exclude: [] }, where: { kind: 'everything' } } as const;
+
+/** So many windows before one are compared with it where a rule does not say it. */
+const USUAL_BEFORE = 12;
+
+/** Hundredths of a number with two decimals at most; null for another text, or one that is out of the bounds. */
+function hundredthsIn(text: string, { min, max }: { readonly min: number; readonly max: number }): number | null {
+  const [, whole = '', decimals = ''] = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(text) ?? [];
+  const hundredths = Number(whole + decimals.padEnd(2, '0'));
+  return whole !== '' && hundredths >= min && hundredths <= max ? hundredths : null;
 }
 
 function oneOf<T extends string>(text: string, words: readonly T[]): T | null {

@@ -1,6 +1,6 @@
 import type { FeedZones } from './feed-zones.ts';
 import { predicateCost } from './read-cost.ts';
-import type { Predicate } from './search-plan.ts';
+import type { Predicate, ZoneSelection } from './search-plan.ts';
 
 /** Which events a reader of the feed gets, and whether with their logs. */
 export interface WantedEvents {
@@ -53,6 +53,16 @@ export function wholeValues(predicate: Predicate): Predicate {
     default:
       return predicate satisfies never;
   }
+}
+
+/** What readers want together, and maybe more: the zones of all of them, and what one of their conditions matches. */
+export function wantedTogether(
+  readers: readonly { readonly zones: ZoneSelection; readonly where: Predicate }[],
+): Required<Pick<WantedEvents, 'where'>> & { readonly zones: ZoneSelection } {
+  const zones = readers.some((reader) => reader.zones === 'all')
+    ? 'all'
+    : [...new Set(readers.flatMap((reader) => reader.zones as number[]))];
+  return { zones, where: anyOf(readers.map(({ where }) => where)) };
 }
 
 /** The condition that one of these is met; `everything` where one of them is. */

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, type Registry } from 'prom-client';
+import { wantedTogether } from '../../query/plan/wanted-events.ts';
 import type { EventStore, FeedPage, FeedPosition, StoreLogger } from '../../store/event-store.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { SerialQueue } from '../../work/serial-queue.ts';
 import { levelRead } from '../http/metric-registry.ts';
 import { heartbeatFrame } from './tail-frames.ts';
-import { collectFrames, type PageReading, WatcherPage, wantedBy } from './tail-page.ts';
+import { collectFrames, type PageReading, WatcherPage } from './tail-page.ts';
 import type { TailWatcher } from './tail-watcher.ts';
 import { WorkSlices } from './tail-work.ts';
 
@@ -111,7 +112,7 @@ export class TailHub {
     const { store, logger } = this.#options;
     const { positions } = store;
     const readPage = () =>
-      store.readFeed({ ...wantedBy([watcher]), after: watcher.position, limit: CATCH_UP_EVENTS }, { signal: watcher.gone });
+      store.readFeed({ ...wantedTogether([watcher]), after: watcher.position, limit: CATCH_UP_EVENTS }, { signal: watcher.gone });
     try {
       for (let more = positions.compare(watcher.position, await positions.newest()) < 0; more; ) {
         // Reads wait for one another, because after a restart all clients come back at once.
@@ -165,7 +166,7 @@ export class TailHub {
     if (followers.length === 0 || after === undefined) return null;
     try {
       if (store.positions.compare(after, await store.positions.newest()) >= 0) return null;
-      const page = await store.readFeed({ ...wantedBy(followers), after, limit: PAGE_EVENTS });
+      const page = await store.readFeed({ ...wantedTogether(followers), after, limit: PAGE_EVENTS });
       await this.#slices.run(this.#deliver(followers, page));
       return page.more ? 0 : PACE_MS;
     } catch (error) {

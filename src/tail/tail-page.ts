@@ -1,6 +1,4 @@
 import { type MatchSubject, matchSubject } from '../../query/match/match-event.ts';
-import type { ZoneSelection } from '../../query/plan/search-plan.ts';
-import { anyOf, type WantedEvents } from '../../query/plan/wanted-events.ts';
 import type { FeedPage, FeedPositions } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { droppedFrame, eventData, eventFrame } from './tail-frames.ts';
@@ -92,19 +90,4 @@ function eventFrames(event: FeedEvent): EventFrames {
     frames.set(cursor, frame);
     return frame;
   };
-}
-
-/** Returns what all these watchers want together, and maybe more. */
-export function wantedBy(watchers: readonly TailWatcher[]): WantedEvents {
-  return { zones: zonesOf(watchers), where: anyOf(watchers.map(({ where }) => where)) };
-}
-
-/** Returns the zones of all these watchers together. */
-function zonesOf(watchers: readonly TailWatcher[]): ZoneSelection {
-  const zones = new Set<number>();
-  for (const watcher of watchers) {
-    if (watcher.zones === 'all') return 'all';
-    for (const zone of watcher.zones) zones.add(zone);
-  }
-  return [...zones];
 }

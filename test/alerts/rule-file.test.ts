@@ -19,6 +19,7 @@ describe('a rule', () => {
     expect(readRule(LEAST)).toEqual({
       name: 'logins',
       zones: 'all',
+      search: { query: '', filters: [], exclude: [] },
       where: { kind: 'everything' },
       by: [],
       kind: { kind: 'count', atLeast: 100 },
@@ -60,6 +61,41 @@ receivers: soc
       ...{ windowMs: 86_400_000, quietMs: 90_000, hold: 3, lateMs: 172_800_000, maxGroups: 500_000 },
       ...{ severity: 'critical', labels: { team: 'edge', level: '1' }, receivers: ['soc'] },
     });
+  });
+
+  const of = (members: string) => readRule(`name: a\nzones: all\n${members}\n`);
+
+  test.each([
+    ['kind: ratio\nsearch: url:~login\npart: action:blocked\nshare: 0.5%\nat_least: 20\nwindow: 5m', { share: 50, atLeast: 20 }],
+    ['kind: more_than_before\nat_least: 20\ntimes: 2.5\nwindow: 1h', { atLeast: 20, times: 250, before: 12 }],
+    ['kind: more_than_before\nat_least: 20\ntimes: 3\nbefore: 100\nwindow: 1h', { atLeast: 20, times: 300, before: 100 }],
+    ['kind: new_value\nfield: country', { field: 'country', forMs: 259_200_000 }],
+    ['kind: new_value\nfield: country\nfor: 1h', { field: 'country', forMs: 3_600_000 }],
+    ['kind: silence\nfor: 15m', { forMs: 900_000 }],
+  ])('of another kind has its numbers: %j', (members, kind) => {
+    expect(of(members).kind).toMatchObject(kind);
+  });
+
+  test('has its conditions as they are written, too', () => {
+    const clause = { field: 'action', op: 'eq', value: ['blocked'] };
+    expect(of('kind: count\nat_least: 1\nwindow: 5m\nsearch: action:blocked login').search).toEqual({
+      query: 'login',
+      filters: [clause],
+      exclude: [],
+    });
+    expect(of(`kind: count\nat_least: 1\nwindow: 5m\nsearch: {filters: [${JSON.stringify(clause)}]}`).search).toEqual({
+      ...{ query: '', filters: [clause], exclude: [] },
+    });
+    expect(of('kind: ratio\npart: action:blocked\nshare: 1%\nat_least: 1\nwindow: 5m')).toMatchObject({
+      ...{ where: { kind: 'everything' }, kind: { part: { kind: 'equals', column: 'action' } } },
+    });
+  });
+
+  test.each([
+    ['kind: new_value\nfield: country', ['shieldZoneId', 'country']],
+    ['kind: silence\nfor: 15m', ['shieldZoneId']],
+  ])('whose window is a minute has groups of its own: %j', (members, by) => {
+    expect(of(members)).toMatchObject({ by, windowMs: 60_000, hold: 1 });
   });
 
   test.each([
@@ -104,12 +140,25 @@ describe('a file that is wrong names the line, the value and what is allowed', (
     [LEAST.replace('all', '7.5'), 'line 2: zones is "7.5"; allowed: all, or zone ids'],
     [LEAST.replace('all', '[]'), 'line 2: zones is a list; allowed: all, or zone ids'],
     [LEAST.replace('all', '[7, 7]'), 'line 2: zones has 2 values; allowed: at most'],
-    [LEAST.replace('count', 'ratio'), 'line 3: kind is "ratio"; allowed: count, distinct'],
+    [LEAST.replace('count', 'rate'), 'line 3: kind is "rate"; allowed: count, distinct, ratio, more_than_before, new_value, silence'],
     [LEAST.replace('100', '0'), 'line 4: at_least is "0"; allowed: a whole number 1..1000000000'],
     [LEAST.replace('5m', '59s'), 'line 5: window is "59s"; allowed: a time from 1m to 1d, such as 90s, 5m, 1h or 2d'],
     [LEAST.replace('5m', '25h'), 'line 5: window is "25h"'],
     [LEAST.replace('window: 5m', 'quiet: 5m'), 'line 1: window is missing; allowed: a time from 1m to 1d'],
-    [`${LEAST}field: url`, 'line 6: field does not go with kind count; allowed: with kind distinct'],
+    [`${LEAST}field: url`, 'line 6: field does not go with kind count; allowed: with kind distinct, new_value'],
+    [`${LEAST}for: 1h`, 'line 6: for does not go with kind count; allowed: with kind new_value, silence'],
+    ['name: a\nzones: all\nkind: silence\nfor: 15m\nsearch: a', 'line 5: search does not go with kind silence; allowed: with kind count, '],
+    ['name: a\nzones: all\nkind: silence\nfor: 4m', 'line 4: for is "4m"; allowed: a time from 5m to 23h'],
+    [
+      'name: a\nzones: all\nkind: new_value\nfield: url\nwindow: 5m',
+      'line 5: window does not go with kind new_value; allowed: with kind count',
+    ],
+    [LEAST.replace('count', 'ratio'), 'line 1: part is missing; allowed: a search, as in search'],
+    [`${LEAST.replace('count', 'ratio')}part: "\\"a"\nshare: 5%`, 'line 6: part, character'],
+    [`${LEAST.replace('count', 'ratio')}part: a\nshare: 5`, 'line 7: share is "5"; allowed: a percentage from 0.01% to 100%'],
+    [`${LEAST.replace('count', 'ratio')}part: a\nshare: 0.001%`, 'line 7: share is "0.001%"'],
+    [LEAST.replace('count', 'more_than_before'), 'line 1: times is missing; allowed: a number from 1 to 1000'],
+    [`${LEAST.replace('count', 'more_than_before')}times: 0.99`, 'line 6: times is "0.99"; allowed: a number from 1 to 1000'],
     [LEAST.replace('count', 'distinct'), 'line 1: field is missing; allowed: feature, ruleId'],
     [
       `${LEAST.replace('count', 'distinct').replace('100', '10001')}field: url`,
@@ -143,5 +192,5 @@ test('times and numbers are taken up to their bounds', () => {
   const { window, atLeast } = RULE_LIMITS;
   expect(readRule(LEAST.replace('5m', '1m')).windowMs).toBe(window.min);
   expect(readRule(LEAST.replace('5m', '86400s')).windowMs).toBe(window.max);
-  expect(readRule(LEAST.replace('100', '1000000000')).kind.atLeast).toBe(atLeast.max);
+  expect(readRule(LEAST.replace('100', '1000000000')).kind).toEqual({ kind: 'count', atLeast: atLeast.max });
 });

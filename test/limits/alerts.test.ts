@@ -1,7 +1,8 @@
+import { MAX_ALERTS } from '../../alerts/alert-book.ts';
 import { KEPT_BYTES } from '../../alerts/alert-group.ts';
+import { MAX_ENTRIES, MAX_ENTRY_BYTES } from '../../alerts/entry-budget.ts';
 import { USUAL_MAX_GROUPS } from '../../alerts/rule.ts';
 import { RULE_LIMITS, readRule, WrongRule } from '../../alerts/rule-file.ts';
-import { MAX_ALERTS } from '../../alerts/rule-fold.ts';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
 
@@ -21,14 +22,32 @@ async function rule(members: Readonly<Record<string, unknown>>): Promise<string>
 const seconds = (ms: number) => `${ms / 1_000}s`;
 const named = (length: number) => Array.from({ length }, (_, nth) => `name-${nth}`);
 const { window, quiet, late, hold, maxGroups, atLeast, distinctValues, by, labels, receivers } = RULE_LIMITS;
+const { share, times, before, newFor, silentFor } = RULE_LIMITS;
+const NEW_VALUE = { kind: 'new_value', field: 'ip', at_least: undefined, window: undefined };
+const SILENCE = { kind: 'silence', at_least: undefined, window: undefined };
 
 /** A whole second more or less is the first time that is refused. */
 const above = ({ max }: { readonly max: number }) => ({ is: milliseconds(max), past: max + 1_000 });
 const below = ({ min }: { readonly min: number }) => ({ is: milliseconds(min), past: min - 1_000 });
 
+const OF_ALL_RULES = 'where all rules together have more than they may, no hit of any is false, in whatever pages they are read';
+
 describeLimits('Rules of alerts', import.meta.filename, {
   '`at_least` of `count`': { is: count(atLeast.max), ask: (at_least) => rule({ at_least }) },
   '`at_least` of `distinct`': { is: count(distinctValues.max), ask: (at_least) => rule({ at_least, kind: 'distinct', field: 'ip' }) },
+  '`share` of `ratio`': {
+    is: count(share.max / 100),
+    ask: (percent) => rule({ kind: 'ratio', part: 'action:blocked', share: `${percent}%` }),
+  },
+  '`times` of `more_than_before`': { is: count(times.max / 100), ask: (number) => rule({ kind: 'more_than_before', times: number }) },
+  '`before` of `more_than_before`': {
+    is: count(before.max),
+    ask: (windows) => rule({ kind: 'more_than_before', times: 2, before: windows }),
+  },
+  '`for` of `new_value`, at least': { ...below(newFor), ask: (ms) => rule({ ...NEW_VALUE, for: seconds(ms) }) },
+  '`for` of `new_value`': { ...above(newFor), ask: (ms) => rule({ ...NEW_VALUE, for: seconds(ms) }) },
+  '`for` of `silence`, at least': { ...below(silentFor), ask: (ms) => rule({ ...SILENCE, for: seconds(ms) }) },
+  '`for` of `silence`': { ...above(silentFor), ask: (ms) => rule({ ...SILENCE, for: seconds(ms) }) },
   '`window`, at least': { ...below(window), ask: (ms) => rule({ window: seconds(ms) }) },
   '`window`': { ...above(window), ask: (ms) => rule({ window: seconds(ms) }) },
   '`quiet`, at least': { ...below(quiet), ask: (ms) => rule({ quiet: seconds(ms) }) },
@@ -43,6 +62,8 @@ describeLimits('Rules of alerts', import.meta.filename, {
     is: count(USUAL_MAX_GROUPS),
     elsewhere: 'a rule with more than it may have > closes its oldest window first',
   },
+  'windows of groups, and values that are remembered, of all rules': { is: count(MAX_ENTRIES), elsewhere: OF_ALL_RULES },
+  'bytes of these, about': { is: bytes(MAX_ENTRY_BYTES), elsewhere: OF_ALL_RULES },
   'alerts that a rule keeps': {
     is: count(MAX_ALERTS),
     elsewhere: 'a rule with more than it may have > forgets its oldest resolved alerts, and without one resolves the oldest of all early',

@@ -1,0 +1,192 @@
+import { alertId, type GroupValue, groupKey, groupValues } from './alert-group.ts';
+import type { DueTimes } from './due-times.ts';
+import type { FoldFacts, Mutable } from './fold-state.ts';
+import { type AlertRule, versionOf } from './rule.ts';
+
+/** Hits of a group that are less than `quiet` apart. All times are Unix ms UTC; those of waiting are of the intake. */
+export interface Alert {
+  /** Its number among the alerts of the rule in the order in which they were opened, from 1. */
+  readonly nth: number;
+  readonly id: string;
+  /** The values of its group in the order of the rule's `by`. */
+  readonly group: readonly GroupValue[];
+  /** The begin of the window of its first hit. */
+  readonly windowMs: number;
+  /** From the begin of its first window to the end of its last. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly hits: number;
+  /** When it was told; null: it had too few hits yet, or never enough. */
+  readonly toldAtMs: number | null;
+  /** The time of the event by which it was told, or the end of the window where a window is decided after it; null: it was not told. */
+  readonly completedAtMs: number | null;
+  readonly resolvesAtMs: number;
+  readonly resolvedAtMs: number | null;
+  /** Whether the rule had given up windows or groups by then, so that hits may be missing. */
+  readonly isBounded: boolean;
+}
+
+/** What an event, or the time, brings about. */
+export type FoldNews =
+  /** A window of a group met the condition, and belongs to this alert. */
+  | { readonly kind: 'hit'; readonly windowMs: number; readonly alert: Alert }
+  | { readonly kind: 'told'; readonly alert: Alert }
+  | { readonly kind: 'resolved'; readonly alert: Alert };
+
+/** The most alerts that a rule keeps: the oldest resolved ones give way, and without one the oldest of all, which is resolved early. */
+export const MAX_ALERTS = 100_000;
+
+export interface AlertBookOptions {
+  readonly rule: AlertRule;
+  readonly facts: Mutable<FoldFacts>;
+  readonly dues: DueTimes;
+  /** Those that are kept already. */
+  readonly alerts: readonly Alert[];
+  readonly maxAlerts: number;
+}
+
+/** The alerts of a rule, which hits open and join, and which resolve when their time has come. */
+export class AlertBook {
+  readonly #rule: AlertRule;
+  readonly #version: string;
+  readonly #facts: Mutable<FoldFacts>;
+  readonly #dues: DueTimes;
+  readonly #maxAlerts: number;
+  /** In the order in which they were opened; by the key of their group, too. */
+  readonly #alerts = new Set<Mutable<Alert>>();
+  readonly #ofGroup = new Map<string, Set<Mutable<Alert>>>();
+  #news: FoldNews[] = [];
+  #changed = new Set<Mutable<Alert>>();
+  #gone: number[] = [];
+
+  constructor({ rule, facts, dues, alerts, maxAlerts }: AlertBookOptions) {
+    this.#rule = rule;
+    this.#version = versionOf(rule);
+    this.#facts = facts;
+    this.#dues = dues;
+    this.#maxAlerts = maxAlerts;
+    for (const alert of alerts) {
+      this.#keep({ ...alert });
+      facts.opened = Math.max(facts.opened, alert.nth);
+    }
+  }
+
+  /** In the order in which they were opened. */
+  get alerts(): readonly Alert[] {
+    return [...this.#alerts].map((alert) => ({ ...alert }));
+  }
+
+  /** A window of a group met the condition by what happened at a time. */
+  hit(windowMs: number, group: string, completedAtMs: number): void {
+    const { windowMs: lengthMs, quietMs, hold } = this.#rule;
+    const [fromMs, toMs] = [windowMs, windowMs + lengthMs];
+    const near = [...(this.#ofGroup.get(group) ?? [])].find((one) => fromMs < one.toMs + quietMs && toMs > one.fromMs - quietMs);
+    const alert = near ?? this.#open(windowMs, groupValues(group));
+    alert.hits += 1;
+    if (alert.resolvedAtMs === null) {
+      alert.fromMs = Math.min(alert.fromMs, fromMs);
+      alert.toMs = Math.max(alert.toMs, toMs);
+      alert.resolvesAtMs = Math.max(alert.toMs, this.#facts.timeMs) + quietMs;
+    }
+    if (near === undefined) this.#keep(alert);
+    this.#tell('hit', alert, windowMs);
+    if (alert.hits === hold && alert.resolvedAtMs === null) {
+      alert.toldAtMs = this.#facts.timeMs;
+      alert.completedAtMs = completedAtMs;
+      this.#tell('told', alert, windowMs);
+    }
+  }
+
+  /** The time has come at which an alert was to be resolved. */
+  resolveDue(atMs: number, windowMs: number, group: string): void {
+    const alert = [...(this.#ofGroup.get(group) ?? [])].find((one) => one.windowMs === windowMs && one.resolvedAtMs === null);
+    if (alert === undefined) return;
+    if (alert.resolvesAtMs === atMs) this.#resolve(alert);
+    // It had further hits.
+    else this.#dues.add({ atMs: alert.resolvesAtMs, kind: 'resolve', windowMs, group });
+  }
+
+  /** Resolves all alerts at once. */
+  resolveAll(): void {
+    for (const alert of this.#alerts) this.#resolve(alert);
+  }
+
+  /** Forgets the resolved alerts that no window from a time on touches. */
+  forget(untilMs: number): void {
+    for (const alert of this.#alerts) {
+      if (alert.resolvedAtMs === null || alert.toMs + this.#rule.quietMs > untilMs) break;
+      this.#forget(alert);
+    }
+  }
+
+  takeNews(): readonly FoldNews[] {
+    const news = this.#news;
+    if (news.length > 0) this.#news = [];
+    return news;
+  }
+
+  takeChanges(): { readonly alerts: readonly Alert[]; readonly goneAlerts: readonly number[] } {
+    const alerts = [...this.#changed].filter((alert) => this.#alerts.has(alert)).map((alert) => ({ ...alert }));
+    const goneAlerts = this.#gone;
+    this.#changed = new Set();
+    this.#gone = [];
+    return { alerts, goneAlerts };
+  }
+
+  #open(windowMs: number, group: readonly GroupValue[]): Mutable<Alert> {
+    while (this.#alerts.size >= this.#maxAlerts) {
+      const oldest = [...this.#alerts].find(({ resolvedAtMs }) => resolvedAtMs !== null) ?? [...this.#alerts][0];
+      if (oldest === undefined) break;
+      if (oldest.resolvedAtMs === null) this.#facts.bounded += 1;
+      this.#resolve(oldest);
+      this.#forget(oldest);
+    }
+    this.#facts.opened += 1;
+    return {
+      nth: this.#facts.opened,
+      id: alertId(this.#rule.name, this.#version, group, windowMs),
+      group,
+      windowMs,
+      fromMs: windowMs,
+      toMs: windowMs + this.#rule.windowMs,
+      hits: 0,
+      toldAtMs: null,
+      completedAtMs: null,
+      resolvesAtMs: 0,
+      resolvedAtMs: null,
+      isBounded: this.#facts.bounded > 0,
+    };
+  }
+
+  #keep(alert: Mutable<Alert>): void {
+    const key = groupKey(alert.group);
+    const ofGroup = this.#ofGroup.get(key) ?? new Set();
+    this.#ofGroup.set(key, ofGroup.add(alert));
+    this.#alerts.add(alert);
+    if (alert.resolvedAtMs === null) {
+      this.#dues.add({ atMs: alert.resolvesAtMs, kind: 'resolve', windowMs: alert.windowMs, group: key });
+    }
+  }
+
+  #forget(alert: Mutable<Alert>): void {
+    const key = groupKey(alert.group);
+    const ofGroup = this.#ofGroup.get(key);
+    ofGroup?.delete(alert);
+    if (ofGroup?.size === 0) this.#ofGroup.delete(key);
+    this.#alerts.delete(alert);
+    this.#gone.push(alert.nth);
+  }
+
+  #tell(kind: FoldNews['kind'], alert: Mutable<Alert>, windowMs: number): void {
+    this.#changed.add(alert);
+    const snapshot = { ...alert };
+    this.#news.push(kind === 'hit' ? { kind, windowMs, alert: snapshot } : { kind, alert: snapshot });
+  }
+
+  #resolve(alert: Mutable<Alert>): void {
+    if (alert.resolvedAtMs === null) {
+      alert.resolvedAtMs = this.#facts.timeMs;
+      this.#tell('resolved', alert, alert.windowMs);
+    }
+  }
+}
