@@ -114,7 +114,7 @@ export function takeBatch<Records extends Offsets>(
  */
 export async function* mappedParts(
   batch: FetchedBatch,
-  map: (copies: MessageCopies) => Promise<MappedMessages>,
+  map: (copies: MessageCopies) => AsyncIterable<MappedMessages>,
 ): AsyncGenerator<FetchedBatch<MappedMessages>> {
   const { rawMessages, highWatermark } = batch;
   let next = BigInt(batch.fetchedOffset);
@@ -131,9 +131,11 @@ export async function* mappedParts(
     }
     // All are copied at once, because the records are there only until those of another batch are read.
     for (const copies of copiesOf(records, firstFrom(records, next))) {
-      const last = copies.base + BigInt(copies.deltas[copies.count - 1] as number);
-      yield part([await map(copies)], String(last));
-      next = last + 1n;
+      for await (const mapped of map(copies)) {
+        const last = mapped.base + BigInt(mapped.deltas[mapped.count - 1] as number);
+        yield part([mapped], String(last));
+        next = last + 1n;
+      }
     }
   }
   yield part([], batch.lastOffset());

@@ -1,7 +1,7 @@
 import { CLOSE_BRACE, isBlank } from '../../query/json-bytes.ts';
 import { kindOf, memberText } from '../../query/json-text.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
-import { LARGEST_EVENT_BYTES, tooLong } from '../event/event-verdict.ts';
+import { LARGEST_EVENT_BYTES, LARGEST_REST_BYTES, tooLong, tooLongRest } from '../event/event-verdict.ts';
 import { type MessagePlace, recordId } from '../event/log-id.ts';
 import { MemberScanner } from '../event/member-scanner.ts';
 import { type CompiledMapping, compiledMapping } from './compiled-mapping.ts';
@@ -50,6 +50,10 @@ export const MOST_LAYERS = 5;
 
 /** What the items of an envelope may have unpacked together, in bytes. */
 export const MOST_UNPACKED_OF_ITEMS = 16 * MOST_UNPACKED_BYTES;
+/** At most so many times the bytes of the envelope, because logs in gzip are 10 to 40 times as long unpacked. */
+export const UNPACKED_TIMES = 64;
+/** Of a small envelope, an item that is too much for one record, and all of another. */
+const LEAST_UNPACKED_OF_ITEMS = 2 * MOST_UNPACKED_BYTES;
 
 /** What all records of some bytes have in common. */
 interface Origin {
@@ -86,7 +90,7 @@ export class RecordMapper {
    */
   map(bytes: Uint8Array, receive: Origin['receive'], place: MessagePlace | null = null): void {
     const bare = withoutBlanks(bytes);
-    this.#mapText(bare, bare.toString(), { receive, place, budget: { leftBytes: MOST_UNPACKED_OF_ITEMS } }, 0);
+    this.#mapText(bare, bare.toString(), { receive, place, budget: { leftBytes: mostUnpacked(bare.length) } }, 0);
   }
 
   #mapText(bytes: Buffer, text: string, origin: Origin, layer: number): void {
@@ -141,13 +145,14 @@ export class RecordMapper {
 
   /** The texts in an item that is a text; the fault, not thrown, where it cannot be decoded. */
   #decodedItem(item: string, path: string, decode: Items['decode'], ofAll: UnpackBudget): readonly string[] | MappingFault {
-    const budget = { leftBytes: Math.min(MOST_UNPACKED_BYTES, ofAll.leftBytes) };
-    const before = budget.leftBytes;
+    const before = Math.min(MOST_UNPACKED_BYTES, ofAll.leftBytes);
+    const budget = { leftBytes: before };
     try {
       return decoded(JSON.parse(item), decode, `an item of ${path}`, budget).map(String);
     } catch (error) {
-      if (error instanceof MappingFault) return error;
-      throw error;
+      if (!(error instanceof MappingFault)) throw error;
+      const isOfAll = budget.leftBytes === 0 && before < MOST_UNPACKED_BYTES;
+      return isOfAll ? new MappingFault(`an item of ${path} has more than the ${before} bytes unpacked that its envelope has left`) : error;
     } finally {
       ofAll.leftBytes -= before - budget.leftBytes;
     }
@@ -220,6 +225,7 @@ export class RecordMapper {
     }
     const head = `${JSON.stringify(members).slice(0, -1)},"log":`;
     const headBytes = Buffer.byteLength(head);
+    if (headBytes > LARGEST_REST_BYTES) throw new MappingFault(tooLongRest(headBytes));
     const event = Buffer.allocUnsafe(headBytes + bytes.length + 1);
     event.write(head);
     event.set(bytes, headBytes);
@@ -240,6 +246,11 @@ export class RecordMapper {
 }
 
 type Time = { readonly kind: 'time'; readonly timeMs: number } | { readonly kind: 'fault'; readonly reason: string };
+
+/** What the items of an envelope of so many bytes may have unpacked together. */
+function mostUnpacked(envelopeBytes: number): number {
+  return Math.min(MOST_UNPACKED_OF_ITEMS, Math.max(LEAST_UNPACKED_OF_ITEMS, UNPACKED_TIMES * envelopeBytes));
+}
 
 /** Without a byte order mark and the blanks around it. */
 function withoutBlanks(bytes: Uint8Array): Buffer {

@@ -1,3 +1,4 @@
+import { LARGEST_REST_BYTES, tooLongRest } from '../event/event-verdict.ts';
 import { decoded } from './decode-steps.ts';
 import type { Condition, MappedValue, Mapping, Source, TextPart, TextTable } from './mapping.ts';
 import { MappingFault, shownText } from './mapping-fault.ts';
@@ -134,6 +135,7 @@ function composed(parts: readonly TextPart[], place: Place): TextIn {
       const piece = textIn(record);
       if (piece === undefined && sign === '') return undefined;
       if (piece !== undefined) text += piece.startsWith(sign) ? piece : sign + piece;
+      if (text.length > LARGEST_REST_BYTES) throw new MappingFault(`${place.member} is too long: ${tooLongRest(text.length)}`);
     }
     return text;
   };

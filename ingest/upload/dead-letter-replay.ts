@@ -172,7 +172,7 @@ async function* recordsOf(
 ): AsyncGenerator<RejectedMessage | null> {
   const { mapping, zoneId: given, index, bytes } = letter;
   const place = placeOf(letter);
-  const batch = { mapping, zones: { given, fallback: null, opened: 'all' }, bytes, ends: Uint32Array.of(bytes.length), from: 0 } as const;
+  const batch = { mapping, zones: { given, fallback: null, opened: 'all' }, bytes, ends: Uint32Array.of(bytes.length) } as const;
   const messages = place === null ? {} : { messages: { ...place, offsets: [place.offset] } };
   using underWay = await threads.begin({ ...batch, ...messages }, signal);
   for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {

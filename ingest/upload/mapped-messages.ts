@@ -9,6 +9,8 @@ import type { MappingThreads } from './mapping-threads.ts';
 const ZONES: RecordZones = { given: null, fallback: null, opened: 'all' };
 /** So many bytes of messages are mapped together, and a message that is longer by itself. */
 const PART_BYTES = 256 * 1024;
+/** With so many bytes of events, whole messages are taken in before more are mapped. */
+const HELD_BYTES = 8 * 1024 * 1024;
 
 /** Messages of a partition, with copies of their values that may be transferred to a thread. */
 export interface MessageCopies extends Pick<PartitionRecords, 'base' | 'count' | 'deltas'> {
@@ -50,22 +52,36 @@ export function copiesOf({ base, bytes, count, deltas, starts, ends }: Partition
   return all;
 }
 
-/** Maps the records of messages of a partition. Rejects where a thread ends. */
-export type MessageMapper = (place: Pick<MessagePlace, 'topic' | 'partition'>, copies: MessageCopies) => Promise<MappedMessages>;
+/** Maps the records of messages of a partition, and yields those of some messages at a time, in their order. Throws where a thread ends. */
+export type MessageMapper = (
+  place: Pick<MessagePlace, 'topic' | 'partition'>,
+  copies: MessageCopies,
+) => AsyncGenerator<MappedMessages, void>;
 
 /** `mapping` is the name of one that the threads have. */
 export function messageMapper(threads: MappingThreads, mapping: string): MessageMapper {
-  return async ({ topic, partition }, { bytes, ends, messageOf, ...offsets }) => {
-    const messages = { topic, partition, offsets: messageOf.map((index) => offsetOf(offsets, index)) };
-    const pieces: MappedPiece[] = [];
+  return async function* ({ topic, partition }, { bytes, ends, messageOf, count, ...base }) {
+    const messages = { topic, partition, offsets: messageOf.map((index) => offsetOf(base, index)) };
+    let pieces: MappedPiece[] = [];
+    let heldBytes = 0;
+    const untilNow = (values: number): MappedMessages => ({
+      ...{ ...base, mapping, pieces },
+      count: messageOf[values] ?? count,
+      messageOf: messageOf.slice(0, values),
+    });
     if (messageOf.length > 0) {
-      using underWay = await threads.begin({ mapping, zones: ZONES, bytes, ends, from: 0, messages });
+      using underWay = await threads.begin({ mapping, zones: ZONES, bytes, ends, messages });
       for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
-        // The next batch of anybody has its memory.
+        // The next piece has its memory.
         pieces.push({ ...piece, lines: piece.lines.slice() });
+        heldBytes += piece.lines.length;
+        const { record, outcome } = piece.next;
+        if (heldBytes < HELD_BYTES || outcome > 0 || record === messageOf.length) continue;
+        yield untilNow(record);
+        [pieces, heldBytes] = [[], 0];
       }
     }
-    return { ...offsets, mapping, messageOf, pieces };
+    yield untilNow(messageOf.length);
   };
 }
 
@@ -88,7 +104,7 @@ export function addMappedMessages(
   onVerdict: (verdict: RecordVerdict) => void,
 ): void {
   const { mapping, messageOf, pieces } = messages;
-  for (const piece of pieces) {
+  for (const [number, piece] of pieces.entries()) {
     const { records, indexes } = piece;
     for (let outcome = 0; outcome < records.length; outcome++) {
       const value = records[outcome]!;
@@ -97,7 +113,9 @@ export function addMappedMessages(
       const verdict = recordVerdict(builder, piece, outcome);
       onVerdict(verdict);
       if (verdict.kind !== 'rejected') continue;
-      const isOnly = records[outcome - 1] !== value && records[outcome + 1] !== value;
+      const before = records[outcome - 1] ?? pieces[number - 1]?.records.at(-1);
+      const behind = records[outcome + 1] ?? pieces[number + 1]?.records[0];
+      const isOnly = before !== value && behind !== value;
       const index = isOnly || indexes[outcome]! < 0 ? null : indexes[outcome]!;
       const { reason, zoneId } = verdict;
       builder.rejectMessage(

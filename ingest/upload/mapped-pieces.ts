@@ -23,18 +23,23 @@ export interface RecordBatch {
   readonly bytes: Uint8Array;
   /** The offset in `bytes` at which each record ends. */
   readonly ends: Uint32Array;
-  /** The index of the first record that is to be mapped: the others are mapped already. */
-  readonly from: number;
   /** Present where these are messages of a partition of Kafka, which may have several records each, with their offsets. */
   readonly messages?: Pick<MessagePlace, 'topic' | 'partition'> & { readonly offsets: readonly bigint[] };
   /** What is added to the time of each event, in milliseconds. Default: nothing. */
   readonly movedByMs?: number | undefined;
 }
 
-/** A batch with memory for what becomes of it. */
+/** Where a batch is mapped on: the index of a record, and how many of its outcomes there are already. An envelope has several. */
+export interface BatchPlace {
+  readonly record: number;
+  readonly outcome: number;
+}
+
+/** A batch with memory for the events that it becomes, which is all that there is for them. */
 export interface MappingTask {
   readonly batch: RecordBatch;
-  /** It has whatever was in it. Where it is too small, the piece has memory of its own. */
+  readonly from: BatchPlace;
+  /** It has whatever was in it. */
   readonly room: Uint8Array;
 }
 
@@ -59,8 +64,10 @@ export interface MappedPiece {
   readonly letters: Uint8Array;
   /** Of each outcome that is rejected, in their order. */
   readonly rejected: readonly MappedRejection[];
-  /** The index of the first record that is still to be mapped. */
-  readonly next: number;
+  /** Where the next piece begins. */
+  readonly next: BatchPlace;
+  /** The bytes that the event there takes, for which there was no room; 0 where there may be. */
+  readonly needsBytes: number;
 }
 
 export interface MappedRejection {
@@ -72,15 +79,15 @@ export interface MappedRejection {
   readonly cut?: Pick<LongPiece, 'sizeBytes' | 'sha256'>;
 }
 
-/** A piece has about so many bytes at most. One of an envelope may have more. */
+/** A piece ends behind the record with which it has about so many bytes. */
 export const MAPPED_PIECE_BYTES = 1024 * 1024;
 /** The most that an event usually has. */
 const USUAL_EVENT_BYTES = 16 * 1024;
-/** A piece has about so many rejections at most, because each may have a reason of its own. */
+/** A piece ends behind the record with which it has so many rejections, because each may have a reason of its own. */
 const PIECE_REJECTIONS = 1_000;
 
-/** More of an envelope is not mapped: nobody takes in as much. */
-const STOPPED = Symbol('more of one record are rejected than any input may have');
+/** Thrown where the rest of a record goes into another piece. */
+const FULL = Symbol('the piece is full');
 
 /** The brace that closes an event behind its record, and the end of its line. */
 const CLOSING_BYTES = 2;
@@ -89,8 +96,8 @@ const CLOSING_BYTES = 2;
 type WrittenRecord = MappedRecord & Pick<MappedRejection, 'cut'>;
 
 /** Gathers what becomes of records, for those who take it in on another thread. */
-export class PieceWriter {
-  #lines: Uint8Array;
+class PieceWriter {
+  readonly #lines: Uint8Array;
   #length = 0;
   readonly #letters = new GatheredBytes();
   readonly #kinds: number[] = [];
@@ -100,34 +107,40 @@ export class PieceWriter {
   readonly #indexes: number[] = [];
   readonly #rejected: MappedRejection[] = [];
   #record = 0;
-  #rejectedOfRecord = 0;
+  /** Outcomes of the record so far, those of earlier pieces included. */
+  #outcomes = 0;
+  /** So many of them are in earlier pieces. */
+  #before = 0;
+  #needsBytes = 0;
 
-  /** `room` is where the lines go as long as they fit. */
+  /** `room` is where the lines go. */
   constructor(room: Uint8Array) {
     this.#lines = room;
   }
 
   get isFull(): boolean {
-    // A usual record still fits, so that no memory is grown.
+    // A usual record still fits.
     const used = this.#length + this.#letters.length;
     return used >= MAPPED_PIECE_BYTES - USUAL_EVENT_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
   }
 
   /**
-   * Adds what becomes of the record with this index: `map` hands it to the function that it is given, of a message with the index in that.
+   * Adds what becomes of a record, from an outcome on: `map` hands it to the function that it is given, of a message with the index in
+   * that. Returns where the next piece begins if there is no room for all of it; else null.
    */
-  add(record: number, map: (receive: (mapped: WrittenRecord, index?: number | null) => void) => void): void {
-    this.#record = record;
-    this.#rejectedOfRecord = 0;
+  add({ record, outcome }: BatchPlace, map: (receive: (mapped: WrittenRecord, index?: number | null) => void) => void): BatchPlace | null {
+    [this.#record, this.#before, this.#outcomes] = [record, outcome, 0];
     try {
       map(this.#receive);
     } catch (error) {
-      if (error !== STOPPED) throw error;
+      if (error === FULL) return { record, outcome: this.#outcomes };
+      throw error;
     }
+    return null;
   }
 
-  /** `next` is the index of the first record that was not added. */
-  take(next: number): MappedPiece {
+  /** `next` is where the next piece begins. */
+  take(next: BatchPlace): MappedPiece {
     return {
       kinds: new Uint8Array(this.#kinds),
       records: new Uint32Array(this.#records),
@@ -138,10 +151,17 @@ export class PieceWriter {
       letters: this.#letters.take(),
       rejected: this.#rejected,
       next,
+      needsBytes: this.#needsBytes,
     };
   }
 
   readonly #receive = (mapped: WrittenRecord, index?: number | null): void => {
+    if (this.#outcomes < this.#before) {
+      this.#outcomes += 1;
+      return;
+    }
+    this.#requireRoom(mapped);
+    this.#outcomes += 1;
     this.#records.push(this.#record);
     if (index !== undefined) this.#indexes.push(index ?? -1);
     this.#kinds.push(MAPPED[mapped.kind]);
@@ -155,23 +175,26 @@ export class PieceWriter {
     if (mapped.kind === 'rejected') this.#reject(mapped);
   };
 
-  #addLine(event: Uint8Array): void {
-    const end = this.#length + event.length + 1;
-    if (end > this.#lines.length) {
-      const grown = new Uint8Array(new SharedArrayBuffer(Math.max(end, 2 * this.#lines.length)));
-      grown.set(this.#lines.subarray(0, this.#length));
-      this.#lines = grown;
+  /** Throws `FULL` where there is none. */
+  #requireRoom(mapped: WrittenRecord): void {
+    if (mapped.kind === 'event') {
+      const lineBytes = mapped.event.length + 1;
+      if (this.#length + lineBytes <= this.#lines.length) return;
+      this.#needsBytes = lineBytes;
+      throw FULL;
     }
+    if (mapped.kind === 'rejected' && (this.#letters.length >= MAPPED_PIECE_BYTES || this.#rejected.length >= MAX_REJECTED)) throw FULL;
+  }
+
+  #addLine(event: Uint8Array): void {
     this.#lines.set(event, this.#length);
-    this.#lines[end - 1] = NEWLINE;
-    this.#length = end;
+    this.#length += event.length + 1;
+    this.#lines[this.#length - 1] = NEWLINE;
   }
 
   #reject({ reason, zoneId, record, cut }: Extract<WrittenRecord, { kind: 'rejected' }>): void {
     this.#letters.add(record, Number.POSITIVE_INFINITY);
     this.#rejected.push({ reason, zoneId, end: this.#letters.length, ...(cut === undefined ? {} : { cut }) });
-    this.#rejectedOfRecord += 1;
-    if (this.#rejectedOfRecord > MAX_REJECTED) throw STOPPED;
   }
 }
 
@@ -196,37 +219,45 @@ export function mappedRecordOf({ places, lines, lineEnds }: MappedPiece, index: 
 }
 
 /** Maps the records of a batch until a piece is full. */
-export function mapPiece({ batch, room }: MappingTask, mapping: Mapping): MappedPiece {
-  const { zones, bytes, ends, from, messages, movedByMs } = batch;
+export function mapPiece({ batch, from, room }: MappingTask, mapping: Mapping): MappedPiece {
+  const { zones, bytes, ends, messages, movedByMs } = batch;
   const { given, fallback, opened } = zones;
   const opens = (zoneId: number): boolean => opened === 'all' || opened.includes(zoneId);
   const mapper = new RecordMapper(mapping, { given, fallback, opens }, movedByMs);
   const writer = new PieceWriter(room);
-  let index = from;
-  for (; index < ends.length && !writer.isFull; index++) {
+  let next = from;
+  while (next.record < ends.length && !writer.isFull) {
+    const index = next.record;
     const record = bytes.subarray(ends[index - 1] ?? 0, ends[index]);
-    if (messages === undefined) {
-      writer.add(index, (receive) => mapper.map(record, receive));
-      continue;
-    }
-    const { topic, partition, offsets } = messages;
-    writer.add(index, (receive) => {
-      const rejected = mapMessage(mapper, { topic, partition, offset: offsets[index]! }, record, receive);
-      for (const { bytes: letter, reason, zoneId, index: item } of rejected) {
-        const isCut = letter instanceof LongPiece;
-        receive(
-          {
-            kind: 'rejected',
-            reason,
-            zoneId,
-            ...(isCut ? { record: letter.start, cut: { sizeBytes: letter.sizeBytes, sha256: letter.sha256 } } : { record: letter }),
-          },
-          item,
-        );
-      }
+    const rest = writer.add(next, (receive) => {
+      if (messages === undefined) mapper.map(record, receive);
+      else mapWholeMessage(mapper, { ...messages, offset: messages.offsets[index]! }, record, receive);
     });
+    if (rest !== null) return writer.take(rest);
+    next = { record: index + 1, outcome: 0 };
   }
-  return writer.take(index);
+  return writer.take(next);
+}
+
+/** Maps the records of a message, those that are rejected behind the others. */
+function mapWholeMessage(
+  mapper: RecordMapper,
+  { topic, partition, offset }: MessagePlace,
+  message: Uint8Array,
+  receive: (mapped: WrittenRecord, index: number | null) => void,
+): void {
+  for (const { bytes: letter, reason, zoneId, index } of mapMessage(mapper, { topic, partition, offset }, message, receive)) {
+    const isCut = letter instanceof LongPiece;
+    receive(
+      {
+        kind: 'rejected',
+        reason,
+        zoneId,
+        ...(isCut ? { record: letter.start, cut: { sizeBytes: letter.sizeBytes, sha256: letter.sha256 } } : { record: letter }),
+      },
+      index,
+    );
+  }
 }
 
 /** The worker of a thread of `MappingThreads`. */

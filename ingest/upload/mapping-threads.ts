@@ -3,8 +3,8 @@ import { abortable } from '../../work/abortable.ts';
 import { WorkerPool } from '../../work/worker-pool.ts';
 import type { MappedValue, Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
-import { MAPPED_PIECE_BYTES, type MappedPiece, type MappingTask, mapPiece, type RecordBatch } from './mapped-pieces.ts';
-import { SharedChunks } from './shared-chunks.ts';
+import { type BatchPlace, type MappedPiece, type MappingTask, mapPiece, type RecordBatch } from './mapped-pieces.ts';
+import { LARGEST_CHUNK_BYTES, SharedChunks } from './shared-chunks.ts';
 
 /** So much is mapped on the main thread, because waking or starting another takes longer. */
 export const MAX_BYTES_HERE = 16 * 1024;
@@ -14,6 +14,8 @@ export const MAX_MAPPING_THREADS = 2;
 const MAX_AHEAD = 2;
 /** So much of its heap the worst record takes at most, in MiB. */
 export const LARGEST_RECORD_MB = 128;
+/** So many times as large is the room of a piece where that of the one before it was too small. */
+const GROWTH = 4;
 /** The most that the heap of a thread may take, in MiB: one without room may end the process. */
 const HEAP_MB = 2 * LARGEST_RECORD_MB;
 
@@ -85,19 +87,19 @@ export class UnderWay implements Disposable {
   readonly #map: (task: MappingTask) => Promise<MappedPiece>;
   readonly #chunks: SharedChunks;
   readonly #onEnd: () => void;
-  readonly #room: Uint8Array;
+  #room: Uint8Array;
   #coming: Promise<MappedPiece> | null;
-  /** The first record that is still to be mapped. */
-  #next: number;
+  #next: BatchPlace = { record: 0, outcome: 0 };
+  /** The bytes that the last piece had no room for. */
+  #needsBytes = 0;
   #isEnded = false;
 
   /** `onEnd` is called when the batch is taken in, or given up. */
   constructor(batch: RecordBatch, map: (task: MappingTask) => Promise<MappedPiece>, chunks: SharedChunks, onEnd: () => void) {
     [this.#batch, this.#map, this.#chunks, this.#onEnd] = [batch, map, chunks, onEnd];
     // A piece is a little larger than its records, and those of an envelope are several times as long.
-    this.#room = chunks.take(Math.min(MAPPED_PIECE_BYTES, 2 * batch.bytes.length));
-    this.#next = batch.from;
-    this.#coming = this.#begin(batch.from);
+    this.#room = chunks.take(Math.min(LARGEST_CHUNK_BYTES, 2 * batch.bytes.length));
+    this.#coming = this.#begin();
   }
 
   /** Settles once `next` has a piece. Never rejects. */
@@ -110,11 +112,13 @@ export class UnderWay implements Disposable {
    * where the thread ends.
    */
   async next(): Promise<MappedPiece | null> {
-    if (this.#next === this.#batch.ends.length) return null;
-    this.#coming ??= this.#begin(this.#next);
-    const piece = await this.#coming;
-    [this.#coming, this.#next] = [null, piece.next];
-    return piece;
+    while (this.#next.record < this.#batch.ends.length) {
+      this.#coming ??= this.#begin();
+      const piece = await this.#coming;
+      [this.#coming, this.#next, this.#needsBytes] = [null, piece.next, piece.needsBytes];
+      if (piece.kinds.length > 0) return piece;
+    }
+    return null;
   }
 
   [Symbol.dispose](): void {
@@ -128,11 +132,21 @@ export class UnderWay implements Disposable {
     });
   }
 
-  #begin(from: number): Promise<MappedPiece> {
-    const piece = this.#map({ batch: { ...this.#batch, from }, room: this.#room });
+  #begin(): Promise<MappedPiece> {
+    if (this.#needsBytes > 0) this.#enlargeRoom(this.#needsBytes);
+    const piece = this.#map({ batch: this.#batch, from: this.#next, room: this.#room });
     // Whoever asks for the piece learns of it.
     piece.catch(() => undefined);
     return piece;
+  }
+
+  /** An envelope of which an event had no room has more of them: what is there already would be mapped again for each piece. */
+  #enlargeRoom(atLeast: number): void {
+    const { length } = this.#room;
+    const wanted = Math.max(atLeast, Math.min(LARGEST_CHUNK_BYTES, GROWTH * length));
+    if (wanted <= length) return;
+    this.#chunks.giveBack(this.#room);
+    this.#room = this.#chunks.take(wanted);
   }
 }
 

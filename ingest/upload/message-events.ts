@@ -13,9 +13,13 @@ import { JsonTextSplitter } from './json-text-splitter.ts';
 export const MAX_ITEM_LETTERS = 1_000;
 /** An array without elements and a blank line take as long as an event, and 64 MiB of them would hold the program for a minute. */
 const MAX_EMPTY = 100_000;
+/** All events of a message go into one batch. Twice what a record batch may unpack to is less than this for usual records. */
+export const MOST_MAPPED_BYTES = 128 * 1024 * 1024;
 /** A splitter counts newlines at most so often for an event. */
 const COUNTS_PER_EVENT = 3;
 const NOT_READ_ON = ', and what follows them was not read';
+
+const TOO_MUCH = `the records of the message become events of more than ${MOST_MAPPED_BYTES} bytes, which are allowed`;
 
 type Rejection = Extract<EventVerdict, { kind: 'rejected' }>;
 
@@ -85,7 +89,12 @@ export function mapMessage(
 ): readonly RejectedMessage[] {
   const message = value[0] === 0 ? value.subarray(behindNuls(value)) : value;
   const judge: Judge<MappedRecord> = (item, _, take) => mapper.map(item, (mapped) => take(mapped.record, mapped), place);
-  const items = new MessageItems(judge, receive);
+  let eventBytes = 0;
+  const items = new MessageItems<MappedRecord>(judge, (mapped, index) => {
+    eventBytes += mapped.kind === 'event' ? mapped.event.length : 0;
+    if (eventBytes > MOST_MAPPED_BYTES) throw new UnreadableInput('input_too_long', TOO_MUCH);
+    receive(mapped, index);
+  });
   let whole: RejectedMessage = { bytes: value, index: null, reason: tooLong(message.length), zoneId: null };
   let isOneText = false;
   const read = (): void => {

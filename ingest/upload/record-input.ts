@@ -117,7 +117,7 @@ class RecordCollector implements EventReceiver {
     if (this.#ends.length === 0) return;
     const { name: mapping, zones, movedByMs } = this.#mapping;
     const ends = new Uint32Array(this.#ends);
-    const batch: RecordBatch = { mapping, zones, movedByMs, bytes: this.#chunk.subarray(0, this.#length), ends, from: 0 };
+    const batch: RecordBatch = { mapping, zones, movedByMs, bytes: this.#chunk.subarray(0, this.#length), ends };
     this.closed.push({ kind: 'records', batch, lines: this.#lines });
     [this.#ends, this.#lines] = [[], []];
     [this.#chunk, this.#length] = [new Uint8Array(0), 0];

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,8 @@ export interface ProgramOptions {
   readonly deadlineMs?: number | undefined;
   /** Absent: the default. */
   readonly memoryLimitMb?: number;
+  /** The text of a mapping, whose name is `own`. */
+  readonly mapping?: string;
 }
 
 export const keyOf = (caller: number): string => `key-of-caller-${String(caller).padStart(6, '0')}`;
@@ -43,14 +45,18 @@ export class MeasuredProgram {
   readonly agent = new Agent({ keepAlive: false });
   #asked = 0;
 
-  private constructor({ keys, deadlineMs, memoryLimitMb }: ProgramOptions, database: FreshDatabase | undefined) {
+  private constructor({ keys, deadlineMs, memoryLimitMb, mapping }: ProgramOptions, database: FreshDatabase | undefined) {
     this.#database = database;
     this.#dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-bounded-'));
+    const mappings = join(this.#dataDir, 'mappings');
+    mkdirSync(mappings);
+    if (mapping !== undefined) writeFileSync(join(mappings, 'own.yaml'), mapping);
     const env = {
       ...programEnv(),
       HOST: '127.0.0.1',
       PORT: '0',
-      DATA_DIR: this.#dataDir,
+      DATA_DIR: join(this.#dataDir, 'data'),
+      MAPPINGS: mappings,
       ACCESS_KEYS: Array.from({ length: keys }, (_, caller) => `caller${caller}:${keyOf(caller)}:*`).join(','),
       ...(database === undefined ? {} : { STORE: 'clickhouse', CLICKHOUSE_URL: database.url, CLICKHOUSE_DATABASE: database.name }),
       ...(deadlineMs === undefined ? {} : { QUERY_DEADLINE_MS: String(deadlineMs) }),

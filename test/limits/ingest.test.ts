@@ -16,7 +16,7 @@ import { MOST_LAYERS, MOST_UNPACKED_OF_ITEMS } from '../../ingest/mapping/record
 import { MOST_STEPS } from '../../ingest/mapping/record-path.ts';
 import { LARGEST_MAPPING_BYTES } from '../../ingest/mapping/yaml-tree.ts';
 import { MAX_REJECTED, MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
-import { addKafkaMessage, MAX_ITEM_LETTERS } from '../../ingest/upload/message-events.ts';
+import { addKafkaMessage, MAX_ITEM_LETTERS, MOST_MAPPED_BYTES } from '../../ingest/upload/message-events.ts';
 import { MAX_ZSTD_WINDOW_BYTES } from '../../ingest/upload/zstd-frame.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
@@ -226,6 +226,10 @@ describeLimits('Ingest', import.meta.filename, {
   'bytes that it unpacks of all records of an envelope': {
     is: bytes(MOST_UNPACKED_OF_ITEMS),
     elsewhere: 'an envelope > unpacks so much of all items at most',
+  },
+  'bytes of the events that a mapping makes of a message of Kafka': {
+    is: bytes(MOST_MAPPED_BYTES),
+    elsewhere: 'a message whose events would be too much is read to there, and is a letter',
   },
   'envelopes and wrappers that a record is taken out of': {
     is: count(MOST_LAYERS),

@@ -94,11 +94,11 @@ async function takeParts(next: bigint, fetched: FetchedBatch, mapped = (_cursor:
   const cursor: PartitionCursor = { ...partitionCursor('t', 0), next };
   const offsets: bigint[] = [];
   const kinds: string[] = [];
-  const map = async ({ bytes: _, ends: __, ...copies }: MessageCopies): Promise<MappedMessages> => {
+  async function* map({ bytes: _, ends: __, ...copies }: MessageCopies): AsyncGenerator<MappedMessages> {
     await Promise.resolve();
     mapped(cursor);
-    return { ...copies, mapping: 'waf', pieces: [] };
-  };
+    yield { ...copies, mapping: 'waf', pieces: [] };
+  }
   for await (const part of mappedParts(fetched, map)) {
     kinds.push(takeBatch(cursor, part, (records, from) => offsets.push(...offsetsOf(records, from))).kind);
   }

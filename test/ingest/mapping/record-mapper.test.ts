@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { digestId } from '../../../ingest/event/log-id.ts';
-import { MOST_LAYERS, MOST_UNPACKED_OF_ITEMS } from '../../../ingest/mapping/record-mapper.ts';
+import { MOST_LAYERS, MOST_UNPACKED_OF_ITEMS, UNPACKED_TIMES } from '../../../ingest/mapping/record-mapper.ts';
 import { logOf, mapped, mappingOf, NOW, outcomeOf, verdictOf, ZONES } from './mapped.ts';
 
 const TIME = 'timestamp: {path: t, time: [unix, iso]}\n';
@@ -248,9 +248,9 @@ describe('an envelope', () => {
 
   test('unpacks so much of all items at most', () => {
     const mapping = mappingOf(`${TIME}items: {path: records, decode: [base64, gzip]}`);
-    const refused = (sizes: readonly number[]): readonly number[] => {
+    const refused = (sizes: readonly number[], paddedTo = MOST_UNPACKED_OF_ITEMS / UNPACKED_TIMES): readonly number[] => {
       const list = [...sizes.map((size) => zipped(Buffer.alloc(size, ' '))), zipped(RECORD)];
-      const found = mapped(mapping, `{"records":[${list.join()}]}`).map(outcomeOf);
+      const found = mapped(mapping, `{"records":[${list.join()}]}`.padStart(paddedTo).replace(/^( +){/, '{$1')).map(outcomeOf);
       return found.flatMap((one, index) => (/bytes unpacked/.test(String(one)) ? [index] : []));
     };
     const most = MOST_UNPACKED_OF_ITEMS / 2 ** 20;
@@ -259,6 +259,9 @@ describe('an envelope', () => {
     // What is too much for one record counts as all that a record may have.
     expect(refused(Array(most - 1).fill(2 ** 21))).toEqual([...Array(most - 1).keys()]);
     expect(refused(Array(most).fill(2 ** 21))).toEqual([...Array(most + 1).keys()]);
+    // Of a small envelope, as much as of two records, and of a larger one so many times its bytes.
+    expect(refused(Array(5).fill(2 ** 19), 0)).toEqual([3, 4, 5]);
+    expect(refused(Array(9).fill(2 ** 19), 2 ** 16)).toEqual([7, 8, 9]);
   });
 
   it('with very many items goes to whoever takes them one by one', () => {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BatchBuilder, type PartitionRecords } from '../../../ingest/event/batch-builder.ts';
+import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { addMappedMessages, copiesOf, messageMapper, type RecordVerdict } from '../../../ingest/upload/mapped-messages.ts';
 import { MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
-import { MAX_ITEM_LETTERS } from '../../../ingest/upload/message-events.ts';
+import { MAX_ITEM_LETTERS, MOST_MAPPED_BYTES, mapMessage } from '../../../ingest/upload/message-events.ts';
 import type { EventBatch } from '../../../store/event-store.ts';
 import { loadedEvents } from '../event/loaded-events.ts';
 import { HOUR, NOW, RULES } from '../event/raw-events.ts';
@@ -44,7 +45,9 @@ async function batchOf(values: readonly (string | Uint8Array | null)[]): Promise
   const told: string[] = [];
   const onVerdict = ({ kind }: RecordVerdict): void => void told.push(kind);
   const map = messageMapper(threads(), 'own');
-  for (const copies of copiesOf(messagesOf(values), 0)) addMappedMessages(builder, PLACE, await map(PLACE, copies), 0, onVerdict);
+  for (const copies of copiesOf(messagesOf(values), 0)) {
+    for await (const mapped of map(PLACE, copies)) addMappedMessages(builder, PLACE, mapped, 0, onVerdict);
+  }
   return { batch: builder.take(), told };
 }
 
@@ -138,6 +141,48 @@ it('a record that is longer than any event is a letter with its length and hash'
   expect(batch.deadLetters).toMatchObject([{ index: null, cut: { sizeBytes: long.length } }]);
 });
 
+it('a message whose events would be too much is read to there, and is a letter', () => {
+  const long = mappingOf(`timestamp: {path: t, time: unix}\nua: {text: '${'{a}'.repeat(100)}'}`);
+  const [count, most] = [150, MOST_MAPPED_BYTES / 1e6];
+  const message = Buffer.from(
+    `[${Array<string>(count)
+      .fill(record({ a: 'a'.repeat(10_000) }))
+      .join()}]`,
+  );
+  let taken = 0;
+  const zones = { given: 7, fallback: null, opens: () => true };
+  const letters = mapMessage(new RecordMapper(long, zones), { ...PLACE, offset: BASE }, message, () => void taken++);
+  expect(taken).toBeGreaterThan(0.95 * most);
+  expect(taken).toBeLessThan(most);
+  expect(letters).toMatchObject([
+    {
+      bytes: message,
+      index: null,
+      reason: expect.stringMatching(/^the records of the message become events of more than 134217728 bytes/),
+    },
+  ]);
+});
+
+it('messages that become much are taken in some at a time, each whole', async () => {
+  const own = new MappingThreads(
+    new Map([['own', { mapping: mappingOf(`${TEXT}\nurl: {text: '${'{a}'.repeat(30)}'}`), file: '', text: '', isPreset: false }]]),
+  );
+  onTestFinished(() => own.close());
+  const envelope = `{"records":[${Array<string>(5)
+    .fill(record({ a: 'a'.repeat(30_000) }))
+    .join()}]}`;
+  const taken: bigint[][] = [];
+  for (const copies of copiesOf(messagesOf([timeless, null, envelope, null, envelope, envelope, timeless, null]), 0)) {
+    for await (const { base, deltas, count, messageOf, pieces } of messageMapper(own, 'own')(PLACE, copies)) {
+      expect(Math.max(...messageOf)).toBeLessThan(count);
+      expect(pieces.flatMap(({ records }) => [...records]).every((value) => value < messageOf.length)).toBe(true);
+      taken.push([base + BigInt(deltas[count - 1] ?? 0)]);
+    }
+  }
+  expect(taken.length).toBeGreaterThan(1);
+  expect(taken.at(-1)).toEqual([BASE + 7n]);
+});
+
 it('messages are copied in parts from an index on, and each is in one', () => {
   const values = Array.from({ length: 40 }, (_, index) => (index % 10 === 9 ? null : `${index}`.padEnd(10_000, 'x')));
   const parts = copiesOf(messagesOf(values), 5);
@@ -156,7 +201,7 @@ it('messages that were read before are not added', async () => {
   const builder = new BatchBuilder(RULES);
   const map = messageMapper(threads(), 'own');
   for (const copies of copiesOf(messagesOf([own, timeless, null, other, future]), 0)) {
-    addMappedMessages(builder, PLACE, await map(PLACE, copies), 3, () => undefined);
+    for await (const mapped of map(PLACE, copies)) addMappedMessages(builder, PLACE, mapped, 3, () => undefined);
   }
   const batch = builder.take();
   expect([loadedEvents(batch).map(({ logId }) => logId), batch.deadLetters.map(({ offset }) => offset)]).toEqual([['other'], [45n]]);

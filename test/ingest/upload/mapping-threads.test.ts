@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { MAPPED, type RecordBatch } from '../../../ingest/upload/mapped-pieces.ts';
+import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
+import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
+import { MAPPED, MAPPED_PIECE_BYTES, type RecordBatch, rejectionOf } from '../../../ingest/upload/mapped-pieces.ts';
 import { LARGEST_RECORD_MB, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
+import { LARGEST_CHUNK_BYTES } from '../../../ingest/upload/shared-chunks.ts';
 import { mappingOf } from '../mapping/mapped.ts';
 
 const MIB = 1024 * 1024;
@@ -21,18 +25,19 @@ function batchOf(records: readonly string[]): RecordBatch {
   const ends = Uint32Array.from(all, ({ length }) => (end += length));
   const bytes = threads.chunks.take(end);
   for (const [index, record] of all.entries()) bytes.set(record, ends[index - 1] ?? 0);
-  return { mapping: 'own', zones: { given: 7, fallback: null, opened: 'all' }, bytes, ends, from: 0 };
+  return { mapping: 'own', zones: { given: 7, fallback: null, opened: 'all' }, bytes, ends };
 }
 
-/** How many outcomes there are of each kind, and in how many pieces they came. */
-async function mapped(records: readonly string[]): Promise<Record<keyof typeof MAPPED | 'pieces', number>> {
-  const counts = { event: 0, rejected: 0, leftOut: 0, pieces: 0 };
+/** How many outcomes there are of each kind. */
+async function mapped(records: readonly string[]): Promise<Record<keyof typeof MAPPED, number>> {
+  const counts = { event: 0, rejected: 0, leftOut: 0 };
   using underWay = await threads.begin(batchOf(records));
   for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
-    counts.pieces += 1;
     for (const [kind, number] of Object.entries(MAPPED)) {
       counts[kind as keyof typeof MAPPED] += piece.kinds.filter((one) => one === number).length;
     }
+    // Who takes them in goes no further.
+    if (counts.rejected > MAX_REJECTED) break;
   }
   return counts;
 }
@@ -54,20 +59,73 @@ describe('the worst records are mapped within half of the heap of a thread', () 
     ['objects to be looked through', record(`,"list":${filled('{"a":"y"}')}`), { event: 1 }],
     ['names', record(`,"list":{${Array.from({ length: 80_000 }, (_, index) => `"n${index}":1`).join()}}`), { event: 1 }],
     ['a million lists inside one another', record(`,"list":${'['.repeat(500_000)}${']'.repeat(500_000)}`), { event: 1 }],
-    ['one text', record(`,"a":"${MILLION}"`), { event: 1 }],
+    ['one text', record(`,"a":"${MILLION}"`), { rejected: 1 }],
     ['JSON in a text', record(`,"js":${JSON.stringify(filled('[]', 900_000))}`), { rejected: 1 }],
     ['a text that unpacks to more than is allowed', record(`,"gz":${packed('x'.repeat(20 * MIB))}`), { rejected: 1 }],
-    ['items that are none', `{"records":${filled('1')}}`, { rejected: 10_001 }],
-    ['items that unpack to lists', `{"records":${filled(packed(record(`,"list":${filled('[]', 900_000)}`)), 6_000)}}`, { rejected: 0 }],
+    ['items that are none', `{"records":${filled('1')}}`, { rejected: 2 * MAX_REJECTED }],
+    [
+      'items that unpack to lists',
+      `{"records":${filled(packed(record(`,"list":${filled('[]', 900_000)}`)), 6_000)}${' '.repeat(MIB / 4)}}`,
+      { rejected: 0 },
+    ],
     ['items that unpack to texts', `{"records":${filled(packed(record(`,"a":"${MILLION}"`)), 60_000)}}`, { leftOut: 0 }],
   ])('of %s', async (_, text, expected) => {
     expect(await mapped([text])).toMatchObject(expected);
   });
 });
 
-test('a batch of envelopes that unpack to much comes in pieces', async () => {
-  const envelope = `{"records":${filled(packed(record(`,"a":"${'x'.repeat(200_000)}"`)), 3_000)}}`;
-  const { event, pieces } = await mapped(Array<string>(8).fill(envelope));
-  expect(event).toBeGreaterThan(30);
-  expect(pieces).toBe(8);
+/** What becomes of records, in words, by the mapper alone. */
+function expectedOf(records: readonly string[]): readonly string[] {
+  const mapper = new RecordMapper(MAPPING, { given: 7, fallback: null, opens: () => true });
+  const found: string[] = [];
+  for (const [index, text] of records.entries()) {
+    mapper.map(Buffer.from(text), (one) => {
+      const what =
+        one.kind === 'rejected' ? `${one.reason} ${digestOf(one.record)}` : one.kind === 'event' ? digestOf(one.event) : one.kind;
+      found.push(`${index} ${what}`);
+    });
+  }
+  return found;
+}
+
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+describe('records come in pieces of bounded memory, each outcome once and in its order', () => {
+  const small = record(',"a":"small"');
+  const envelope = (...items: readonly string[]): string => `{"records":[${items.join()}]}`;
+  const sized = (bytes: number, index = 0): string => record(`,"b":"${index}${'b'.repeat(bytes)}"`);
+
+  test.each<[string, readonly string[]]>([
+    ['few records', [small, '{}', small]],
+    ['one that is longer than the memory for few', [small, sized(200_000), small]],
+    ['the longest record', [sized(MIB - 100), small]],
+    ['very many records', Array<string>(4_000).fill(sized(100))],
+    [
+      'an envelope whose items are repeated in their events',
+      [small, envelope(...Array.from({ length: 20 }, (_, index) => sized(50_000, index))), small],
+    ],
+    ['envelopes that unpack to much', Array<string>(8).fill(envelope(...Array<string>(8).fill(packed(sized(200_000)))))],
+    [
+      'an envelope that unpacks to as much as it may',
+      [`${envelope(...Array<string>(16).fill(packed(sized(900_000))))}${' '.repeat(MIB / 4)}`],
+    ],
+    ['an envelope of very many events', [envelope(...Array.from({ length: 60_000 }, (_, index) => record(`,"n":${index}`)))]],
+    ['an envelope of very many letters', [small, envelope(...Array.from({ length: 40_000 }, (_, index) => `{"n":${index}}`)), small]],
+    ['an envelope of long letters', [envelope(...Array.from({ length: 30 }, (_, index) => `{"n":"${index}${'n'.repeat(30_000)}"}`))]],
+    ['no record at all', [envelope(), '']],
+  ])('of %s', async (_, records) => {
+    const found: string[] = [];
+    using underWay = await threads.begin(batchOf(records));
+    for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
+      expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_CHUNK_BYTES);
+      expect(piece.letters.length).toBeLessThan(2 * MAPPED_PIECE_BYTES);
+      for (const [outcome, kind] of piece.kinds.entries()) {
+        const line = piece.lines.subarray(piece.lineEnds[outcome - 1] ?? 0, (piece.lineEnds[outcome] ?? 0) - 1);
+        const { reason, bytes } = kind === MAPPED.rejected ? rejectionOf(piece, outcome) : { reason: '', bytes: new Uint8Array() };
+        const what = kind === MAPPED.event ? digestOf(line) : kind === MAPPED.rejected ? `${reason} ${digestOf(bytes)}` : 'leftOut';
+        found.push(`${piece.records[outcome]} ${what}`);
+      }
+    }
+    expect(found).toEqual(expectedOf(records));
+  });
 });
