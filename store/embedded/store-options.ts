@@ -37,6 +37,8 @@ export interface StoreTuning {
   readonly maxDedupEvents?: number;
   /** How long the retention waits before it drops most of the events by itself. Default: an hour. */
   readonly retentionHoldMs?: number;
+  /** How long a failed append tells `reasonsNotReady` how the next one ends, in milliseconds. Default: 30 seconds. */
+  readonly failureHoldMs?: number;
   /** Time between two runs of the background jobs. Default: five seconds. */
   readonly backgroundJobsEveryMs?: number;
 }

@@ -31,6 +31,8 @@ import type { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
 
 const BACKGROUND_JOBS_EVERY_MS = 5_000;
+/** As long as with ClickHouse. */
+const FAILURE_HOLD_MS = 30_000;
 
 const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
 const DEAD_LETTER_RETENTION_MS = 7 * DAY_MS;
@@ -70,8 +72,11 @@ export async function openWritePath(
   closing: Closing,
 ): Promise<WritePath> {
   const { dedupIndexShareMb } = memoryShares(options.memoryLimitMb);
-  const { maxDedupEvents: dedupEvents = maxDedupEvents(dedupIndexShareMb * MEBIBYTE), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } =
-    tuning;
+  const {
+    maxDedupEvents: dedupEvents = maxDedupEvents(dedupIndexShareMb * MEBIBYTE),
+    backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS,
+    failureHoldMs = FAILURE_HOLD_MS,
+  } = tuning;
   const { folder, durable, engine, versions, checks, remover, footers } = parts;
   const { now, logger = silentLogger } = options;
   const { catalog, journalFolder: journals } = durable;
@@ -89,7 +94,7 @@ export async function openWritePath(
   const runner = await engine.connect();
   const loading = { runner, aliases, checks, threads, logMemory, versions, journals, sourceOffsets, counters, flusher, now };
   const loader = await reloadJournals({ ...loading, maxDedupEvents: dedupEvents }, durable, logger);
-  const pipeline = new AppendPipeline({ journals, deadLetters, epochs: catalog.epochs, loader, now });
+  const pipeline = new AppendPipeline({ journals, deadLetters, epochs: catalog.epochs, loader, now, failureHoldMs });
   closing.add('the events that are being taken in', () => pipeline.close());
 
   const merges = await openMerges(parts, options, closing);

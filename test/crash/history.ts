@@ -215,6 +215,6 @@ export class History {
 export function openStoreAt(dataDir: string, now: () => number): Promise<OpenStore> {
   return openEmbeddedStore(
     { dataDir, memoryLimitMb: 256, retentionMs: RETENTION_MS, now },
-    { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS },
+    { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, failureHoldMs: 0 },
   );
 }

@@ -31,6 +31,8 @@ export interface AppendPipelineOptions {
   readonly loader: Pick<Loader, 'load' | 'end'>;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** So long does a failure tell how the next append ends. */
+  readonly failureHoldMs: number;
 }
 
 interface Append {
@@ -59,6 +61,7 @@ export class AppendPipeline {
   #lastLoadBegun: Promise<void> = Promise.resolve();
   #next: JournalEnd;
   #refusal: StoreError | undefined;
+  #lastFailure: { readonly error: StoreError; readonly atMs: number } | undefined;
   #closed: StoreError | undefined;
   #pendingBytes = 0;
 
@@ -72,9 +75,14 @@ export class AppendPipeline {
     return this.#pendingBytes;
   }
 
-  /** Why appends are refused: one has failed, and its remains are not cleared away yet. */
+  /**
+   * Why appends are refused, while the remains of one that failed are not cleared away; else why the last one failed, such as for a full
+   * disk, unless that is so long ago that another may be tried: who asks before he sends anything would wait for ever otherwise.
+   */
   get failure(): StoreError | undefined {
-    return this.#refusal;
+    const last = this.#lastFailure;
+    const isHeld = last !== undefined && performance.now() - last.atMs < this.#options.failureHoldMs;
+    return this.#refusal ?? (isHeld ? last.error : undefined);
   }
 
   async append(batch: EventBatch): Promise<JournalReceipt> {
@@ -132,6 +140,7 @@ export class AppendPipeline {
       begun.resolve();
       throwFailureOf(group);
       const newSequences = await loader.load(journal, batch.logs);
+      this.#lastFailure = undefined;
       acknowledge(group, journal, notKept, newSequences);
     } catch (error) {
       this.#reject(group, error);
@@ -157,6 +166,7 @@ export class AppendPipeline {
   #fail(failed: Append, cause: unknown): StoreError {
     const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(cause as Error).message}`;
     const failure = new StoreError('append_failed', message, { cause });
+    this.#lastFailure = { error: failure, atMs: performance.now() };
     let hasFailed = false;
     for (const append of this.#underWay) {
       hasFailed ||= append === failed;

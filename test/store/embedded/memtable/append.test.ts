@@ -185,7 +185,7 @@ const epochs = { begin: () => undefined };
 test('a batch that DuckDB has no memory for has failed: no append is refused because there is too much to do', async () => {
   const loader = { load: () => Promise.reject(new Error('Out of Memory Error: failed to allocate')), end: { journal: 1, sequence: 1n } };
   const journals = new JournalFolder(temporaryFolder(), new EmptyJournalTable(new DatabaseSync(':memory:')));
-  const pipeline = new AppendPipeline({ journals, epochs, loader, deadLetters: { add: async () => [] }, now: () => NOW });
+  const pipeline = new AppendPipeline({ journals, epochs, loader, deadLetters: { add: async () => [] }, failureHoldMs: 0, now: () => NOW });
   const message = 'a batch of 1 events could not be stored: Out of Memory Error: failed to allocate';
   await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed', message });
   await pipeline.close();
@@ -203,7 +203,7 @@ test('a store closes while what a failed batch left cannot be removed, whichever
   }
   const journals = new LostFolder(join(temporaryFolder(), 'gone'), new EmptyJournalTable(new DatabaseSync(':memory:')));
   const loader = { load: async () => undefined, end: { journal: 1, sequence: 1n } };
-  const pipeline = new AppendPipeline({ journals, epochs, loader, deadLetters: { add: async () => [] }, now: () => NOW });
+  const pipeline = new AppendPipeline({ journals, epochs, loader, deadLetters: { add: async () => [] }, failureHoldMs: 0, now: () => NOW });
   await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed' });
   await removing.promise;
   expect(pipeline.failure?.message).toContain('a batch of 1 events could not be stored: ENOENT');
