@@ -1,13 +1,14 @@
-// Sends so many events to a door by @elastic/elasticsearch: `node elasticsearch.mjs URL KEY EVENTS` ends with status 1 where an item is
-// refused.
+// Sends the records of a file, one a line, to a door by @elastic/elasticsearch: `node elasticsearch.mjs URL KEY FILE` ends with status 1
+// where an item is refused.
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 
-const [node, password, events] = process.argv.slice(2);
+const [node, password, file] = process.argv.slice(2);
+const records = readFileSync(file, 'utf8').trimEnd().split('\n');
 const BATCH = 500;
 const ATTEMPTS = 300;
 const client = new Client({ node, auth: { username: 'shipper', password }, compression: true, maxRetries: 5 });
-const now = Date.now();
 
 async function store(operations) {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -26,12 +27,7 @@ async function store(operations) {
 
 const { version } = await client.info();
 console.log(`greeted by ${version.number}`);
-for (let index = 0; index < Number(events) && process.exitCode !== 1; ) {
-  const operations = [];
-  for (let end = index + BATCH; index < end; index += 1) {
-    const log = { index, text: 'ü "quoted" \\ \n' };
-    operations.push({ index: { _index: 'waf', _id: 'passed over' } });
-    operations.push({ shieldZoneId: 7, timestamp: now - index, logId: `c-${index}`, ruleId: String(index % 10), log });
-  }
-  await store(operations);
+for (let at = 0; at < records.length && process.exitCode !== 1; at += BATCH) {
+  const batch = records.slice(at, at + BATCH);
+  await store(batch.flatMap((record) => [{ index: { _index: 'waf', _id: 'passed over' } }, JSON.parse(record)]));
 }

@@ -1,17 +1,18 @@
-// Sends so many events to a door as Amazon Data Firehose does by its document: `node firehose.mjs URL KEY EVENTS`. Every answer but 200
-// with the id of the request is a failure, and the same request is sent again.
+// Sends the records of a file, one a line, to a door as Amazon Data Firehose does by its document: `node firehose.mjs URL KEY FILE`. Every
+// answer but 200 with the id of the request is a failure, and the same request is sent again.
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-const [url, key, events] = process.argv.slice(2);
+const [url, key, file] = process.argv.slice(2);
+const lines = readFileSync(file, 'utf8').match(/.+\n/g) ?? [];
 const BATCH = 500;
 const ATTEMPTS = 300;
-const now = Date.now();
 
-async function deliver(lines) {
+async function deliver(batch) {
   const requestId = randomUUID();
-  const records = lines.map((line) => ({ data: Buffer.from(line).toString('base64') }));
+  const records = batch.map((line) => ({ data: Buffer.from(line).toString('base64') }));
   const body = gzipSync(JSON.stringify({ requestId, timestamp: Date.now(), records }));
   const headers = {
     'content-type': 'application/json',
@@ -34,11 +35,4 @@ async function deliver(lines) {
   process.exitCode = 1;
 }
 
-for (let index = 0; index < Number(events); ) {
-  const lines = [];
-  for (let end = index + BATCH; index < end; index += 1) {
-    const log = { index, text: 'ü "quoted" \\ \n' };
-    lines.push(`${JSON.stringify({ shieldZoneId: 7, timestamp: now - index, logId: `c-${index}`, ruleId: String(index % 10), log })}\n`);
-  }
-  await deliver(lines);
-}
+for (let at = 0; at < lines.length; at += BATCH) await deliver(lines.slice(at, at + BATCH));

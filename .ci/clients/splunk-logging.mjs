@@ -1,10 +1,11 @@
-// Sends so many events to a door by npm's splunk-logging: `node splunk-logging.mjs URL KEY EVENTS` ends with status 1 where it is told of
-// an error.
+// Sends the records of a file, one a line, to a door by npm's splunk-logging: `node splunk-logging.mjs URL KEY FILE` ends with status 1
+// where it is told of an error.
+import { readFileSync } from 'node:fs';
 import splunk from 'splunk-logging';
 
-const [url, token, events] = process.argv.slice(2);
+const [url, token, file] = process.argv.slice(2);
+const records = readFileSync(file, 'utf8').trimEnd().split('\n');
 const BATCH = 250;
-const now = Date.now();
 const logger = new splunk.Logger({ url, token, maxRetries: 60, maxBatchCount: 0 });
 // By default an event is wrapped, with a severity beside it.
 logger.eventFormatter = (message) => message;
@@ -13,10 +14,7 @@ logger.error = (error) => {
   process.exitCode = 1;
 };
 
-for (let index = 0; index < Number(events) && process.exitCode !== 1; ) {
-  for (let end = index + BATCH; index < end; index += 1) {
-    const log = { index, text: 'ü "quoted" \\ \n' };
-    logger.send({ message: { shieldZoneId: 7, timestamp: now - index, logId: `c-${index}`, ruleId: String(index % 10), log } });
-  }
+for (let at = 0; at < records.length && process.exitCode !== 1; at += BATCH) {
+  for (const record of records.slice(at, at + BATCH)) logger.send({ message: JSON.parse(record) });
   await new Promise((resolve) => logger.flush(resolve));
 }

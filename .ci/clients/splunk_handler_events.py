@@ -1,14 +1,12 @@
-"""Sends so many events to a door by splunk_handler: `python splunk_handler_events.py URL KEY EVENTS`."""
+"""Sends the records of a file, one a line, to a door by splunk_handler: `python splunk_handler_events.py URL KEY FILE`."""
 
-import json
 import logging
 import sys
-import time
 from urllib.parse import urlsplit
 
 from splunk_handler import SplunkHandler
 
-url, token, events = sys.argv[1:]
+url, token, file = sys.argv[1:]
 address = urlsplit(url)
 handler = SplunkHandler(
     host=address.hostname,
@@ -26,9 +24,7 @@ handler = SplunkHandler(
 logger = logging.getLogger("events")
 logger.addHandler(handler)
 logger.setLevel(logging.INFO)
-now = int(time.time() * 1000)
-for index in range(int(events)):
-    log = {"index": index, "text": "\u00fc \"quoted\" \\ \n"}
-    event = {"shieldZoneId": 7, "timestamp": now - index, "logId": f"c-{index}", "ruleId": str(index % 10), "log": log}
-    logger.info(json.dumps(event))
+with open(file, encoding="utf-8") as lines:
+    for line in lines:
+        logger.info(line.rstrip("\n"))
 handler.close()

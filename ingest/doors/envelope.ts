@@ -12,7 +12,7 @@ export interface EnvelopeFault {
   readonly reason: string;
   /** The number that the protocol has for such a fault, where it has one. */
   readonly code?: number;
-  /** It unpacks to more than MOST_ENVELOPE_BYTES. */
+  /** It unpacks to more than MOST_ENVELOPE_BYTES, or has more items than are allowed. */
   readonly isTooLarge?: true;
 }
 
@@ -43,9 +43,32 @@ export type TakeApart = (body: Buffer) => TakenApart | EnvelopeFault;
 /** More records than that in MOST_ENVELOPE_BYTES are too short to be events. */
 export const MOST_RECORDS = 1_000_000;
 
-/** Thrown for an envelope of more than MOST_RECORDS. */
-export class TooManyRecords extends Error {
-  override readonly name = 'TooManyRecords';
+/** Thrown for an envelope of more than MOST_RECORDS, or one that unpacks to more than MOST_ENVELOPE_BYTES. */
+export class TooLargeEnvelope extends Error {
+  override readonly name = 'TooLargeEnvelope';
+  /** The first record that there is no room for, from 0. */
+  readonly index: number;
+
+  constructor(index: number, message: string) {
+    super(message);
+    this.index = index;
+  }
+}
+
+/** Throws TooLargeEnvelope where a record, counted from 0, is one too many. */
+export function requireRoomFor(index: number): void {
+  if (index === MOST_RECORDS) throw new TooLargeEnvelope(index, `at most ${MOST_RECORDS} records are allowed in one request`);
+}
+
+export const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+const SHOWN_BYTES = 20;
+
+/** What stands at an index of a body of JSON where something else is due: its bytes as a JSON text, which shows control characters. */
+export function foundAt(body: Buffer, at: number): string {
+  const end = body.length - 1;
+  if (at >= end) return 'the body ends in the middle of it';
+  return `unexpected ${JSON.stringify(body.toString('utf8', at, Math.min(end, at + SHOWN_BYTES)))} at byte ${at}`;
 }
 
 /** Gathers the places of records that lie in the same bytes, one behind the other. */
@@ -58,13 +81,13 @@ export class RecordPlaces {
     this.#bytes = bytes;
   }
 
-  /** Adds what is between the blanks of a range; false where there is nothing. Throws TooManyRecords. */
+  /** Adds what is between the blanks of a range; false where there is nothing. Throws TooLargeEnvelope. */
   add(start: number, end: number): boolean {
     let [from, to] = [start, end];
     while (from < to && isBlank(this.#bytes[from])) from++;
     while (to > from && isBlank(this.#bytes[to - 1])) to--;
     if (from === to) return false;
-    if (this.#starts.length === MOST_RECORDS) throw new TooManyRecords(`at most ${MOST_RECORDS} records are allowed in one request`);
+    requireRoomFor(this.#starts.length);
     this.#starts.push(from);
     this.#ends.push(to);
     return true;
@@ -98,7 +121,7 @@ const PAIR = /^\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]/;
  * Writes what the escapes of a JSON string stand for over it, which is never shorter, and returns the index behind that. The string may
  * have bytes that are no UTF-8, which stay: who reads the record repairs them as those of any other.
  */
-function unescaped(bytes: Buffer, start: number, end: number): number {
+export function unescaped(bytes: Buffer, start: number, end: number): number {
   if (isUtf8(bytes.subarray(start, end))) {
     return start + bytes.write(JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string, start, end - start);
   }

@@ -3,7 +3,7 @@ import { OPEN_BRACE } from '../../query/json-bytes.ts';
 import { GatheredBytes } from '../event/gathered-bytes.ts';
 import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
 import { beginsGzipMember } from '../upload/gzip-members.ts';
-import { type EnvelopeFault, MOST_ENVELOPE_BYTES, RecordPlaces, type TakenApart } from './envelope.ts';
+import { BASE64, type EnvelopeFault, MOST_ENVELOPE_BYTES, RecordPlaces, type TakenApart } from './envelope.ts';
 import { forEachElement, NamedMembers } from './named-members.ts';
 
 /** So many records a request may have: a buffer of 16 MiB has fewer, unless they are tiny. */
@@ -15,7 +15,6 @@ const FAULTS = {
   damaged: 'there is gzip that is damaged or cut off in "data" of',
   'too large': `more than ${MOST_ENVELOPE_BYTES} bytes unpacked, which are allowed, are in the records up to`,
 } as const;
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 /** What a subscription of CloudWatch Logs has its lines in. */
 const LOG_EVENTS = '"logEvents"';
 

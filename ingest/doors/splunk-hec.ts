@@ -1,6 +1,7 @@
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../query/json-bytes.ts';
+import { OPEN_BRACE } from '../../query/json-bytes.ts';
 import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
-import { type EnvelopeFault, RecordPlaces, type TakenApart } from './envelope.ts';
+import { type EnvelopeFault, foundAt, RecordPlaces, type TakenApart } from './envelope.ts';
+import { behindBrackets } from './json-brackets.ts';
 import { NamedMembers } from './named-members.ts';
 
 /** Numbers of Splunk for what is wrong with a request. */
@@ -24,9 +25,9 @@ export function takeHecEvents(body: Buffer): TakenApart | EnvelopeFault {
     if (end >= 0) {
       const fault = addEvent(places, members.get('event'), index);
       if (fault !== null) return fault;
-    } else if (skipper.fault === 'nesting' && behindObject(body, at) > 0) {
+    } else if (skipper.fault === 'nesting' && behindBrackets(body, at) > 0) {
       // A record that is too deep must not keep the others out. All of its object is the letter.
-      end = behindObject(body, at);
+      end = behindBrackets(body, at);
       places.add(at, end);
     } else {
       return invalid(body, skipper.faultAt, index);
@@ -53,43 +54,7 @@ function addEvent(places: RecordPlaces, event: MemberRange | undefined, index: n
   return { kind: 'fault', code: HEC_CODES.blankEvent, index, reason: `"event" of the object ${index} is a blank text` };
 }
 
-/** The index behind the object that begins at `at`, however deep it is, by its brackets and strings alone; -1 where it does not end. */
-function behindObject(body: Buffer, at: number): number {
-  let depth = 0;
-  for (let index = at; index < body.length; index++) {
-    const byte = body[index];
-    if (byte === QUOTE) {
-      index = closingQuote(body, index + 1);
-      if (index < 0) return -1;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth++;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth--;
-      if (depth === 0) return index + 1;
-    }
-  }
-  return -1;
-}
-
-function closingQuote(body: Buffer, from: number): number {
-  for (let at = from; at < body.length; at++) {
-    if (body[at] === BACKSLASH) at++;
-    else if (body[at] === QUOTE) return at;
-  }
-  return -1;
-}
-
 function invalid(body: Buffer, at: number, index: number): EnvelopeFault {
-  const isCut = at >= body.length - 1;
-  const found = isCut ? 'the body ends in the middle of it' : `unexpected ${shown(body, at)} at byte ${at}`;
-  const reason = `the object ${index} is not JSON: ${found}; allowed: objects such as {"event":{…}}, back to back`;
+  const reason = `the object ${index} is not JSON: ${foundAt(body, at)}; allowed: objects such as {"event":{…}}, back to back`;
   return { kind: 'fault', code: HEC_CODES.invalidData, index, reason };
-}
-
-const SHOWN_BYTES = 20;
-
-/** Some of the bytes as a JSON text, which shows control characters. */
-function shown(body: Buffer, at: number): string {
-  const text = body.toString('utf8', at, Math.min(body.length - 1, at + SHOWN_BYTES));
-  return JSON.stringify(text);
 }

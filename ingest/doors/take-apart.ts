@@ -1,7 +1,9 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { takeBulk } from './bulk.ts';
-import { type EnvelopeFault, MOST_RECORDS, type TakeApart, type TakenApart, TooManyRecords } from './envelope.ts';
+import { type EnvelopeFault, type TakeApart, type TakenApart, TooLargeEnvelope } from './envelope.ts';
 import { takeFirehose } from './firehose.ts';
+import { takeOtlpJson } from './otlp-json.ts';
+import { takeOtlpProtobuf } from './otlp-protobuf.ts';
 import { takeHecEvents, takeHecLines } from './splunk-hec.ts';
 
 /** The envelopes that doors take. */
@@ -10,6 +12,8 @@ const ENVELOPES = {
   firehose: takeFirehose,
   'hec events': takeHecEvents,
   'hec lines': takeHecLines,
+  'otlp json': takeOtlpJson,
+  'otlp protobuf': takeOtlpProtobuf,
 } as const satisfies Readonly<Record<string, TakeApart>>;
 
 export type EnvelopeName = keyof typeof ENVELOPES;
@@ -24,7 +28,7 @@ export function takeApart({ envelope, body: { buffer, byteOffset, byteLength } }
   try {
     return ENVELOPES[envelope](Buffer.from(buffer, byteOffset, byteLength));
   } catch (error) {
-    if (error instanceof TooManyRecords) return { kind: 'fault', index: MOST_RECORDS, reason: error.message, isTooLarge: true };
+    if (error instanceof TooLargeEnvelope) return { kind: 'fault', index: error.index, reason: error.message, isTooLarge: true };
     throw error;
   }
 }

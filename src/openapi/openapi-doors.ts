@@ -2,6 +2,7 @@ import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { BULK_TYPES } from '../http/elasticsearch-answers.ts';
+import { otlpStatus } from '../http/otlp-answers.ts';
 import { DOOR_BODY_BYTES } from '../http/request-body.ts';
 import {
   answer,
@@ -22,6 +23,9 @@ const BODY = `Content-Encoding may be gzip or zstd. At most ${shownBytes(DOOR_BO
 
 const KEY = 'A key may also come as Authorization, of the scheme Splunk, Bearer or Basic.';
 const MAPPED = 'Records of another product become events by ?mapping= and &zone=, as at /ingest/events; other parameters are passed over.';
+
+/** A message of protobuf. */
+const BINARY = { type: 'string', format: 'binary' };
 
 const DOOR_SCHEMAS = {
   HecAnswer: exactly(
@@ -86,6 +90,26 @@ const DOOR_SCHEMAS = {
     },
     ['errorMessage'],
   ),
+  OtlpRequest: {
+    type: 'object',
+    properties: {
+      resourceLogs: listOf({
+        type: 'object',
+        properties: { scopeLogs: listOf({ type: 'object', properties: { logRecords: listOf({ type: 'object' }) } }) },
+      }),
+    },
+    description: 'An ExportLogsServiceRequest. The record of a log record is its body, or else its attributes',
+  },
+  OtlpAnswer: exactly(
+    {
+      partialSuccess: exactly({
+        rejectedLogRecords: { ...textSchema, pattern: '^[1-9][0-9]*$', description: 'So many are dead letters' },
+        errorMessage: { ...textSchema, description: 'What is wrong with the first of them' },
+      }),
+    },
+    ['partialSuccess'],
+  ),
+  OtlpStatus: exactly({ code: { ...int64Schema, description: 'A google.rpc.Code' }, message: textSchema }),
   HecAcknowledgements: exactly({ acks: { type: 'object', additionalProperties: { type: 'boolean' } } }),
 } as const;
 
@@ -231,6 +255,66 @@ const FIREHOSE_REQUEST = {
   records: [{ data: Buffer.from(EVENT).toString('base64') }],
 };
 
+/** A field of protobuf that is a text or a message of fewer than 128 bytes. */
+const protobufField = (number: number, value: string): string => String.fromCharCode(number * 8 + 2, value.length) + value;
+
+const OTLP_BODIES = {
+  ...content(['application/x-protobuf'], BINARY, {
+    one: {
+      summary: 'One event',
+      value: protobufField(1, protobufField(2, protobufField(2, protobufField(5, protobufField(1, EVENT))))),
+    },
+  }),
+  ...content(['application/json'], ref('OtlpRequest'), {
+    one: { summary: 'One event', value: { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: EVENT } }] }] }] } },
+  }),
+};
+
+function otlpError(status: number, description: string, message: string) {
+  const [inJson, inProtobuf] = [otlpStatus('application/json', status, message), otlpStatus('application/x-protobuf', status, message)];
+  return {
+    description: `${description}: a google.rpc.Status`,
+    content: {
+      ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: JSON.parse(String(inJson)) } }),
+      ...content(['application/x-protobuf'], BINARY, { told: { summary: message, value: String(inProtobuf) } }),
+    },
+    ...(STATUS_HEADERS[status] ?? {}),
+  };
+}
+
+const OTLP_LOGS = {
+  post: {
+    operationId: 'sendOtlpLogs',
+    tags: [TAG],
+    summary: 'Take in log records of OTLP',
+    description: `An answer has the type of its request. ${BODY} ${MAPPED} ${KEY}`,
+    requestBody: { required: true, content: OTLP_BODIES },
+    responses: {
+      200: {
+        description: 'All are on the disk, as events or dead letters: an ExportLogsServiceResponse',
+        content: {
+          ...content(['application/json'], ref('OtlpAnswer'), {
+            stored: { summary: 'All are events', value: {} },
+            partly: {
+              summary: 'One is none',
+              value: { partialSuccess: { rejectedLogRecords: '1', errorMessage: 'timestamp is missing' } },
+            },
+          }),
+          ...content(['application/x-protobuf'], BINARY, { stored: { summary: 'All are events', value: '' } }),
+        },
+      },
+      400: otlpError(400, 'Nothing is stored, or all records are dead letters', 'log record 0: timestamp is missing'),
+      401: otlpError(401, 'A key is needed', 'The AccessKey header is missing'),
+      403: otlpError(403, 'The key does not open this', 'The access key does not have the scope "ingest"'),
+      408: otlpError(408, 'The body did not arrive in time', 'the request body did not arrive whole'),
+      413: otlpError(413, 'The body is too large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
+      415: otlpError(415, 'The type or the compression is not supported', 'Content-Type: text/csv is not supported'),
+      503: otlpError(503, 'There is no room, no disk, or the program is stopping', 'The store is behind'),
+      ...DEFECT,
+    },
+  },
+};
+
 /** The doors of other products' shippers, each in the words of its protocol. */
 export const DOORS_GROUP = {
   tag: { name: TAG, description: "Where other products' shippers send to, each in its own protocol" },
@@ -261,6 +345,7 @@ export const DOORS_GROUP = {
         },
       },
     },
+    '/v1/logs': OTLP_LOGS,
     '/_bulk': { post: bulk('bulk', false), put: bulk('bulkByPut', false) },
     '/{index}/_bulk': { post: bulk('bulkOfIndex', true), put: bulk('bulkOfIndexByPut', true) },
     '/_license': {

@@ -3,6 +3,8 @@ import { afterAll, beforeAll } from 'vitest';
 import { LONGEST_ACTION_BYTES, MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { MOST_RECORDS } from '../../ingest/doors/envelope.ts';
 import { MOST_FIREHOSE_RECORDS } from '../../ingest/doors/firehose.ts';
+import { takeOtlpProtobuf } from '../../ingest/doors/otlp-protobuf.ts';
+import { MOST_VALUE_LEVELS } from '../../ingest/doors/otlp-record.ts';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
@@ -27,6 +29,7 @@ import { BODY_DEADLINE_MS, DOOR_BODY_BYTES, SEARCH_BODY_BYTES } from '../../src/
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/set-aside-journals.ts';
 import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
+import { anyValueOf, otlpProtobuf } from '../fixtures/otlp-requests.ts';
 import { zstdFrame } from '../fixtures/zstd-frame.ts';
 import { builtBatch, builtRecord, CODEC, PACK, readAll } from '../ingest/kafka/built-batch.ts';
 import { type Answer, ask, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
@@ -162,6 +165,15 @@ describeLimits('Ingest', import.meta.filename, {
       const body = `{"records":[${Array.from({ length: records }, () => '{"data":""}').join(',')}]}`;
       const { status } = await ask(app, '/ingest/firehose', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
       return status === 200 ? 'ok' : String(status);
+    },
+  },
+  'levels of values inside one another in a log record of OTLP': {
+    is: count(MOST_VALUE_LEVELS),
+    ask: async (levels) => {
+      const inside = Array.from({ length: levels - 1 }).reduce((value: unknown) => [value], []);
+      const taken = takeOtlpProtobuf(Buffer.concat([otlpProtobuf([{ body: anyValueOf(inside) }]), Buffer.of(0)]));
+      if (taken.kind === 'fault') return taken.reason;
+      return taken.records.bytes.includes('"') ? 'kept as a text' : 'ok';
     },
   },
   'records of one request at a door': {

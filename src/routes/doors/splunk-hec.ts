@@ -45,7 +45,7 @@ function hecBody({ code, reason, event, ackId }: HecAnswer): string {
 }
 
 function codeOf({ errorKey, status, cause }: RequestProblem, { headers }: FastifyRequest): HecCode {
-  if (errorKey === 'access.key_missing') return headers.authorization === undefined ? 2 : 3;
+  if (errorKey === 'access.key_missing') return (headers.authorization ?? '').trim() === '' ? 2 : 3;
   if (errorKey.startsWith('access.')) return 4;
   if (status === 503) return 9;
   return cause instanceof BrokenEnvelope ? ((cause.fault.code ?? HEC_CODES.invalidData) as HecCode) : HEC_CODES.invalidData;
@@ -98,6 +98,8 @@ function askedIds(body: Uint8Array): readonly number[] | null {
 /** `/services/collector`: Splunk's HTTP event collector. Success means that all is on the disk, so that every acknowledgement is true. */
 export async function splunkHecRoutes(app: FastifyInstance, options: DoorRoutesOptions): Promise<void> {
   openDoor(app, options, 'splunk-hec', hecProblem);
+  // Any type is taken, and the framework refuses what is none, such as `x`.
+  app.addHook('onRequest', async ({ raw }) => void delete raw.headers['content-type']);
   const { intake } = options;
   const acks = new AckIds(options.now);
   const config = doorConfig('authorization');

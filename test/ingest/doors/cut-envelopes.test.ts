@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { takeBulk } from '../../../ingest/doors/bulk.ts';
 import type { TakeApart } from '../../../ingest/doors/envelope.ts';
 import { takeFirehose } from '../../../ingest/doors/firehose.ts';
+import { takeOtlpJson } from '../../../ingest/doors/otlp-json.ts';
+import { takeOtlpProtobuf } from '../../../ingest/doors/otlp-protobuf.ts';
 import { takeHecEvents } from '../../../ingest/doors/splunk-hec.ts';
+import { otlpJson, otlpProtobuf, textRecord } from '../../fixtures/otlp-requests.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 const take = (envelope: TakeApart, body: Uint8Array) => envelope(Buffer.concat([body, Buffer.of(0)]));
@@ -14,7 +17,7 @@ interface Protocol {
   readonly takeApart: TakeApart;
   /** One item of an envelope. */
   readonly itemOf: (record: string) => string;
-  readonly envelopeOf: (items: readonly string[]) => string;
+  readonly envelopeOf: (items: readonly string[]) => string | Buffer;
   /** Whether an envelope that ends behind an item is whole. */
   readonly endsAnywhere: boolean;
 }
@@ -38,6 +41,19 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     envelopeOf: (items) => `{"requestId":"r","records":[${items.join(',')}]}`,
     endsAnywhere: false,
   },
+  'OTLP in protobuf': {
+    takeApart: takeOtlpProtobuf,
+    itemOf: (one) => one,
+    // Messages back to back are one, which has the items of both.
+    envelopeOf: (items) => Buffer.concat(items.map((one) => otlpProtobuf([textRecord(one)]))),
+    endsAnywhere: true,
+  },
+  'OTLP in JSON': {
+    takeApart: takeOtlpJson,
+    itemOf: (one) => one,
+    envelopeOf: (items) => otlpJson(items.map(textRecord)),
+    endsAnywhere: false,
+  },
 };
 
 test.each(Object.entries(PROTOCOLS))('an envelope of %s is whole or a fault, wherever it is cut', (_name, protocol) => {
@@ -45,7 +61,7 @@ test.each(Object.entries(PROTOCOLS))('an envelope of %s is whole or a fault, whe
   assertProperty(
     fc.property(fc.array(record, { minLength: 1, maxLength: 6 }), fc.nat(), (records, at) => {
       const items = records.map(itemOf);
-      const whole = Buffer.from(envelopeOf(items));
+      const whole = Buffer.from(envelopeOf(items) as string);
       const ends = items.map((_, index) => Buffer.byteLength(envelopeOf(items.slice(0, index + 1))));
       const cut = at % whole.length;
       const taken = take(takeApart, whole.subarray(0, cut));

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { FEED_FORMAT_NAMES } from '../../../src/formats/feed-formats.ts';
+import { anyValueOf, otlpJson, otlpProtobuf, textRecord } from '../../fixtures/otlp-requests.ts';
 import { oracleEvents } from '../../oracle/raw-event.ts';
 import { DESCRIBED_OPERATIONS, type DescribedOperation } from '../../src/openapi/document-check.ts';
 import { documentedCall } from '../../src/openapi/documented-call.ts';
@@ -98,6 +99,20 @@ function firehoseDoor(nowMs: number): fc.Arbitrary<Draft> {
     .map(([records, headers]) =>
       draft('sendFromFirehose', { headers: { ...JSON_TYPE, ...headers }, body: json({ requestId: 'r-1', timestamp: nowMs, records }) }),
     );
+}
+
+/** Log records of OTLP in both encodings, some of whose bodies are lists of keys and values. */
+function otlpDoor(nowMs: number): fc.Arbitrary<Draft> {
+  const record = fc
+    .tuple(arbitraryEvent(nowMs), fc.boolean())
+    .map(([values, isText]) => [JSON.stringify({ ...values, shieldZoneId: 1 }), isText] as const)
+    .map(([event, isText]) => (isText ? textRecord(event) : { body: anyValueOf(JSON.parse(event)) }));
+  return fc.tuple(fc.array(record, { maxLength: 30 }), fc.boolean()).map(([records, isJson]) =>
+    draft('sendOtlpLogs', {
+      headers: isJson ? JSON_TYPE : { 'content-type': 'application/x-protobuf' },
+      body: isJson ? otlpJson(records) : otlpProtobuf(records),
+    }),
+  );
 }
 
 /** Bulk requests of Elasticsearch. */
@@ -216,6 +231,7 @@ function managementDoor(): fc.Arbitrary<Draft> {
     'sendEventsToCollector',
     'sendFromFirehose',
     'bulk',
+    'sendOtlpLogs',
     'sendLinesToCollector',
     'readFeed',
     'tailEvents',
@@ -263,6 +279,7 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
     collector: collectorDoor(nowMs),
     firehose: firehoseDoor(nowMs),
     bulk: bulkDoor(nowMs),
+    otlp: otlpDoor(nowMs),
     pipeline,
     ...searches,
     letters,
@@ -270,7 +287,7 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
     management: managementDoor(),
   };
   const weights = {
-    ...{ ingest: 5, collector: 5, firehose: 3, bulk: 3, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
+    ...{ ingest: 5, collector: 5, firehose: 3, bulk: 3, otlp: 3, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
     ...{ exported: 1, letters: 1, replay: 1, management: 4 },
   };
   return fc.oneof(

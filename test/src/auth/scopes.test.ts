@@ -19,6 +19,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   getApiGuardianMetrics: ['read'],
   ingestEvents: ['ingest'],
   sendFromFirehose: ['ingest'],
+  sendOtlpLogs: ['ingest'],
   bulk: ['ingest'],
   bulkByPut: ['ingest'],
   bulkOfIndex: ['ingest'],

@@ -1,3 +1,4 @@
+import { otlpJson, textRecord } from '../../fixtures/otlp-requests.ts';
 import { eventLine } from '../running-app.ts';
 import type { Call } from './driven-answer.ts';
 import {
@@ -47,6 +48,8 @@ const FIREHOSE: Call = {
   body: JSON.stringify({ requestId: 'r', timestamp: 0, records: [{ data: Buffer.from(eventLine()).toString('base64') }] }),
 };
 
+const OTLP: Call = { method: 'POST', path: '/v1/logs', headers: JSON_TYPE, body: otlpJson([textRecord(eventLine())]).toString() };
+
 function bulk(method: string, path: string): Readonly<Record<number, Driver>> {
   const headers = { 'content-type': 'application/x-ndjson' };
   const call: Call = { method, path, headers, body: `{"index":{}}\n${eventLine()}` };
@@ -80,6 +83,17 @@ export const DOOR_DRIVERS: Drivers = {
   bulkOfIndex: bulk('POST', '/logs/_bulk'),
   bulkOfIndexByPut: bulk('PUT', '/logs/_bulk'),
   getBulkLicense: { 200: answered(LICENSE), 403: fromForeignPage(LICENSE), 429: whileStopping(LICENSE) },
+  sendOtlpLogs: {
+    200: answered(OTLP),
+    400: answered({ ...OTLP, body: '{' }),
+    401: withoutKey(OTLP),
+    403: withKey(KEY_WITHOUT_SCOPE)(OTLP),
+    408: bodyTooLate(OTLP),
+    413: bodyTooLarge(OTLP),
+    415: ofWrongType(OTLP),
+    500: whileBroken(OTLP),
+    503: whileStopping(OTLP),
+  },
   sendFromFirehose: {
     200: answered(FIREHOSE),
     400: answered({ ...FIREHOSE, body: '{' }),

@@ -1,35 +1,50 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { wafRecord } from '../../../../bench/events/waf-record.ts';
 import { addressOf, type CliProcess, startCli } from '../../cli/cli-process.ts';
 
 /**
- * `node foreign-client.ts NAME COMMAND…` runs a client that others wrote against a program of its own: the command gets its address, a key
- * and the number of events that it has to send, with the ids `c-0` and on, as three more arguments. Once the answer to a request is lost,
- * and once the program is killed in the middle of one. The last line begins with `passed: ` where each event is there once, by a search and
- * by the feed.
+ * `node foreign-client.ts NAME FORM COMMAND…` runs a client that others wrote against a program of its own: the command gets its address, a
+ * key and a file with a record a line, which are events of our own form (`own`) or those of a preset (`aws-waf`), as three more arguments.
+ * Once the answer to a request is lost, and once the program is killed in the middle of one. The last line begins with `passed: ` where each
+ * event is there once, by a search and by the feed.
  */
-const [name = '', command = '', ...options] = process.argv.slice(2);
+const [name = '', form = '', command = '', ...options] = process.argv.slice(2);
 const EVENTS = 10_000;
 /** Requests from 0 on. */
 const LOST_ANSWER = 2;
 const KILL_AT = 4;
-const KEY = 'key-of-a-foreign-client';
+const [KEY, READER] = ['key-of-a-foreign-client', 'key-of-who-reads-it-all'];
+
+const FORMS: Readonly<Record<string, (index: number, nowMs: number) => string>> = {
+  own: (index, nowMs) => {
+    const log = { index, text: 'ü "quoted" \\ \n' };
+    return JSON.stringify({ shieldZoneId: 7, timestamp: nowMs - index, logId: `c-${index}`, ruleId: String(index % 10), log });
+  },
+  'aws-waf': (index, nowMs) => wafRecord(index, nowMs - index).toString(),
+};
+const recordOf = FORMS[form];
+if (recordOf === undefined) throw new Error(`the form ${form} is none of ${Object.keys(FORMS).join(', ')}`);
 
 const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-foreign-client-'));
-const args = (port: string): string[] => ['serve', '--port', port, '--data-dir', dataDir];
-let program: CliProcess = startCli(args('0'), { ACCESS_KEYS: `client:${KEY}:*` });
+const startMs = Date.now();
+const recordFile = join(dataDir, 'records.ndjson');
+writeFileSync(recordFile, Array.from({ length: EVENTS }, (_, index) => `${recordOf(index, startMs)}\n`).join(''));
+const env = { ACCESS_KEYS: `client:${KEY}:7:ingest${form === 'own' ? '' : `:${form}`},reader:${READER}:*` };
+const args = (port: string): string[] => ['serve', '--port', port, '--data-dir', join(dataDir, 'data')];
+let program: CliProcess = startCli(args('0'), env);
 const url = await addressOf(program);
 const { port } = new URL(url);
 
 async function restart(): Promise<void> {
   program.child.kill('SIGKILL');
   await program.ended;
-  program = startCli(args(port), { ACCESS_KEYS: `client:${KEY}:*` });
+  program = startCli(args(port), env);
   await addressOf(program);
 }
 
@@ -65,7 +80,7 @@ const proxy = createServer(async (request, response) => {
 });
 await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
 const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-const client = spawn(command, [...options, proxyUrl, KEY, String(EVENTS)], { stdio: 'inherit' });
+const client = spawn(command, [...options, proxyUrl, KEY, recordFile], { stdio: 'inherit' });
 const status = await new Promise<number>((resolve, reject) => {
   client.once('error', reject);
   client.once('close', (code) => resolve(code ?? 1));
@@ -75,18 +90,21 @@ await restarted;
 const now = Date.now();
 const found = await fetch(`${url}/shield/event-logs/7/search`, {
   method: 'POST',
-  headers: { accesskey: KEY, 'content-type': 'application/json' },
+  headers: { accesskey: READER, 'content-type': 'application/json' },
   body: JSON.stringify({ from: now - 3_600_000, to: now + 60_000 }),
 });
 const { total } = (await found.json()) as { readonly total: number };
-const feed = await fetch(`${url}/shield/event-logs/7/feed?limit=100000`, { headers: { accesskey: KEY } });
-const ids = [...(await feed.text()).matchAll(/"logId":"(c-\d+)"/g)].map(([, id]) => id);
-const letters = await fetch(`${url}/ingest/dead-letters`, { headers: { accesskey: KEY } });
+const feed = await fetch(`${url}/shield/event-logs/7/feed?limit=100000`, { headers: { accesskey: READER } });
+const ids = (await feed.text())
+  .split('\n')
+  .filter((line) => line.includes('"logId"'))
+  .map((line) => (JSON.parse(line) as { readonly logId: string }).logId);
+const letters = await fetch(`${url}/ingest/dead-letters`, { headers: { accesskey: READER } });
 const { deadLetters } = (await letters.json()) as { readonly deadLetters: readonly unknown[] };
 const is = { status, wasKilled: restarted !== null, total, inFeed: ids.length, different: new Set(ids).size, letters: deadLetters.length };
 const expected = { status: 0, wasKilled: true, total: EVENTS, inFeed: EVENTS, different: EVENTS, letters: 0 };
 const isRight = JSON.stringify(is) === JSON.stringify(expected);
-console.log(`${isRight ? 'passed' : 'failed'}: ${name} sent ${EVENTS} events in ${requests} requests: ${JSON.stringify(is)}`);
+console.log(`${isRight ? 'passed' : 'failed'}: ${name} sent ${EVENTS} records (${form}) in ${requests} requests: ${JSON.stringify(is)}`);
 process.exitCode = isRight ? 0 : 1;
 proxy.closeAllConnections();
 proxy.close();

@@ -49,6 +49,7 @@ describe('events are stored at once', () => {
     ['without /event', '', two, {}],
     ['of the version 1.0', '/event/1.0', two, {}],
     ['as a form', '/event', two, form],
+    ['as a type that is none', '/event', two, { 'content-type': 'x' }],
     ['as gzip', '/event', (ruleId) => gzipSync(two(ruleId)), { 'content-encoding': 'gzip' }],
     ['as zstd', '/event', (ruleId) => zstdCompressSync(two(ruleId)), { 'content-encoding': 'zstd' }],
     ['as gzip without saying so', '/event', (ruleId) => gzipSync(two(ruleId)), {}],
@@ -204,6 +205,7 @@ describe('a key', () => {
 
   test.each<[what: string, headers: Headers, status: number, code: number, text: string]>([
     ['no key', {}, 401, 2, 'Token is required: The AccessKey header is missing, and so is a key in authorization'],
+    ['an empty key', { authorization: '' }, 401, 2, 'Token is required: The AccessKey header is missing'],
     ['another scheme', { authorization: `Digest ${KEYS.all}` }, 401, 3, 'Invalid authorization: '],
     ['a key without a scheme', { authorization: KEYS.all }, 401, 3, 'Invalid authorization: '],
     ['Basic without a colon', { authorization: `Basic ${Buffer.from(KEYS.all).toString('base64')}` }, 401, 3, 'Invalid authorization: '],
