@@ -1,3 +1,4 @@
+import { AlertButton } from './alerting/alert-button.ts';
 import { DifferencePanel } from './overview/difference-panel.ts';
 import { Facets } from './overview/facets.ts';
 import { HistogramPanel } from './overview/histogram-panel.ts';
@@ -15,7 +16,7 @@ export function ExplorerPage() {
   const { kind } = progress.value;
   const isStale = failure.value !== null || kind === 'cancelled';
   return html`
-    <${TopBar}><${SavedSearches} /></${TopBar}>
+    <${TopBar}><${SavedSearches} /><${AlertButton} /></${TopBar}>
     <main class=${isStale ? 'stale' : ''} aria-busy=${kind === 'asking'}>
       <${Notices} />
       <${HistogramPanel} />

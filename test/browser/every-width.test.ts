@@ -95,6 +95,14 @@ const STATES: readonly State[] = [
       await page.getByRole('button', { name: 'Start with an empty list' }).waitFor();
     },
   },
+  {
+    name: 'a rule of alerts',
+    query: 'group=ip,country',
+    arrive: async (page) => {
+      await page.getByRole('button', { name: 'Alert on this' }).click();
+      await page.getByRole('slider', { name: 'Threshold' }).waitFor();
+    },
+  },
   { name: 'the downloads', query: '', arrive: (page) => page.getByRole('button', { name: 'Download' }).click() },
   { name: 'the access key', query: '', arrive: (page) => page.getByRole('button', { name: 'Key' }).click() },
   {

@@ -62,6 +62,14 @@ const PICTURES: readonly Picture[] = [
       await row(page, 12).waitFor({ timeout: 120_000 });
     },
   },
+  {
+    name: 'alert-rule',
+    query: 'q=url:~login&group=asn',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Alert on this' }).click();
+      await page.getByRole('slider', { name: 'Threshold' }).waitFor();
+    },
+  },
   { name: 'phone', width: 390, height: 844 },
 ];
 

@@ -81,7 +81,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'http',
     'config',
   ],
-  web: ['.', 'overview', 'groups', 'live', 'saved', 'events', 'files', 'table', 'search', 'widgets', 'state', 'api'],
+  web: ['.', 'alerting', 'overview', 'groups', 'live', 'saved', 'events', 'files', 'table', 'search', 'widgets', 'state', 'api'],
   bench: ['.', 'compare', 'modes', 'subjects', 'report', 'engines', 'floor', 'events'],
 };
 

@@ -20,7 +20,7 @@ const DEVIATIONS = 5;
  */
 export function peaksIn(totals: readonly number[]): readonly Peak[] {
   const usual = medianOf(totals);
-  const threshold = Math.max(usual * LEAST_TIMES, usual + DEVIATIONS * Math.sqrt(usual), DEVIATIONS);
+  const threshold = peakThreshold(totals);
   const peaks: Peak[] = [];
   for (let first = 0; first < totals.length; first += 1) {
     let [end, sum] = [first, 0];
@@ -30,6 +30,12 @@ export function peaksIn(totals: readonly number[]): readonly Peak[] {
     first = end;
   }
   return peaks.toSorted((a, b) => b.excess - a.excess);
+}
+
+/** A bucket with more events stands out. */
+export function peakThreshold(totals: readonly number[]): number {
+  const usual = medianOf(totals);
+  return Math.max(usual * LEAST_TIMES, usual + DEVIATIONS * Math.sqrt(usual), DEVIATIONS);
 }
 
 function medianOf(counts: readonly number[]): number {
