@@ -54,9 +54,9 @@ export function mistakenUnit(value: number, { earliestMs, latestMs }: AllowedTim
   return isAllowed(value) ? null : (OTHER_UNITS.find(([, factor]) => isAllowed(value * factor))?.[0] ?? null);
 }
 
-/** The reason for which an event of so many bytes is rejected. */
-export function tooLong(sizeBytes: number): string {
-  return `the event has ${sizeBytes} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`;
+/** The reason for which an event of so many bytes is rejected, or a record that may have as many. */
+export function tooLong(sizeBytes: number, what: 'event' | 'record' = 'event'): string {
+  return `the ${what} has ${sizeBytes} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`;
 }
 
 /** The same for one that grew past the limit when its bytes that are no UTF-8 were repaired. */

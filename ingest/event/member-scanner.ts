@@ -124,28 +124,28 @@ export class MemberScanner {
     return members;
   }
 
-  /** The reason why the last scan failed. */
-  reason(): string {
+  /** The reason why the last scan failed. The bytes were to be an event, or a record that becomes one. */
+  reason(what: 'event' | 'record' = 'event'): string {
     const { fault, faultAt } = this.#skipper;
     const text = this.text.subarray(0, this.#length);
     if (faultAt < 0) {
-      return `the event is ${this.#quote(this.openAt, this.#length)}: a JSON object is required`;
+      return `the ${what} is ${this.#quote(this.openAt, this.#length)}: a JSON object is required`;
     }
     if (fault === 'nesting') {
-      return `the event nests deeper than ${MAX_NESTING} levels`;
+      return `the ${what} nests deeper than ${MAX_NESTING} levels`;
     }
     if (faultAt >= this.#length) {
-      return `the event is not JSON: it ends in the middle, after ${this.#length} bytes`;
+      return `the ${what} is not JSON: it ends in the middle, after ${this.#length} bytes`;
     }
     const isEscape = fault === 'escape';
     const wrongAt = isEscape && text[faultAt] === UNICODE_ESCAPE ? indexBehindHex(text, faultAt + 1) : faultAt;
     // The replacement that is read for a wrong sequence may also stand in the text itself.
     if (text.toString('utf8', wrongAt, wrongAt + LONGEST_CHARACTER_BYTES).startsWith('\ufffd') && !startsWithReplacement(text, wrongAt)) {
-      return `the event is not UTF-8 at byte ${wrongAt}: ${isEscape ? 'in an escape' : 'outside of a string'} nothing is repaired`;
+      return `the ${what} is not UTF-8 at byte ${wrongAt}: ${isEscape ? 'in an escape' : 'outside of a string'} nothing is repaired`;
     }
     // A JSON text shows control characters and escapes the event's own quotes.
     const unexpected = withoutCutCharacter(text.toString('utf8', faultAt, faultAt + 20));
-    return `the event is not JSON: unexpected ${JSON.stringify(unexpected)} at byte ${faultAt}`;
+    return `the ${what} is not JSON: unexpected ${JSON.stringify(unexpected)} at byte ${faultAt}`;
   }
 
   /** A member's name. */

@@ -120,10 +120,10 @@ export class RecordMapper {
   /** Why the bytes are no record, in the words of the intake. */
   #faultOf(bytes: Uint8Array): string {
     if (bytes.length > LARGEST_EVENT_BYTES) {
-      return tooLong(bytes.length);
+      return tooLong(bytes.length, 'record');
     }
     this.#scanner ??= new MemberScanner();
-    return this.#scanner.scan(bytes) ? 'the event is not JSON' : this.#scanner.reason();
+    return this.#scanner.scan(bytes) ? 'the record is not JSON' : this.#scanner.reason('record');
   }
 
   #mapItems(bytes: Buffer, text: string, { path, decode }: Items, origin: Origin, layer: number): void {

@@ -355,7 +355,8 @@ class Intake implements EventReceiver {
   /** To be called before the dead letter is added. Throws `UnreadableInput` where there are too many. */
   #noteRejection(reason: string, zoneId: number | null): void {
     if (this.#rejected.length >= MAX_REJECTED) {
-      const limit = `more than ${MAX_REJECTED} events would be rejected, which are allowed in one request`;
+      const what = this.#options.mapping === undefined ? 'events' : 'records';
+      const limit = `more than ${MAX_REJECTED} ${what} would be rejected, which are allowed in one request`;
       throw new UnreadableInput('too_many_rejected', `line ${this.line}: ${limit} (${reason})`);
     }
     const index = this.seen;

@@ -27,7 +27,7 @@ class MappedRecords implements EventReceiver {
     return isJson;
   }
 
-  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
+  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes, 'record')): void {
     this.#receive({ kind: 'rejected', reason, zoneId: null, record: piece.start });
   }
 

@@ -73,7 +73,7 @@ export function splitMessage(
     return [whole];
   }
   const judge: Judge<EventVerdict> = (item, index, take) => take(item, builder.tryMessageAt(place, index, item));
-  const items = new MessageItems(judge, onVerdict);
+  const items = new MessageItems('event', judge, onVerdict);
   return lettersOf(items, value, { read: () => splitItems(value, items), alone: () => whole });
 }
 
@@ -90,12 +90,12 @@ export function mapMessage(
   const message = value[0] === 0 ? value.subarray(behindNuls(value)) : value;
   const judge: Judge<MappedRecord> = (item, _, take) => mapper.map(item, (mapped) => take(mapped.record, mapped), place);
   let eventBytes = 0;
-  const items = new MessageItems<MappedRecord>(judge, (mapped, index) => {
+  const items = new MessageItems<MappedRecord>('record', judge, (mapped, index) => {
     eventBytes += mapped.kind === 'event' ? mapped.event.length : 0;
     if (eventBytes > MOST_MAPPED_BYTES) throw new UnreadableInput('input_too_long', TOO_MUCH);
     receive(mapped, index);
   });
-  let whole: RejectedMessage = { bytes: value, index: null, reason: tooLong(message.length), zoneId: null };
+  let whole: RejectedMessage = { bytes: value, index: null, reason: tooLong(message.length, 'record'), zoneId: null };
   let isOneText = false;
   const read = (): void => {
     isOneText = message.length <= LARGEST_EVENT_BYTES && items.tryEvent(message);
@@ -139,16 +139,20 @@ function lettersOf<Some extends Outcome>(
   if (rejectedCount > MAX_ITEM_LETTERS) {
     const few = `at most ${MAX_ITEM_LETTERS} become dead letters of their own`;
     const rest = endedBy === null ? '' : NOT_READ_ON;
-    return [{ ...whole, reason: `${rejectedCount} of ${count} events of the message break a rule, and ${few}${rest}; ${items.first}` }];
+    return [
+      { ...whole, reason: `${rejectedCount} of ${count} ${items.what}s of the message break a rule, and ${few}${rest}; ${items.first}` },
+    ];
   }
   return endedBy === null ? rejected : [{ ...whole, reason: `${endedBy.message}${NOT_READ_ON}` }];
 }
 
 /** Takes the items of one message from a splitter, and keeps the first that are rejected. */
 class MessageItems<Some extends Outcome> implements EventReceiver {
+  /** What they are in messages. */
+  readonly what: 'event' | 'record';
   readonly #judge: Judge<Some>;
   readonly #receive: (outcome: Exclude<Some, Rejection>, index: number) => void;
-  /** Events so far, which is the index of the next. */
+  /** Items so far, which is the index of the next. */
   count = 0;
   rejectedCount = 0;
   /** The first of these. */
@@ -159,11 +163,11 @@ class MessageItems<Some extends Outcome> implements EventReceiver {
   /** Why the item that `tryEvent` was called with last is no JSON; null where it is. */
   notJson: Rejection | null = null;
 
-  constructor(judge: Judge<Some>, receive: (outcome: Exclude<Some, Rejection>, index: number) => void) {
-    [this.#judge, this.#receive] = [judge, receive];
+  constructor(what: 'event' | 'record', judge: Judge<Some>, receive: (outcome: Exclude<Some, Rejection>, index: number) => void) {
+    [this.what, this.#judge, this.#receive] = [what, judge, receive];
   }
 
-  /** The first event that breaks a rule, in words. */
+  /** The first item that breaks a rule, in words. */
   get first(): string {
     const [rejected] = this.rejected;
     return `the first is the one with index ${rejected?.index}: ${rejected?.reason}`;
@@ -182,7 +186,7 @@ class MessageItems<Some extends Outcome> implements EventReceiver {
     return this.notJson === null;
   }
 
-  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
+  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes, this.what)): void {
     this.#reject(piece, reason, null);
   }
 
@@ -222,7 +226,7 @@ class MessageItems<Some extends Outcome> implements EventReceiver {
     this.rejectedCount++;
     this.count++;
     if (this.rejectedCount > MAX_REJECTED) {
-      throw new UnreadableInput('too_many_rejected', `more than ${MAX_REJECTED} events of the message break a rule`);
+      throw new UnreadableInput('too_many_rejected', `more than ${MAX_REJECTED} ${this.what}s of the message break a rule`);
     }
   }
 }

@@ -90,7 +90,7 @@ class RecordCollector implements EventReceiver {
     return isTaken;
   }
 
-  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
+  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes, 'record')): void {
     this.stray(piece, reason);
   }
 

@@ -18,10 +18,10 @@ export function addedCounts(one: IntakeCounts, other: IntakeCounts): IntakeCount
   };
 }
 
-/** Names the rejected events of an upload by their lines in the input `name`, of which `linesBefore` came before. */
+/** Names the rejected events, or records, of an upload by their lines in the input `name`, of which `linesBefore` came before. */
 export function tellRejected(
   name: string,
-  { rejected, rejectedCount }: IntakeReport,
+  { rejected, rejectedCount, leftOut }: IntakeReport,
   stderr: Pick<CommandIo['stderr'], 'write'>,
   linesBefore = 0,
 ): void {
@@ -31,6 +31,8 @@ export function tellRejected(
   const unlisted = rejectedCount - Math.min(rejected.length, MAX_SHOWN_REJECTED);
   if (unlisted > 0) stderr.write(`and ${unlisted} more\n`);
   const lost = rejected.filter(({ kept }) => kept === false).length;
-  if (rejectedCount > lost) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');
+  // Only what a mapping makes of records may be left out.
+  const what = leftOut === undefined ? 'events' : 'records';
+  if (rejectedCount > lost) stderr.write(`Rejected ${what} are kept as dead letters: GET /ingest/dead-letters\n`);
   if (lost > 0) stderr.write(`${lost} of them are not kept, because the dead letters use up DEAD_LETTER_MAX_MB\n`);
 }

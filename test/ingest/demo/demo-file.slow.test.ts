@@ -154,7 +154,7 @@ describe('a demo file', () => {
     const store = await newStore();
     const others = Array.from({ length: MAX_REJECTED + 1 }, (_, n) => `{"n":${n}}\n`).join('');
     const { texts } = await takenIn(store, fileOf(others + record('a')));
-    const told = `FILE was not read to its end: line ${MAX_REJECTED + 1}: more than ${MAX_REJECTED} events would be rejected`;
+    const told = `FILE was not read to its end: line ${MAX_REJECTED + 1}: more than ${MAX_REJECTED} records would be rejected`;
     expect(texts.at(-1)).toContain(told);
     expect([(await store.stats()).events, (await store.stats()).deadLetters]).toEqual([0, MAX_REJECTED]);
   });

@@ -203,10 +203,10 @@ describe('an envelope', () => {
       'records',
       `[3,null,"x",[1],${RECORD}]`,
       [
-        letter('the event is 3: a JSON object is required'),
-        letter('the event is null: a JSON object is required'),
-        letter('the event is not JSON: unexpected "x" at byte 0'),
-        letter('the event is [1]: a JSON object is required'),
+        letter('the record is 3: a JSON object is required'),
+        letter('the record is null: a JSON object is required'),
+        letter('the record is not JSON: unexpected "x" at byte 0'),
+        letter('the record is [1]: a JSON object is required'),
         RECORD,
       ],
     ],
@@ -215,7 +215,7 @@ describe('an envelope', () => {
     [
       '{path: records, decode: base64}',
       `[${base64(RECORD)},"?",${base64('x')}]`,
-      [RECORD, letter('an item of records is "?": base64 is required'), letter('the event is not JSON: unexpected "x" at byte 0')],
+      [RECORD, letter('an item of records is "?": base64 is required'), letter('the record is not JSON: unexpected "x" at byte 0')],
     ],
     ['{path: records, decode: [base64, gzip, json]}', `[${zipped(RECORD)},${base64(RECORD)}]`, [RECORD, RECORD]],
     ['{path: records, decode: [base64, {split: "\\n"}]}', `[${base64(`${RECORD}\n${RECORD}`)}]`, [RECORD, RECORD]],
@@ -272,19 +272,19 @@ describe('an envelope', () => {
 
 describe('bytes that are no record', () => {
   it.each([
-    ['', 'rejected: the event is not JSON: it ends in the middle, after 0 bytes'],
-    ['x', 'rejected: the event is not JSON: unexpected "x" at byte 0'],
-    ['{"t":', 'rejected: the event is not JSON: it ends in the middle, after 5 bytes'],
-    ['[1]', 'rejected: the event is [1]: a JSON object is required'],
-    ['"t"', 'rejected: the event is "t": a JSON object is required'],
-    ['{"t":1}{"t":2}', /^rejected: the event is not JSON: unexpected/],
-    [`{${T},"a":"${'x'.repeat(1024 * 1024)}"}`, /^rejected: the event has 104\d+ bytes: at most 1048576 are allowed$/],
+    ['', 'rejected: the record is not JSON: it ends in the middle, after 0 bytes'],
+    ['x', 'rejected: the record is not JSON: unexpected "x" at byte 0'],
+    ['{"t":', 'rejected: the record is not JSON: it ends in the middle, after 5 bytes'],
+    ['[1]', 'rejected: the record is [1]: a JSON object is required'],
+    ['"t"', 'rejected: the record is "t": a JSON object is required'],
+    ['{"t":1}{"t":2}', /^rejected: the record is not JSON: unexpected/],
+    [`{${T},"a":"${'x'.repeat(1024 * 1024)}"}`, /^rejected: the record has 104\d+ bytes: at most 1048576 are allowed$/],
     [`{${T},"a":${'['.repeat(1001)}${']'.repeat(1001)}}`, 'rejected: the event nests deeper than 1000 levels'],
     [
       `{${T},"n":12345678901234567890,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
       'rejected: the event nests deeper than 1000 levels',
     ],
-    [`{"a":${'['.repeat(500_000)}`, 'rejected: the event nests deeper than 1000 levels'],
+    [`{"a":${'['.repeat(500_000)}`, 'rejected: the record nests deeper than 1000 levels'],
   ])('%#', (text, reason) => {
     const outcome = outcomeOf(mapped(mappingOf(`${TIME}ua: n`), text)[0]);
     if (typeof reason === 'string') expect(outcome).toBe(reason);
@@ -307,7 +307,7 @@ describe('bytes that are no record', () => {
     ]);
     expect(mapped(mappingOf(TIME), record(1024 * 1024)).map(outcomeOf)).toMatchObject([{ timestamp: NOW_MS(558) }]);
     expect(mapped(mappingOf(TIME), record(1024 * 1024 + 1)).map(outcomeOf)).toEqual([
-      'rejected: the event has 1048577 bytes: at most 1048576 are allowed',
+      'rejected: the record has 1048577 bytes: at most 1048576 are allowed',
     ]);
   });
 });

@@ -30,13 +30,13 @@ describe('the records of an input', () => {
     ['objects over several lines', record('1').replaceAll(',', ',\n') + record('2'), ['1', '2']],
     ['an envelope over several lines', `{"records":[\n${record('1')},\n${record('2')}\n]}`, ['1', '2']],
     ['what is left out', `{"skip":true}\n${record('1')}`, ['left out', '1']],
-    ['a line that is cut off', `{"t":17\n${record('1')}`, ['rejected: the event is not JSON: it ends in the middle, after 7 bytes', '1']],
-    ['a line that is no JSON', `what\n${record('1')}`, ['rejected: the event is not JSON: unexpected "what" at byte 0', '1']],
-    ['a number in an array', `[5,${record('1')}]`, ['rejected: the event is 5: a JSON object is required', '1']],
+    ['a line that is cut off', `{"t":17\n${record('1')}`, ['rejected: the record is not JSON: it ends in the middle, after 7 bytes', '1']],
+    ['a line that is no JSON', `what\n${record('1')}`, ['rejected: the record is not JSON: unexpected "what" at byte 0', '1']],
+    ['a number in an array', `[5,${record('1')}]`, ['rejected: the record is 5: a JSON object is required', '1']],
     [
       'a line longer than any event',
       `${record(LONG)}\n${record('1')}`,
-      ['rejected: the event has 3145754 bytes: at most 1048576 are allowed', '1'],
+      ['rejected: the record has 3145754 bytes: at most 1048576 are allowed', '1'],
     ],
   ])('%s', async (_, input, outcomes) => {
     expect(await becomes(input)).toEqual(outcomes);

@@ -75,7 +75,7 @@ describe('records of other products by HTTP', () => {
         line: 3,
         reason: 'the record has no zone: the mapping names none for "nowhere", and no other is given for all records',
       },
-      { index: 3, line: 5, reason: 'the event is not JSON: unexpected "what" at byte 0' },
+      { index: 3, line: 5, reason: 'the record is not JSON: unexpected "what" at byte 0' },
       { index: 5, line: 7, reason: expect.stringContaining('timestamp is') },
     ]);
   });

@@ -273,7 +273,8 @@ describe('shieldlog ingest --mapping', () => {
     const { status, stdout, stderr } = await mapped(path);
     expect([status, stdout]).toEqual([1, 'accepted 0 (0 stored already), expired 0, rejected 3, left out 0\n']);
     expect(stderr).toContain(`${path}, line 1: rejected: the record has no zone: the mapping names none, and no other is given`);
-    expect(stderr).toContain(`${path}, line 2: rejected: the event is not JSON`);
+    expect(stderr).toContain(`${path}, line 2: rejected: the record is not JSON`);
+    expect(stderr).toContain('Rejected records are kept as dead letters: GET /ingest/dead-letters');
     const { body } = await ask(app, '/ingest/dead-letters', { headers: { accesskey: KEY } });
     expect(body.deadLetters.map(({ mapping, source }: Readonly<Record<string, unknown>>) => [mapping, source])).toEqual(
       Array(3).fill(['aws-waf', 'file']),

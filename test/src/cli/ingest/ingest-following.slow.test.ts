@@ -184,7 +184,7 @@ describe('shieldlog ingest --follow', () => {
     await stored(['r-1', 'r-2']);
     await stop(cli);
     expect(cli.stdout()).toBe('accepted 2 (0 stored already), expired 0, rejected 1, left out 1\n');
-    expect(cli.stderr()).toContain(`${path('waf.log')}, line 4: rejected: the event is not JSON`);
+    expect(cli.stderr()).toContain(`${path('waf.log')}, line 4: rejected: the record is not JSON`);
   });
 
   test('--state without --follow is wrong usage', async () => {
