@@ -22,6 +22,8 @@ export interface ReplayOptions {
   readonly zones: DeadLetterSelection['zones'];
   /** Only these dead letters; absent: all. */
   readonly ids?: readonly string[];
+  /** The name of the mapping by which they become events, whatever they came by. Absent: each has its own, or is an event as it is. */
+  readonly mapping?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -45,7 +47,7 @@ export interface ReplayReport {
  * that still break a rule stay. Source offsets do not move. Rejects with the signal's reason when aborted.
  */
 export async function replayDeadLetters(store: EventStore, options: ReplayOptions): Promise<ReplayReport> {
-  const { ids, zones, signal, threads, ...rules } = options;
+  const { ids, zones, signal, threads, mapping, ...rules } = options;
   const builder = new BatchBuilder(rules);
   let [replayed, stillRejected, notReplayable] = [0, 0, 0];
   let taken: string[] = [];

@@ -117,15 +117,33 @@ function readIds(value: JsonValue, idForm: DeadLetterIds, whole: string, errors:
   });
 }
 
-/** Returns the ids that a replay names, or undefined for all: no body, an empty one, or `{}`. Throws RequestProblem `request.invalid`. */
-export function readReplayRequest(body: Uint8Array, idForm: DeadLetterIds): readonly string[] | undefined {
-  if (body.length === 0) return undefined;
+/** What a replay is asked for. */
+export interface ReplayRequest {
+  /** Absent: all letters. */
+  readonly ids?: readonly string[];
+  /** The mapping by which these letters become events, in the place of their own. */
+  readonly mapping?: string;
+}
+
+/**
+ * Reads what a replay is asked for; no body, an empty one, or `{}` is all letters. Throws RequestProblem `request.invalid`, also for a
+ * mapping that is none of these.
+ */
+export function readReplayRequest(body: Uint8Array, idForm: DeadLetterIds, mappings: readonly string[]): ReplayRequest {
+  if (body.length === 0) return {};
   const errors = new ErrorList();
   const parsed = readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids'], errors);
+  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids', 'mapping'], errors);
   const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, idForm, 'for all of them', errors) : undefined;
+  const named = object?.get('mapping');
+  const mapping = mappings.find((name) => name === named);
+  if (named !== undefined && mapping === undefined) {
+    errors.add('mapping', `must be one of ${mappings.join(', ')}, or be left out, not ${shownValue(named)}`);
+  }
+  // Letters of other products would become wrong events by it.
+  if (named !== undefined && object?.has('ids') === false) errors.add('mapping', 'is only allowed with ids, the letters that it is for');
   if (!errors.isEmpty) throw invalidRequest(errors.toArray());
-  return ids;
+  return { ...(ids === undefined ? {} : { ids }), ...(mapping === undefined ? {} : { mapping }) };
 }
 
 /**

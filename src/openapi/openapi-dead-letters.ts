@@ -66,7 +66,12 @@ export const LETTER_SCHEMAS = {
     additionalProperties: false,
     properties: {
       ids: { ...listOf(namedLetter), description: 'Left out: all dead letters' },
+      mapping: {
+        ...textSchema,
+        description: 'Only with ids. The mapping by which these letters become events; left out: each by its own, or as it is',
+      },
     },
+    dependentRequired: { mapping: ['ids'] },
   },
   ReplayReport: exactly(
     {
@@ -179,6 +184,7 @@ export const LETTER_PATHS = {
         description: 'None, or an empty one: all',
         content: content(JSON_TYPES, ref('ReplayRequest'), {
           some: { summary: 'Two of them', value: { ids: ['1', '2'] } },
+          by: { summary: 'Records of AWS WAF that were sent without a mapping', value: { ids: ['3'], mapping: 'aws-waf' } },
           all: { summary: 'All of them', value: {} },
         }),
       },

@@ -3,7 +3,7 @@ import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-
 import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { DeadLetterIds, DeadLetterSelection } from '../../store/dead-letter.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { callerOf } from '../auth/access.ts';
+import { callerOf, mappingFor } from '../auth/access.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody, requirePlainBody } from '../http/content-negotiation.ts';
 import {
@@ -58,8 +58,8 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
 }
 
 /**
- * `GET /ingest/dead-letters` lists the letters in id order, `POST /ingest/dead-letters/replay` replays all or the `ids` named, and `POST
- * /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does not open do not exist for it.
+ * `GET /ingest/dead-letters` lists the letters in id order, `POST /ingest/dead-letters/replay` replays all or the `ids` named, these
+ * also by another `mapping`, and `POST /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does not open do not exist for it.
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
   const { store, searches, now, retentionMs, mapping: threads, bodies } = options;
@@ -73,10 +73,11 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
 
   const changes = { config: { needsScope: 'ingest' }, onRequest: validateBody } as const;
   app.post('/ingest/dead-letters/replay', changes, async (request, reply) => {
-    const ids = readReplayRequest(wholeBody(request), store.deadLetterIds);
+    const named = readReplayRequest(wholeBody(request), store.deadLetterIds, [...threads.mappings.keys()]);
+    if (named.mapping !== undefined) mappingFor(callerOf(request), named.mapping);
     const zones = zonesOf(request);
     const signal = hangUpSignal(reply.raw);
-    return await replayDeadLetters(store, { now, retentionMs, threads, zones, signal, ...(ids === undefined ? {} : { ids }) });
+    return await replayDeadLetters(store, { now, retentionMs, threads, zones, signal, ...named });
   });
 
   app.post('/ingest/dead-letters/discard', changes, async (request) => {

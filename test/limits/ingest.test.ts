@@ -310,7 +310,7 @@ describeLimits('Ingest', import.meta.filename, {
     ask: async (values) => {
       // Ids as short as those of the embedded store: so many of other stores are more bytes than a body may have.
       const body = `{"ids":[${Array.from({ length: values - 2 }, () => 7).join()}]}`;
-      return await refusalOf(() => readReplayRequest(Buffer.from(body), { allowed: '7', parse: String }));
+      return await refusalOf(() => readReplayRequest(Buffer.from(body), { allowed: '7', parse: String }, []));
     },
   },
 });

@@ -211,6 +211,19 @@ describe('dead letters of mapped records', () => {
     expect(await lettersIn(store)).toEqual([`gone null null ${RECORD}`, `gone null null ${LATE}`]);
   });
 
+  test.each([
+    ['of a preset', 'aws-waf'],
+    ['of a mapping that is no more', 'gone'],
+    ['of none', null],
+  ])('%s become events by a mapping that is named for them, and others as ever', async (_, mapping) => {
+    const store = await storeWith(letterOf(RECORD, { mapping }), letterOf(LATE, { mapping }), letterOf(RECORD, { mapping: 'other' }));
+    const ids = (await store.listDeadLetters({ zones: 'all', limit: 2 })).map(({ id }) => id);
+    expect(await replayDeadLetters(store, { ...by(TIME + ZONE), ids, mapping: 'own' })).toEqual({ ...GONE, stillRejected: 1 });
+    expect(await storedIds(store)).toEqual([recordId(Buffer.from(RECORD), null)]);
+    // What still breaks a rule stays as it came.
+    expect(await lettersIn(store)).toEqual([`${mapping} null null ${LATE}`, `other null null ${RECORD}`]);
+  });
+
   const ENVELOPES = `${TIME}${ZONE}items: records\n`;
   test.each([
     ['HTTP', {}, null, 'null', ''],
