@@ -68,7 +68,8 @@ export async function replayDeadLetters(store: EventStore, options: ReplayOption
     if (!letter.isWhole) {
       notReplayable++;
     } else {
-      const { rejected, isLeft, lacks } = await triedAgain(builder, letter, threads, signal);
+      const asked = mapping === undefined ? letter : { ...letter, mapping };
+      const { rejected, isLeft, lacks } = await triedAgain(builder, asked, threads, signal);
       if (lacks !== undefined) missing.add(lacks);
       stillRejected += rejected;
       if (!isLeft) taken.push(letter.id);
