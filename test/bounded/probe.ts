@@ -100,7 +100,7 @@ function reset(): void {
   }
 }
 
-/** Machines differ, and one and the same from minute to minute, by 2 and more. The best of some rounds is not one beside another program. */
+/** Machines differ, and one from minute to minute, by 2 and more. The best of some rounds is not one beside another program. */
 function slowness(): number {
   let bestMs = Number.POSITIVE_INFINITY;
   for (let round = 0; round < REFERENCE_ROUNDS; round += 1) {

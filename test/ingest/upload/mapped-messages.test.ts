@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { BatchBuilder, type PartitionRecords } from '../../../ingest/event/batch-builder.ts';
 import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { addMappedMessages, copiesOf, messageMapper, type RecordVerdict } from '../../../ingest/upload/mapped-messages.ts';
@@ -99,7 +99,7 @@ describe('mapped messages become', () => {
   });
 });
 
-it('a letter has the place, the mapping, the reason and the zone', async () => {
+test('a letter has the place, the mapping, the reason and the zone', async () => {
   const { batch, told } = await batchOf([`[${timeless},${future},${record({ site: 'blog' })},${left},${own}]`]);
   const place = { source: 'kafka', topic: 't', partition: 3, offset: 41n, mapping: 'own' };
   expect(batch.deadLetters.toSorted((one, next) => Number(one.index) - Number(next.index))).toMatchObject([
@@ -129,7 +129,7 @@ describe('of a message in which many records are rejected', () => {
   });
 });
 
-it('a record that is longer than any event is a letter with its length and hash', async () => {
+test('a record that is longer than any event is a letter with its length and hash', async () => {
   const long = record({ ua: 'x'.repeat(3 * 1024 * 1024) });
   for (const message of [`[${own},${long}]`, `${own}\n${long}`]) {
     const { batch } = await batchOf([message]);
@@ -141,7 +141,7 @@ it('a record that is longer than any event is a letter with its length and hash'
   expect(batch.deadLetters).toMatchObject([{ index: null, cut: { sizeBytes: long.length } }]);
 });
 
-it('a message whose events would be too much is read to there, and is a letter', () => {
+test('a message whose events would be too much is read to there, and is a letter', () => {
   const long = mappingOf(`timestamp: {path: t, time: unix}\nua: {text: '${'{a}'.repeat(100)}'}`);
   const [count, most] = [150, MOST_MAPPED_BYTES / 1e6];
   const message = Buffer.from(
@@ -163,7 +163,7 @@ it('a message whose events would be too much is read to there, and is a letter',
   ]);
 });
 
-it('messages that become much are taken in some at a time, each whole', async () => {
+test('messages that become much are taken in some at a time, each whole', async () => {
   const own = new MappingThreads(
     new Map([['own', { mapping: mappingOf(`${TEXT}\nurl: {text: '${'{a}'.repeat(30)}'}`), file: '', text: '', isPreset: false }]]),
   );
@@ -183,7 +183,7 @@ it('messages that become much are taken in some at a time, each whole', async ()
   expect(taken.at(-1)).toEqual([BASE + 7n]);
 });
 
-it('messages are copied in parts from an index on, and each is in one', () => {
+test('messages are copied in parts from an index on, and each is in one', () => {
   const values = Array.from({ length: 40 }, (_, index) => (index % 10 === 9 ? null : `${index}`.padEnd(10_000, 'x')));
   const parts = copiesOf(messagesOf(values), 5);
   const found = parts.flatMap(({ base, deltas, bytes, ends, messageOf }) =>
@@ -197,7 +197,7 @@ it('messages are copied in parts from an index on, and each is in one', () => {
   expect(parts.reduce((sum, { count }) => sum + count, 0)).toBe(35);
 });
 
-it('messages that were read before are not added', async () => {
+test('messages that were read before are not added', async () => {
   const builder = new BatchBuilder(RULES);
   const map = messageMapper(threads(), 'own');
   for (const copies of copiesOf(messagesOf([own, timeless, null, other, future]), 0)) {
