@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type BuildOptions, build, stop } from 'esbuild';
+import { type BuildOptions, build, type Plugin, stop } from 'esbuild';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 
@@ -8,6 +9,16 @@ const ENTRIES = { first: 'web/first-question.ts', main: 'web/main.ts' };
 
 /** The style sheet of the chart library, and then those of the page, which override it. */
 const STYLES = 'web/style/page.css';
+
+/** Takes the indents out of markup, which esbuild keeps. No other text of the page goes over several lines of its source. */
+const UNINDENTED: Plugin = {
+  name: 'unindented markup',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]web[\\/].*\.ts$/ }, async ({ path }) => {
+      return { contents: (await readFile(path, 'utf8')).replaceAll(/\n\s+/g, '\n'), loader: 'ts' };
+    });
+  },
+};
 
 const OPTIONS: BuildOptions = {
   absWorkingDir: CHECKOUT,
@@ -21,6 +32,7 @@ const OPTIONS: BuildOptions = {
   outdir: '/',
   write: false,
   metafile: true,
+  plugins: [UNINDENTED],
   logLevel: 'silent',
 };
 

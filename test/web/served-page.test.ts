@@ -54,6 +54,11 @@ describe('the page', () => {
     expect(sizes.reduce((sum, size) => sum + size, html.length)).toBeLessThan(MAX_BYTES);
   });
 
+  test('has no indents in the markup of its scripts', async () => {
+    const texts = await Promise.all(scripts().map(async (path) => (await ask(app, path)).text));
+    expect(texts.join('').match(/\n +[<$]/)).toBe(null);
+  });
+
   test('has all that its scripts import', async () => {
     for (const path of scripts()) {
       const imported = await importsOf(path);
