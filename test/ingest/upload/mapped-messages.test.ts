@@ -67,7 +67,7 @@ const future = record({ t: NOW + HOUR });
 const timeless = '{"site":"shop"}';
 
 describe('mapped messages become', () => {
-  it.each<[what: string, values: readonly (string | null)[], made: { readonly ids?: string[]; readonly letters?: string[] }]>([
+  test.each<[what: string, values: readonly (string | null)[], made: { readonly ids?: string[]; readonly letters?: string[] }]>([
     ['an event each', [own, other], { ids: ['own', 'other'] }],
     ['an event with an id of its place and its bytes', [idless, idless], { ids: [digest(41, idless), digest(42, idless)] }],
     ['an event without the blanks and NULs around it', [`\0\0 ${idless}\n`], { ids: [digest(41, idless)] }],
@@ -117,7 +117,7 @@ test('a letter has the place, the mapping, the reason and the zone', async () =>
 });
 
 describe('of a message in which many records are rejected', () => {
-  it.each<[number, string]>([
+  test.each<[number, string]>([
     [MAX_ITEM_LETTERS, 'each has a letter'],
     [MAX_ITEM_LETTERS + 1, 'there is one letter of the whole message where they are more'],
   ])('%i: %s', async (bad) => {
