@@ -22,6 +22,7 @@ import type { Edge } from './management/local-plane.ts';
 import { edgeRoutes } from './management/operation-routes.ts';
 import { requestHistory } from './management/program-history.ts';
 import { type PageReader, pageReader } from './page/served-page.ts';
+import { backtestRoutes } from './routes/backtest.ts';
 import { backupRoutes } from './routes/backup.ts';
 import { checkRoutes } from './routes/check.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
@@ -159,6 +160,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping });
   await app.register(doorRoutes, { store, turns, metrics, now, retentionMs, bodies, mapping });
   await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mapping, bodies });
+  await app.register(backtestRoutes, { store, reads, turns, bodies, now, retentionMs, idleMs: exportIdleMs });
   await app.register(kafkaRoutes, { kafka, bodies });
   await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });

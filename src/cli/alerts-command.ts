@@ -15,21 +15,27 @@ import { matchSubject } from '../../query/match/match-event.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { openStore } from '../../store/open-store.ts';
+import { alertLine } from '../alerts/alert-line.ts';
 import { loadConfig } from '../config/config.ts';
+import { BACKTEST_FLAGS, BACKTEST_HELP, testOnProgram } from './alerts-test.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
 
 const HELP = `Usage: shieldlog alerts check FILE [EXAMPLES…]
+       shieldlog alerts test FILE [--last 24h]
 
-Says whether the file of a rule is right, and which alerts it makes of examples. No program has to run for this.
+check says whether the file of a rule is right, and which alerts it makes of examples. No program has to run for this.
 
 EXAMPLES are files of events as they are sent in: lines, arrays, or objects over several lines, plain, gzip or zstd. Each event is taken to
 come in at its own time, or with the one before it where that is later, so that late events stand behind others. A line of JSON comes for
 each alert that is told, and for each that is resolved, with the time of the intake at which that is.
 
-  --retention-hours N, RETENTION_HOURS
-      For how long events are kept (default 72).
+test has the running program say which alerts the rule would have made of the events that it has, and delivers nothing. The lines are the
+same; at its end it says how many hits there were, and how many of them quiet held back, because an alert was there already.
 
-Exit status: 0 done, 1 the file is wrong, or an event is none, 2 wrong usage.
+  --retention-hours N, RETENTION_HOURS
+      Of check: for how long events are kept (default 72).
+${BACKTEST_HELP}
+Exit status: 0 done, 1 the file is wrong, an event is none, or the program cannot do it, 2 wrong usage.
 `;
 
 /** Examples are often older than any retention. */
@@ -108,17 +114,6 @@ async function newsOf(rule: AlertRule, store: EventStore, retentionMs: number): 
   return news;
 }
 
-/** An alert that was told or resolved as a line; undefined for a hit. */
-function lineOf(news: FoldNews, { name, by, severity, labels, receivers }: AlertRule): string | undefined {
-  if (news.kind === 'hit') return undefined;
-  const { id, group, fromMs, toMs, hits, toldAtMs, resolvedAtMs } = news.alert;
-  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  const at = news.kind === 'told' ? { toldAt: time(toldAtMs) } : { toldAt: time(toldAtMs), resolvedAt: time(resolvedAtMs) };
-  const values = Object.fromEntries(by.map((dimension, nth) => [dimension, group[nth]?.text]));
-  const told = { state: news.kind, id, rule: name, severity, group: values, from: time(fromMs), to: time(toMs), hits, ...at };
-  return `${JSON.stringify({ ...told, labels, receivers })}\n`;
-}
-
 async function check(file: string, examples: readonly string[], retentionMs: number, io: CommandIo): Promise<ExitStatus> {
   const rule = checkedRule(file, io);
   if (rule === undefined) return 1;
@@ -136,7 +131,7 @@ async function check(file: string, examples: readonly string[], retentionMs: num
       rejected += report.rejectedCount;
     }
     const news = await newsOf(rule, store, retentionMs);
-    io.stdout.write(news.map((one) => lineOf(one, rule) ?? '').join(''));
+    for (const alert of news.map((one) => alertLine(one, rule))) if (alert !== null) io.stdout.write(`${JSON.stringify(alert)}\n`);
     const count = (kind: FoldNews['kind']) => news.filter((one) => one.kind === kind).length;
     io.stderr.write(`events ${accepted}, rejected ${rejected}, hits ${count('hit')}, alerts told ${count('told')}\n`);
     return rejected === 0 ? 0 : 1;
@@ -144,10 +139,18 @@ async function check(file: string, examples: readonly string[], retentionMs: num
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['retention-hours']);
+  const { flags, positionals } = parseCommandLine(args, ['retention-hours', ...BACKTEST_FLAGS]);
   const [action, file, ...examples] = positionals;
-  if (action !== 'check') throw new UsageError(action === undefined ? 'alerts needs check' : `'${action}' is not check`);
-  if (file === undefined) throw new UsageError('alerts check needs the FILE of a rule');
+  if (action !== 'check' && action !== 'test') {
+    throw new UsageError(action === undefined ? 'alerts needs check or test' : `'${action}' is not check or test`);
+  }
+  if (file === undefined) throw new UsageError(`alerts ${action} needs the FILE of a rule`);
+  const foreign = (action === 'check' ? BACKTEST_FLAGS : ['retention-hours']).find((flag) => flags[flag] !== undefined);
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not allowed with alerts ${action}`);
+  if (action === 'test') {
+    if (examples.length > 0) throw new UsageError(`Unexpected argument '${examples[0]}'; alerts test takes one FILE`);
+    return checkedRule(file, io) === undefined ? 1 : await testOnProgram(file, flags, io);
+  }
   const hours = flags['retention-hours'];
   const config = loadConfig({ RETENTION_HOURS: io.env['RETENTION_HOURS'] }, hours === undefined ? {} : { 'retention-hours': hours });
   return await check(file, examples, config.retentionMs, io);
@@ -155,7 +158,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 
 export const alertsCommand: Command = {
   name: 'alerts',
-  summary: 'check the rules of alerts, on examples too',
+  summary: 'try the rules of alerts, on examples or on stored events',
   help: () => HELP,
   run,
 };

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   'route.method_not_allowed': { status: 405, title: 'The path does not have this method' },
   'accept.none': { status: 406, title: 'No acceptable content type' },
   'request.timeout': { status: 408, title: 'The request took too long to arrive' },
+  'backtest.refused': { status: 409, title: 'The rule is not tried' },
   'backup.refused': { status: 409, title: 'The backup is not made' },
   'check.refused': { status: 409, title: 'The files are not checked' },
   'kafka.rewind_refused': { status: 409, title: 'The topic is not read again' },

@@ -1,4 +1,5 @@
 import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
+import { BACKTEST_GROUP } from './openapi-backtest.ts';
 import { BACKUP_GROUP } from './openapi-backup.ts';
 import { CHECK_GROUP } from './openapi-check.ts';
 import { DOORS_GROUP } from './openapi-doors.ts';
@@ -39,6 +40,7 @@ export const OPENAPI_DOCUMENT = {
     ...EXPLORE_GROUP.paths,
     ...EXPORT_GROUP.paths,
     ...FEED_GROUP.paths,
+    ...BACKTEST_GROUP.paths,
     ...INGEST_GROUP.paths,
     ...DOORS_GROUP.paths,
     ...KAFKA_GROUP.paths,
@@ -74,6 +76,7 @@ export const OPENAPI_DOCUMENT = {
       ...EXPLORE_GROUP.schemas,
       ...EXPORT_GROUP.schemas,
       ...FEED_GROUP.schemas,
+      ...BACKTEST_GROUP.schemas,
       ...INGEST_GROUP.schemas,
       ...DOORS_GROUP.schemas,
       ...KAFKA_GROUP.schemas,

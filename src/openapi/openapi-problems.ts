@@ -22,6 +22,7 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
     'https://waf.example',
   'accept.none': 'Accept: text/html takes none of application/json',
   'request.timeout': `the request body did not arrive whole within ${BODY_DEADLINE_MS} ms`,
+  'backtest.refused': 'another backtest is under way; begin this one when it has ended',
   'backup.refused': STORE_PROBLEMS.backup_taken.detail,
   'check.refused': 'another check is under way; begin this one when it has ended',
   'kafka.rewind_refused': 'topic events is not read here; allowed: a topic of KAFKA_TOPICS',

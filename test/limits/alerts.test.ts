@@ -4,6 +4,7 @@ import { MAX_ENTRIES, MAX_ENTRY_BYTES } from '../../alerts/entry-budget.ts';
 import { USUAL_MAX_GROUPS } from '../../alerts/rule.ts';
 import { RULE_LIMITS, readRule, WrongRule } from '../../alerts/rule-file.ts';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import { BACKTEST_LIMITS, RULE_BYTES } from '../../src/alerts/backtest.ts';
 import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
 
 const RULE: Readonly<Record<string, unknown>> = { name: 'a', zones: 'all', kind: 'count', at_least: 1, window: '5m' };
@@ -30,6 +31,7 @@ const SILENCE = { kind: 'silence', at_least: undefined, window: undefined };
 const above = ({ max }: { readonly max: number }) => ({ is: milliseconds(max), past: max + 1_000 });
 const below = ({ min }: { readonly min: number }) => ({ is: milliseconds(min), past: min - 1_000 });
 
+const OF_A_BACKTEST = 'a backtest > gives up the oldest window where it has more than it may, and says so';
 const OF_ALL_RULES = 'where all rules together have more than they may, no hit of any is false, in whatever pages they are read';
 
 describeLimits('Rules of alerts', import.meta.filename, {
@@ -64,6 +66,11 @@ describeLimits('Rules of alerts', import.meta.filename, {
   },
   'windows of groups, and values that are remembered, of all rules': { is: count(MAX_ENTRIES), elsewhere: OF_ALL_RULES },
   'bytes of these, about': { is: bytes(MAX_ENTRY_BYTES), elsewhere: OF_ALL_RULES },
+  'backtests at a time': { is: count(1), elsewhere: 'a backtest > runs alone: a second one is refused until the first has ended' },
+  'bytes of the rule of a backtest': { is: bytes(RULE_BYTES), elsewhere: 'a backtest > of a longer rule than may be is refused' },
+  'windows of groups, and values that are remembered, of a backtest': { is: count(BACKTEST_LIMITS.entries), elsewhere: OF_A_BACKTEST },
+  'bytes of these, about, of a backtest': { is: bytes(BACKTEST_LIMITS.bytes), elsewhere: OF_A_BACKTEST },
+  'alerts that a backtest keeps': { is: count(BACKTEST_LIMITS.maxAlerts), elsewhere: OF_A_BACKTEST },
   'alerts that a rule keeps': {
     is: count(MAX_ALERTS),
     elsewhere: 'a rule with more than it may have > forgets its oldest resolved alerts, and without one resolves the oldest of all early',

@@ -71,6 +71,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'page',
     'openapi',
     'management',
+    'alerts',
     'sinks',
     'tail',
     'feed',

@@ -13,6 +13,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   listActiveRules: ['read'],
   exportEventLogs: ['read'],
   readFeed: ['read'],
+  testAlertRule: ['read'],
   tailEvents: ['read'],
   listDeadLetters: ['read'],
   getAccessList: ['read'],

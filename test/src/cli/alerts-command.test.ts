@@ -38,8 +38,12 @@ const jsonLines = (text: string) =>
     .map((line) => JSON.parse(line));
 
 it.each<[readonly string[], string]>([
-  [[], 'alerts needs check'],
-  [['test'], "'test' is not check"],
+  [[], 'alerts needs check or test'],
+  [['try'], "'try' is not check or test"],
+  [['test'], 'alerts test needs the FILE of a rule'],
+  [['test', 'a', 'b'], "Unexpected argument 'b'; alerts test takes one FILE"],
+  [['test', 'a', '--retention-hours', '1'], '--retention-hours is not allowed with alerts test'],
+  [['check', 'a', '--last', '1h'], '--last is not allowed with alerts check'],
   [['check'], 'alerts check needs the FILE of a rule'],
   [['check', 'a', '--retention', '1'], "Unknown option '--retention'"],
 ])('alerts %j is refused', async (args, message) => {

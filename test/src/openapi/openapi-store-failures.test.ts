@@ -67,7 +67,7 @@ function disconnect({ store, kafka }: Site): void {
   Object.assign(kafka, { skip: refuse, rewind: refuse });
 }
 
-const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveRules', 'listActiveZones', 'readFeed', 'searchEventLogs'];
+const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveRules', 'listActiveZones', 'readFeed', 'searchEventLogs', 'testAlertRule'];
 const LETTERS = ['discardDeadLetters', 'listDeadLetters', 'replayDeadLetters'];
 /** The one operation beside the search that asks the store. */
 const { getApiGuardianMetrics = {} } = OPERATION_DRIVERS;

@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AlertRule } from '../../alerts/rule.ts';
+import { readRule, WrongRule } from '../../alerts/rule-file.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
+import { type BacktestLine, backtest, RULE_BYTES, RULE_TYPES } from '../alerts/backtest.ts';
+import { callerOf, flowOf, requireEveryZone, requireZone } from '../auth/access.ts';
+import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
+import { negotiateAnswer, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
+import { asReadProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
+import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
+import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
+import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
+
+export interface BacktestRoutesOptions {
+  readonly store: Pick<EventStore, 'positions'>;
+  readonly reads: Pick<ScheduledReads, 'of'>;
+  readonly turns: MainThreadTurns;
+  readonly bodies: BodyMemory;
+  /** Unix ms UTC. */
+  readonly now: () => number;
+  readonly retentionMs: number;
+  /** How long the client may take no byte of the answer, in milliseconds. */
+  readonly idleMs: number;
+}
+
+const NDJSON = 'application/x-ndjson';
+
+async function validateHeaders({ headers, query }: FastifyRequest): Promise<void> {
+  negotiateAnswer(headers.accept, [NDJSON]);
+  requireContentType(headers['content-type'], (type) => RULE_TYPES.some((one) => one === type), RULE_TYPES.join(', '));
+  requirePlainBody(headers['content-encoding']);
+  fromIn(query);
+}
+
+function fromIn(query: unknown): number | undefined {
+  return readQuery<{ from: number }>(query, { from: wholeNumberParameter(0, Number.MAX_SAFE_INTEGER) }).from;
+}
+
+/** The rule of a body. Throws RequestProblem `request.invalid` where it is wrong, and `access.zone_denied`. */
+function ruleIn(request: FastifyRequest): AlertRule {
+  const rule = readableRule(Buffer.from(wholeBody(request)).toString('utf8'));
+  if (rule.kind.kind === 'silence') {
+    throw invalidRequest([{ field: 'kind', message: 'must be another one than silence, of which the clock decides: it has no backtest' }]);
+  }
+  const caller = callerOf(request);
+  if (rule.zones === 'all') requireEveryZone(caller);
+  else for (const zone of rule.zones) requireZone(caller, zone);
+  return rule;
+}
+
+function readableRule(text: string): AlertRule {
+  try {
+    return readRule(text);
+  } catch (error) {
+    if (!(error instanceof WrongRule)) throw error;
+    throw invalidRequest(
+      error.faults.map((message) => ({ field: 'rule', message })),
+      error,
+    );
+  }
+}
+
+async function* linesOf(lines: AsyncIterable<BacktestLine>): AsyncGenerator<readonly [string]> {
+  try {
+    for await (const line of lines) yield [`${JSON.stringify(line)}\n`];
+  } catch (error) {
+    throw asReadProblem(error, 'The backtest was interrupted before its first byte', 'ask for less');
+  }
+}
+
+/**
+ * `POST /alerts/test` says which alerts a rule would have made of the stored events; NDJSON, as it goes on. One runs at a time, because each
+ * may read the whole store.
+ */
+export async function backtestRoutes(app: FastifyInstance, options: BacktestRoutesOptions): Promise<void> {
+  const { store, reads, turns, bodies, now, retentionMs, idleMs } = options;
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort(new Error('the program is stopping')));
+  let isUnderWay = false;
+
+  takeWholeBodies(app, bodies);
+
+  app.post('/alerts/test', { bodyLimit: RULE_BYTES, onRequest: validateHeaders }, async (request, reply) => {
+    const rule = ruleIn(request);
+    const toMs = now();
+    const fromMs = Math.max(fromIn(request.query) ?? 0, toMs - retentionMs);
+    if (isUnderWay) throw new RequestProblem('backtest.refused', 'another backtest is under way; begin this one when it has ended');
+    isUnderWay = true;
+    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
+      isUnderWay = false;
+      if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'a backtest broke off');
+      if (outcome === 'idle') request.log.warn({ err: reason }, 'a backtest that nobody read on was cut off');
+    };
+    const read = (hungUp: AbortSignal) => {
+      const signal = AbortSignal.any([hungUp, stopping.signal]);
+      const events = { reads: reads.of(flowOf(request)), positions: store.positions, retentionMs, fromMs, toMs };
+      return linesOf(backtest({ rule, ...events, turns, signal }));
+    };
+    const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
+    return reply.type(NDJSON).header('cache-control', 'no-store').send(answer);
+  });
+}
