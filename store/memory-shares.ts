@@ -91,10 +91,8 @@ export const MEMORY_BESIDE_MB = {
   bodyStarts: 64,
   /** Events that wait for the clients of tails. */
   tails: 64,
-  /** Records of other products that are being mapped, on two threads. */
-  mapping: 256,
-  /** Envelopes of doors that are being taken apart, on two threads. */
-  doors: 256,
+  /** Records that are mapped and envelopes of doors that are taken apart, on two threads, and what becomes of these records. */
+  mapping: 288,
   /** The program with its other threads, and what the reads under way hold. */
   program: 264,
 } as const;

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { OPEN_BRACE } from '../../query/json-bytes.ts';
 import { GatheredBytes } from '../event/gathered-bytes.ts';
 import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
-import { beginsGzipMember } from '../upload/gzip-members.ts';
+import { beginsGzip } from '../mapping/decode-steps.ts';
 import { BASE64, type EnvelopeFault, MOST_ENVELOPE_BYTES, RecordPlaces, type TakenApart } from './envelope.ts';
 import { forEachElement, NamedMembers } from './named-members.ts';
 
@@ -79,7 +79,7 @@ function bytesOf(body: Buffer, data: MemberRange | undefined): Buffer | null {
 function unpacked(bytes: Buffer | null, mostBytes: number): Buffer | keyof typeof FAULTS {
   if (bytes === null) return 'no base64';
   try {
-    const found = beginsGzipMember(bytes) ? gunzipSync(bytes, { maxOutputLength: Math.max(1, mostBytes) }) : bytes;
+    const found = beginsGzip(bytes) ? gunzipSync(bytes, { maxOutputLength: Math.max(1, mostBytes) }) : bytes;
     return found.length > mostBytes ? 'too large' : found;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'damaged';

@@ -60,7 +60,7 @@ function bytesOfBase64(text: string, where: string): Uint8Array {
   return Buffer.from(written, 'base64');
 }
 
-function beginsGzip(bytes: Uint8Array): boolean {
+export function beginsGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 

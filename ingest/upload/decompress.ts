@@ -1,7 +1,8 @@
 import { constants, createZstdDecompress } from 'node:zlib';
 import { type InputMemory, UNCOUNTED } from '../event/partial-event.ts';
+import { beginsGzip } from '../mapping/decode-steps.ts';
 import { ChunkReader, frame } from './compressed-frames.ts';
-import { beginsGzipMember, gunzipped, wrongStart } from './gzip-members.ts';
+import { gunzipped, wrongStart } from './gzip-members.ts';
 import { UnreadableInput } from './intake-report.ts';
 import { beginsZstdFrame, MAX_ZSTD_WINDOW_BYTES, ZSTD_HEADER_BYTES, zstdFrameHeader } from './zstd-frame.ts';
 
@@ -16,7 +17,7 @@ const DECODERS = { identity: (input: ChunkReader) => input, gzip: gunzipped, zst
 /** Detects how bytes are compressed from the first four of them, with which no JSON begins. */
 export function detectEncoding(first: Uint8Array): Encoding {
   if (beginsZstdFrame(first)) return 'zstd';
-  return beginsGzipMember(first) ? 'gzip' : 'identity';
+  return beginsGzip(first) ? 'gzip' : 'identity';
 }
 
 export interface DecompressOptions {

@@ -17,7 +17,8 @@ import {
   UnreadableInput,
   unclosedArray,
 } from './intake-report.ts';
-import { MAPPED, rejectionOf, sliceOf } from './mapped-pieces.ts';
+import { mappedLetterOf } from './mapped-messages.ts';
+import { MAPPED, type MappedPiece, rejectionOf, sliceOf } from './mapped-pieces.ts';
 import { type InputMapping, type MappedInput, mappedInput } from './record-input.ts';
 
 /** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
@@ -38,6 +39,11 @@ export interface BatchIndices {
   readonly deadLetters: readonly { readonly index: number; readonly zoneId: number | null }[];
 }
 
+/** A piece of records that were mapped elsewhere. */
+interface MappedBefore extends Disposable {
+  readonly first: MappedPiece | null;
+}
+
 export interface IntakeOptions extends InputForm {
   readonly store: EventStore;
   /** Unix milliseconds. */
@@ -45,6 +51,8 @@ export interface IntakeOptions extends InputForm {
   readonly retentionMs: number;
   /** Present where the input has records of another product, which a mapping makes events of. */
   readonly mapping?: InputMapping;
+  /** What has become of records before those of the input, which is disposed once it is taken in. */
+  readonly first?: MappedBefore;
   /** The maximum length of the input, decompressed. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
@@ -66,9 +74,10 @@ export interface IntakeOptions extends InputForm {
  * stored; with the store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
-  const { signal, onProgress, mapping, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
+  const { signal, onProgress, mapping, first, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
   if (mapping !== undefined) {
-    return await takeInMapped(mappedInput(chunks, { ...options, mapping, turns, maxBytes }), { ...options, turns });
+    const inputs = mappedInput(chunks, { ...options, mapping, turns, maxBytes });
+    return await takeInMapped(first === undefined ? inputs : behindFirst(first, inputs), { ...options, turns });
   }
   return await finished(options, async (intake) => {
     let bytes = 0;
@@ -88,6 +97,15 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
     }
     await turns.run(() => intake.splitter.end(intake));
   });
+}
+
+async function* behindFirst(before: MappedBefore, inputs: AsyncIterable<MappedInput>): AsyncGenerator<MappedInput> {
+  {
+    using held = before;
+    if (held.first !== null) yield { kind: 'mapped', piece: held.first, lineOf: () => 1 };
+  }
+  // What is mapped from here on may need the memory.
+  yield* inputs;
 }
 
 /** The same for what has become of the records of an input. An error of theirs is one of an input that breaks off. */
@@ -245,8 +263,8 @@ class Intake implements EventReceiver {
       if (kinds[index] === MAPPED.leftOut) {
         this.#leftOut += 1;
       } else if (kinds[index] === MAPPED.rejected) {
-        const { bytes, reason, zoneId } = rejectionOf(piece, index);
-        this.#reject(bytes, reason, zoneId);
+        const { reason, zoneId } = rejectionOf(piece, index);
+        this.#reject(mappedLetterOf(piece, index), reason, zoneId);
       } else {
         if (converted === 0) {
           const before = this.#builder.eventCount;

@@ -11,10 +11,6 @@ const HAS_NAME = 0x08;
 const HAS_COMMENT = 0x10;
 const RESERVED = 0xe0;
 
-export function beginsGzipMember(bytes: Uint8Array): boolean {
-  return MAGIC.every((byte, index) => bytes[index] === byte);
-}
-
 /**
  * Decompresses gzip (RFC 1952) member by member. NULs behind a member are padding. Node's decoder takes the first of them for the end of
  * the input, and drops a whole member where other bytes follow it in the same chunk. Throws `UnreadableInput` with the position of such

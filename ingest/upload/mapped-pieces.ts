@@ -1,7 +1,8 @@
 import { NEWLINE } from '../../query/json-bytes.ts';
+import { LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
 import { GatheredBytes } from '../event/gathered-bytes.ts';
 import type { MessagePlace } from '../event/log-id.ts';
-import { LongPiece } from '../event/partial-event.ts';
+import { LongPiece, PartialEvent } from '../event/partial-event.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type MappedRecord, RecordMapper } from '../mapping/record-mapper.ts';
 import { MAX_REJECTED } from './intake-report.ts';
@@ -19,10 +20,12 @@ export interface RecordBatch {
   /** The name of the mapping. */
   readonly mapping: string;
   readonly zones: RecordZones;
-  /** All records, back to back. A thread gets a copy, unless it is memory that threads share. */
+  /** Has all records. A thread gets a copy, unless it is memory that threads share. */
   readonly bytes: Uint8Array;
   /** The offset in `bytes` at which each record ends. */
-  readonly ends: Uint32Array;
+  readonly ends: Uint32Array | Int32Array;
+  /** The one at which each begins. Absent: where the one before it ends. */
+  readonly starts?: Int32Array;
   /** Present where these are messages of a partition of Kafka, which may have several records each, with their offsets. */
   readonly messages?: Pick<MessagePlace, 'topic' | 'partition'> & { readonly offsets: readonly bigint[] };
   /** What is added to the time of each event, in milliseconds. Default: nothing. */
@@ -121,7 +124,7 @@ class PieceWriter {
   get isFull(): boolean {
     // A usual record still fits.
     const used = this.#length + this.#letters.length;
-    return used >= MAPPED_PIECE_BYTES - USUAL_EVENT_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
+    return used >= Math.max(MAPPED_PIECE_BYTES, this.#lines.length) - USUAL_EVENT_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
   }
 
   /**
@@ -218,9 +221,26 @@ export function mappedRecordOf({ places, lines, lineEnds }: MappedPiece, index: 
   return lines.subarray(places[index], lineEnds[index]! - CLOSING_BYTES);
 }
 
+/** A piece without what it has of a record that it has not all of. */
+export function wholeRecordsOf(piece: MappedPiece): MappedPiece {
+  const { kinds, records, lines, lineEnds, places, indexes, next } = piece;
+  if (next.outcome === 0) return piece;
+  const count = records.indexOf(next.record) < 0 ? kinds.length : records.indexOf(next.record);
+  return {
+    ...piece,
+    kinds: kinds.slice(0, count),
+    records: records.slice(0, count),
+    lines: lines.subarray(0, lineEnds[count - 1] ?? 0),
+    lineEnds: lineEnds.slice(0, count),
+    places: places.slice(0, count),
+    indexes: indexes.slice(0, count),
+    next: { record: next.record, outcome: 0 },
+  };
+}
+
 /** Maps the records of a batch until a piece is full. */
 export function mapPiece({ batch, from, room }: MappingTask, mapping: Mapping): MappedPiece {
-  const { zones, bytes, ends, messages, movedByMs } = batch;
+  const { zones, bytes, starts, ends, messages, movedByMs } = batch;
   const { given, fallback, opened } = zones;
   const opens = (zoneId: number): boolean => opened === 'all' || opened.includes(zoneId);
   const mapper = new RecordMapper(mapping, { given, fallback, opens }, movedByMs);
@@ -228,15 +248,27 @@ export function mapPiece({ batch, from, room }: MappingTask, mapping: Mapping): 
   let next = from;
   while (next.record < ends.length && !writer.isFull) {
     const index = next.record;
-    const record = bytes.subarray(ends[index - 1] ?? 0, ends[index]);
+    const record = bytes.subarray(starts?.[index] ?? ends[index - 1] ?? 0, ends[index]);
     const rest = writer.add(next, (receive) => {
-      if (messages === undefined) mapper.map(record, receive);
+      if (messages === undefined) mapOne(mapper, record, receive);
       else mapWholeMessage(mapper, { ...messages, offset: messages.offsets[index]! }, record, receive);
     });
     if (rest !== null) return writer.take(rest);
     next = { record: index + 1, outcome: 0 };
   }
   return writer.take(next);
+}
+
+/** Maps a record. The letter of one that is longer than any event has its start. */
+function mapOne(mapper: RecordMapper, record: Uint8Array, receive: (mapped: WrittenRecord) => void): void {
+  if (record.length <= LARGEST_LINE_BYTES) {
+    mapper.map(record, receive);
+    return;
+  }
+  const partial = new PartialEvent();
+  partial.add(record);
+  const { start, sizeBytes, sha256 } = partial.finish(new Uint8Array(0)) as LongPiece;
+  receive({ kind: 'rejected', reason: tooLong(sizeBytes), zoneId: null, record: start, cut: { sizeBytes, sha256 } });
 }
 
 /** Maps the records of a message, those that are rejected behind the others. */
@@ -258,9 +290,4 @@ function mapWholeMessage(
       index,
     );
   }
-}
-
-/** The worker of a thread of `MappingThreads`. */
-export function startWork(mappings: ReadonlyMap<string, Mapping>): (task: MappingTask) => MappedPiece {
-  return (task) => mapPiece(task, mappings.get(task.batch.mapping)!);
 }

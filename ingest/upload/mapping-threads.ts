@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { abortable } from '../../work/abortable.ts';
 import { WorkerPool } from '../../work/worker-pool.ts';
+import type { EnvelopeFault } from '../doors/envelope.ts';
+import type { EnvelopeName } from '../doors/take-apart.ts';
 import type { MappedValue, Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
-import { type BatchPlace, type MappedPiece, type MappingTask, mapPiece, type RecordBatch } from './mapped-pieces.ts';
+import type { BatchPlace, MappedPiece, MappingTask, RecordBatch } from './mapped-pieces.ts';
+import { carryOut, type EnvelopeTask, type RecordResult, type RecordTask, type TakenBody } from './record-worker.ts';
 import { LARGEST_CHUNK_BYTES, SharedChunks } from './shared-chunks.ts';
 
 /** So much is mapped on the main thread, because waking or starting another takes longer. */
@@ -19,13 +22,18 @@ const GROWTH = 4;
 /** The most that the heap of a thread may take, in MiB: one without room may end the process. */
 const HEAP_MB = 2 * LARGEST_RECORD_MB;
 
-/** Maps records of other products, most of them on threads. All that take in records share it. */
+/** A body that was taken apart, whose first records stand in memory that is given back when it is disposed: they are taken in by then. */
+interface OpenedBody extends TakenBody, Disposable {}
+
+/**
+ * Maps records of other products, and takes the envelopes of doors apart, most of them on threads. All that take in records share it.
+ */
 export class MappingThreads {
   readonly mappings: NamedMappings;
   /** Memory for batches, which is given back here when they are taken in. */
   readonly chunks = new SharedChunks();
   readonly #count = Math.max(1, Math.min(MAX_MAPPING_THREADS, availableParallelism() - 1));
-  readonly #pool: WorkerPool<MappingTask, MappedPiece, ReadonlyMap<string, Mapping>>;
+  readonly #pool: WorkerPool<RecordTask, RecordResult, ReadonlyMap<string, Mapping>>;
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
 
@@ -34,13 +42,16 @@ export class MappingThreads {
     const plain = new Map([...mappings].map(([name, { mapping }]) => [name, mapping]));
     const unpacking = new Set([...plain].filter(([, mapping]) => unpacks(mapping)).map(([name]) => name));
     this.#pool = new WorkerPool({
-      module: new URL('./mapped-pieces.ts', import.meta.url),
+      module: new URL('./record-worker.ts', import.meta.url),
       data: plain,
       maxThreads: this.#count,
       heapMb,
       inline: {
-        fits: ({ batch: { bytes, mapping } }) => bytes.length <= MAX_BYTES_HERE && !unpacking.has(mapping),
-        run: (task) => mapPiece(task, plain.get(task.batch.mapping)!),
+        fits: (task) => {
+          const [{ length }, mapping] = 'envelope' in task ? [task.body, task.mapping?.mapping] : [task.batch.bytes, task.batch.mapping];
+          return length <= MAX_BYTES_HERE && (mapping === undefined || !unpacking.has(mapping));
+        },
+        run: (task) => carryOut(task, plain),
       },
     });
   }
@@ -55,23 +66,71 @@ export class MappingThreads {
    * given up. Rejects with the signal's reason where it is aborted before there is room.
    */
   async begin(batch: RecordBatch, signal?: AbortSignal): Promise<UnderWay> {
+    await this.#begin(signal);
+    return new UnderWay(
+      batch,
+      (task) => this.#pool.run(task) as Promise<MappedPiece>,
+      this.chunks,
+      () => this.#end(),
+    );
+  }
+
+  /**
+   * Takes the envelope of a door apart and, where `how` names a mapping, maps its first records in the same task, for which it waits for
+   * room as `begin` does. The bytes of the body, and a NUL behind it, cannot be used here afterwards. Rejects as `begin` does, and where
+   * the thread ends.
+   */
+  async takeApart(
+    envelope: EnvelopeName,
+    body: Uint8Array<ArrayBuffer>,
+    how?: Pick<RecordBatch, 'mapping' | 'zones'>,
+    signal?: AbortSignal,
+  ): Promise<OpenedBody | EnvelopeFault> {
+    if (how === undefined) {
+      const taken = await this.#taken({ envelope, body });
+      return taken.kind === 'fault' ? taken : { ...taken, [Symbol.dispose]: () => undefined };
+    }
+    await this.#begin(signal);
+    const room = this.chunks.take(roomFor(body));
+    let isHeld = true;
+    const giveBack = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.chunks.giveBack(room);
+      this.#end();
+    };
+    try {
+      const taken = await this.#taken({ envelope, body, mapping: { mapping: how.mapping, zones: how.zones, room } });
+      if (taken.kind === 'records') return { ...taken, [Symbol.dispose]: giveBack };
+      giveBack();
+      return taken;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  /** Ends the threads; batches under way reject. */
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  async #taken(task: EnvelopeTask): Promise<TakenBody | EnvelopeFault> {
+    const taken = (await this.#pool.run(task, [task.body.buffer])) as TakenBody | EnvelopeFault;
+    if (taken.kind === 'fault') return taken;
+    const { bytes } = taken.rest;
+    // A Buffer comes from a thread as the array that it is.
+    return { ...taken, rest: { ...taken.rest, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) } };
+  }
+
+  /** Waits until there is room, and takes a place of it. */
+  async #begin(signal: AbortSignal | undefined): Promise<void> {
     while (!this.hasRoom) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
       await (signal === undefined ? promise : abortable(promise, signal)).finally(() => this.#waiting.delete(resolve));
     }
     this.#underWay += 1;
-    return new UnderWay(
-      batch,
-      (task) => this.#pool.run(task),
-      this.chunks,
-      () => this.#end(),
-    );
-  }
-
-  /** Ends the threads; batches under way reject. */
-  async close(): Promise<void> {
-    await this.#pool.close();
   }
 
   #end(): void {
@@ -97,8 +156,7 @@ export class UnderWay implements Disposable {
   /** `onEnd` is called when the batch is taken in, or given up. */
   constructor(batch: RecordBatch, map: (task: MappingTask) => Promise<MappedPiece>, chunks: SharedChunks, onEnd: () => void) {
     [this.#batch, this.#map, this.#chunks, this.#onEnd] = [batch, map, chunks, onEnd];
-    // A piece is a little larger than its records, and those of an envelope are several times as long.
-    this.#room = chunks.take(Math.min(LARGEST_CHUNK_BYTES, 2 * batch.bytes.length));
+    this.#room = chunks.take(roomFor(batch.bytes));
     this.#coming = this.#begin();
   }
 
@@ -148,6 +206,11 @@ export class UnderWay implements Disposable {
     this.#chunks.giveBack(this.#room);
     this.#room = this.#chunks.take(wanted);
   }
+}
+
+/** A piece is a little larger than its records, and those of an envelope are several times as long. */
+function roomFor({ length }: Uint8Array): number {
+  return Math.min(LARGEST_CHUNK_BYTES, 2 * length);
 }
 
 /** Whether a record may become much more than it is: then it is mapped on a thread, however small it is. */

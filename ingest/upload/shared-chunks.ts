@@ -3,7 +3,7 @@ export const LARGEST_CHUNK_BYTES = 4096 * 1024;
 /** The sizes of chunks, in bytes. */
 const SIZES = [64 * 1024, 256 * 1024, 1024 * 1024, LARGEST_CHUNK_BYTES];
 /** Enough for what is under way at one time: four batches, each with a chunk for its records and one for what becomes of them. */
-const MAX_KEPT_BYTES = 8 * LARGEST_CHUNK_BYTES;
+export const MAX_SHARED_BYTES = 8 * LARGEST_CHUNK_BYTES;
 
 /**
  * Chunks of memory that threads share, and that are used again. V8 takes a buffer that is transferred for a new one where it comes to, and
@@ -32,9 +32,9 @@ export class SharedChunks {
     this.#keptBytes += buffer.byteLength;
     // Those of the size that is asked for now are kept.
     for (const others of this.#free.values()) {
-      while (others !== free && others.length > 0 && this.#keptBytes > MAX_KEPT_BYTES) this.#drop(others);
+      while (others !== free && others.length > 0 && this.#keptBytes > MAX_SHARED_BYTES) this.#drop(others);
     }
-    if (this.#keptBytes > MAX_KEPT_BYTES) this.#drop(free);
+    if (this.#keptBytes > MAX_SHARED_BYTES) this.#drop(free);
   }
 
   #drop(chunks: SharedArrayBuffer[]): void {

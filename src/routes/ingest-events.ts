@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DECODER_BYTES, decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
-import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { type IntakeOptions, takeInEvents } from '../../ingest/upload/event-intake.ts';
 import type { InputForm } from '../../ingest/upload/input-splitter.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
 import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
@@ -121,7 +121,7 @@ function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: string 
 }
 
 /** The decompressed bytes of a request, and how its events or records stand in them. */
-interface Upload extends InputForm {
+interface Upload extends InputForm, Pick<IntakeOptions, 'first'> {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly maxBytes?: number;
 }

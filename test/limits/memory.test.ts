@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { DOOR_HEAP_MB, MAX_DOOR_THREADS } from '../../ingest/doors/door-threads.ts';
 import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
 import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
 import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { LARGEST_RECORD_MB, MAX_MAPPING_THREADS } from '../../ingest/upload/mapping-threads.ts';
+import { MAX_SHARED_BYTES } from '../../ingest/upload/shared-chunks.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { BODY_MEMORY_BYTES, FREE_BODY_BYTES } from '../../src/http/body-memory.ts';
 import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';
@@ -28,6 +28,7 @@ import { bytes, count, describeLimits } from './limit-table.ts';
 
 const { memoryLimitMb, maxConnections } = loadConfig({});
 const shares = memoryShares(memoryLimitMb);
+const MAPPING_MB = MAX_MAPPING_THREADS * LARGEST_RECORD_MB + MAX_SHARED_BYTES / MEBIBYTE;
 const mebibytes = (amount: number) => bytes(amount * MEBIBYTE);
 
 describeLimits('Memory', import.meta.filename, {
@@ -79,13 +80,9 @@ describeLimits('Memory', import.meta.filename, {
     is: mebibytes(MEMORY_BESIDE_MB.tails),
     elsewhere: 'a client that does not read > loses events, is told how many when it reads again, and keeps nobody waiting',
   },
-  'records of other products that are being mapped': {
-    is: mebibytes(MAX_MAPPING_THREADS * LARGEST_RECORD_MB),
+  'records of other products that are being mapped, and envelopes of [doors](doors.md) that are being taken apart': {
+    is: mebibytes(MAPPING_MB),
     elsewhere: 'the worst records are mapped within half of the heap of a thread > of %s',
-  },
-  'envelopes of [doors](doors.md) that are being taken apart': {
-    is: mebibytes(MAX_DOOR_THREADS * DOOR_HEAP_MB),
-    elsewhere: 'the worst bodies that a door takes > %s',
   },
   'the program itself, its other threads, and what reads under way hold': {
     is: mebibytes(MEMORY_BESIDE_MB.program),
@@ -117,8 +114,7 @@ test('what the program takes beside the setting is what its parts allow', () => 
     caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES + MAX_COUNTS_BYTES) / MEBIBYTE,
     bodies: BODY_MEMORY_BYTES / MEBIBYTE,
     bodyStarts: (maxConnections * FREE_BODY_BYTES) / MEBIBYTE,
-    mapping: MAX_MAPPING_THREADS * LARGEST_RECORD_MB,
-    doors: MAX_DOOR_THREADS * DOOR_HEAP_MB,
+    mapping: MAPPING_MB,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
   });
 });

@@ -63,7 +63,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'runtime',
   ],
   'store/clickhouse': ['.', 'search', 'feed', 'intake', 'server'],
-  ingest: ['demo', 'kafka', 'doors', 'upload', 'mapping', 'event'],
+  ingest: ['demo', 'kafka', 'upload', 'doors', 'mapping', 'event'],
   src: [
     'cli',
     '.',

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { DoorThreads } from '../../../ingest/doors/door-threads.ts';
-import type { BulkItems, EnvelopeFault, TakenApart } from '../../../ingest/doors/envelope.ts';
-import { PlacedRecords } from '../../../ingest/doors/placed-records.ts';
+import type { BulkItems, EnvelopeFault } from '../../../ingest/doors/envelope.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
+import type { RecordValues } from '../../../ingest/event/event-kernel.ts';
 import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import { PlacedRecords } from '../../../ingest/upload/placed-records.ts';
 import type { InputMapping } from '../../../ingest/upload/record-input.ts';
 import { callerOf, type KeyPlace } from '../../auth/access.ts';
-import { type HeldBody, ROOM_MS } from '../../http/body-memory.ts';
+import { ROOM_MS } from '../../http/body-memory.ts';
 import { uploadEncoding } from '../../http/content-negotiation.ts';
 import { errorAnswerIn, type ShapedProblem } from '../../http/error-answers.ts';
 import { hangUpSignal } from '../../http/interruption.ts';
@@ -60,7 +60,6 @@ export function doorConfig(...takesKeyIn: readonly KeyPlace[]) {
 /** Takes in the records of requests: events of our own form, or what a mapping makes events of. */
 export class DoorIntake {
   readonly #options: DoorOptions;
-  readonly #threads = new DoorThreads();
 
   constructor(options: DoorOptions) {
     this.#options = options;
@@ -80,16 +79,28 @@ export class DoorIntake {
     using held = bodies.open(request);
     const body = await decodedBody(request, held, bodies.deadlineMs);
     held.keep();
-    await this.#untilStoreHasRoom(hangUpSignal(reply.raw));
-    const taken = await this.#threads.takeApart(envelope, body);
+    const signal = hangUpSignal(reply.raw);
+    await this.#untilStoreHasRoom(signal);
+    const mapping = this.#mappingOf(request);
+    const how = mapping === undefined ? undefined : { mapping: mapping.name, zones: mapping.zones };
+    const taken = await this.#options.mapping.takeApart(envelope, body, how, signal);
     if (taken.kind === 'fault') {
       const errorKey = taken.isTooLarge === true ? 'body.too_large' : 'request.malformed';
       throw new RequestProblem(errorKey, taken.reason, { cause: new BrokenEnvelope(taken) });
     }
-    const { bytes, starts, ends } = taken.records;
+    using first = taken;
+    const { count, items = null, rest } = taken;
+    const { bytes, starts, ends } = rest;
     // What was unpacked may be more than the body was.
     await held.whenRoom(() => held.holdBody(bytes.buffer.byteLength + starts.byteLength + ends.byteLength));
-    return await this.#store(taken, held, request, reply);
+    const report = await takeInUpload(this.#options, callerOf(request), mapping, signal, {
+      chunks: bytesOf(rest),
+      source: 'http',
+      splitter: (converter) => new PlacedRecords(rest, converter),
+      memory: held,
+      first,
+    });
+    return { records: count, report, refusal: refusalOf(report), items };
   }
 
   /** Counts an answer until it is written, or its client has gone. Throws RequestProblem `store.busy` where there is no room for it. */
@@ -108,10 +119,6 @@ export class DoorIntake {
     return (await decodedBody(request, held, bodies.deadlineMs)).subarray(0, -1);
   }
 
-  async close(): Promise<void> {
-    await this.#threads.close();
-  }
-
   /** By `mapping` and `zone` of the query, whose other parameters are the shipper's. */
   #mappingOf(request: FastifyRequest): InputMapping | undefined {
     const { mapping, zone } = request.query as Readonly<Record<string, unknown>>;
@@ -127,19 +134,9 @@ export class DoorIntake {
       await sleep(STORE_POLL_MS, undefined, { signal });
     }
   }
-
-  async #store({ records, items }: TakenApart, held: HeldBody, request: FastifyRequest, reply: FastifyReply): Promise<DoorOutcome> {
-    const report = await takeInUpload(this.#options, callerOf(request), this.#mappingOf(request), hangUpSignal(reply.raw), {
-      chunks: bytesOf(records),
-      source: 'http',
-      splitter: (converter) => new PlacedRecords(records, converter),
-      memory: held,
-    });
-    return { records: records.count, report, refusal: refusalOf(report), items: items ?? null };
-  }
 }
 
-async function* bytesOf({ bytes }: TakenApart['records']): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ bytes }: RecordValues): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 

@@ -8,7 +8,6 @@ import { splunkHecRoutes } from './splunk-hec.ts';
 /** The doors of other products' shippers, each with an error handler of its own. */
 export async function doorRoutes(app: FastifyInstance, options: DoorOptions): Promise<void> {
   const intake = new DoorIntake(options);
-  app.addHook('onClose', () => intake.close());
   await app.register(splunkHecRoutes, { ...options, intake });
   await app.register(firehoseRoutes, { ...options, intake });
   await app.register(elasticsearchRoutes, { ...options, intake });

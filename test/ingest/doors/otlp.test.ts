@@ -9,7 +9,7 @@ import { assertProperty } from '../../random/assert-property.ts';
 type Encoding = 'protobuf' | 'json';
 
 function take(encoding: Encoding, body: Uint8Array): TakenApart | EnvelopeFault {
-  return takeApart({ envelope: `otlp ${encoding}`, body: Uint8Array.from([...body, 0]) });
+  return takeApart(`otlp ${encoding}`, Uint8Array.from([...body, 0]));
 }
 
 function textsIn(taken: TakenApart | EnvelopeFault): readonly string[] {

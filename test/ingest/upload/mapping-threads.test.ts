@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { LongPiece } from '../../../ingest/event/partial-event.ts';
 import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
-import { MAPPED, MAPPED_PIECE_BYTES, type RecordBatch, rejectionOf } from '../../../ingest/upload/mapped-pieces.ts';
+import { mappedLetterOf } from '../../../ingest/upload/mapped-messages.ts';
+import { MAPPED, MAPPED_PIECE_BYTES, type MappedPiece, type RecordBatch, rejectionOf } from '../../../ingest/upload/mapped-pieces.ts';
 import { LARGEST_RECORD_MB, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { LARGEST_CHUNK_BYTES } from '../../../ingest/upload/shared-chunks.ts';
 import { mappingOf } from '../mapping/mapped.ts';
@@ -90,42 +92,92 @@ function expectedOf(records: readonly string[]): readonly string[] {
 
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-describe('records come in pieces of bounded memory, each outcome once and in its order', () => {
-  const small = record(',"a":"small"');
-  const envelope = (...items: readonly string[]): string => `{"records":[${items.join()}]}`;
-  const sized = (bytes: number, index = 0): string => record(`,"b":"${index}${'b'.repeat(bytes)}"`);
+const small = record(',"a":"small"');
+const envelope = (...items: readonly string[]): string => `{"records":[${items.join()}]}`;
+const sized = (bytes: number, index = 0): string => record(`,"b":"${index}${'b'.repeat(bytes)}"`);
 
-  test.each<[string, readonly string[]]>([
-    ['few records', [small, '{}', small]],
-    ['one that is longer than the memory for few', [small, sized(200_000), small]],
-    ['the longest record', [sized(MIB - 100), small]],
-    ['very many records', Array<string>(4_000).fill(sized(100))],
-    [
-      'an envelope whose items are repeated in their events',
-      [small, envelope(...Array.from({ length: 20 }, (_, index) => sized(50_000, index))), small],
-    ],
-    ['envelopes that unpack to much', Array<string>(8).fill(envelope(...Array<string>(8).fill(packed(sized(200_000)))))],
-    [
-      'an envelope that unpacks to as much as it may',
-      [`${envelope(...Array<string>(16).fill(packed(sized(900_000))))}${' '.repeat(MIB / 4)}`],
-    ],
-    ['an envelope of very many events', [envelope(...Array.from({ length: 60_000 }, (_, index) => record(`,"n":${index}`)))]],
-    ['an envelope of very many letters', [small, envelope(...Array.from({ length: 40_000 }, (_, index) => `{"n":${index}}`)), small]],
-    ['an envelope of long letters', [envelope(...Array.from({ length: 30 }, (_, index) => `{"n":"${index}${'n'.repeat(30_000)}"}`))]],
-    ['no record at all', [envelope(), '']],
-  ])('of %s', async (_, records) => {
+const RECORDS: readonly (readonly [what: string, records: readonly string[]])[] = [
+  ['few records', [small, '{}', small]],
+  ['one that is longer than the memory for few', [small, sized(200_000), small]],
+  ['the longest record', [sized(MIB - 100), small]],
+  ['very many records', Array<string>(4_000).fill(sized(100))],
+  [
+    'an envelope whose items are repeated in their events',
+    [small, envelope(...Array.from({ length: 20 }, (_, index) => sized(50_000, index))), small],
+  ],
+  ['envelopes that unpack to much', Array<string>(8).fill(envelope(...Array<string>(8).fill(packed(sized(200_000)))))],
+  [
+    'an envelope that unpacks to as much as it may',
+    [`${envelope(...Array<string>(16).fill(packed(sized(900_000))))}${' '.repeat(MIB / 4)}`],
+  ],
+  ['an envelope of very many events', [envelope(...Array.from({ length: 60_000 }, (_, index) => record(`,"n":${index}`)))]],
+  ['an envelope of very many letters', [small, envelope(...Array.from({ length: 40_000 }, (_, index) => `{"n":${index}}`)), small]],
+  ['an envelope of long letters', [envelope(...Array.from({ length: 30 }, (_, index) => `{"n":"${index}${'n'.repeat(30_000)}"}`))]],
+  ['no record at all', [envelope(), '']],
+];
+
+/** The outcomes of a piece, in the words of `expectedOf`. */
+function outcomesOf(piece: MappedPiece): readonly string[] {
+  return Array.from(piece.kinds, (kind, outcome) => {
+    const line = piece.lines.subarray(piece.lineEnds[outcome - 1] ?? 0, (piece.lineEnds[outcome] ?? 0) - 1);
+    const { reason, bytes } = kind === MAPPED.rejected ? rejectionOf(piece, outcome) : { reason: '', bytes: new Uint8Array() };
+    const what = kind === MAPPED.event ? digestOf(line) : kind === MAPPED.rejected ? `${reason} ${digestOf(bytes)}` : 'leftOut';
+    return `${piece.records[outcome]} ${what}`;
+  });
+}
+
+describe('records come in pieces of bounded memory, each outcome once and in its order', () => {
+  test.each(RECORDS)('of %s', async (_, records) => {
     const found: string[] = [];
     using underWay = await threads.begin(batchOf(records));
     for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
       expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_CHUNK_BYTES);
       expect(piece.letters.length).toBeLessThan(2 * MAPPED_PIECE_BYTES);
-      for (const [outcome, kind] of piece.kinds.entries()) {
-        const line = piece.lines.subarray(piece.lineEnds[outcome - 1] ?? 0, (piece.lineEnds[outcome] ?? 0) - 1);
-        const { reason, bytes } = kind === MAPPED.rejected ? rejectionOf(piece, outcome) : { reason: '', bytes: new Uint8Array() };
-        const what = kind === MAPPED.event ? digestOf(line) : kind === MAPPED.rejected ? `${reason} ${digestOf(bytes)}` : 'leftOut';
-        found.push(`${piece.records[outcome]} ${what}`);
-      }
+      found.push(...outcomesOf(piece));
     }
     expect(found).toEqual(expectedOf(records));
+  });
+});
+
+describe('a body is taken apart, and its first records are mapped in the same task', () => {
+  const how = { mapping: 'own', zones: { given: 7, fallback: null, opened: 'all' } } as const;
+  /** A body of lines, with a NUL behind it. */
+  const bodyOf = (records: readonly string[]): Uint8Array<ArrayBuffer> => new TextEncoder().encode(`${records.join('\n')}\0`);
+
+  test.each(RECORDS)('of %s', async (_, some) => {
+    const records = some.map((text) => text.trim()).filter((text) => text !== '');
+    const taken = await threads.takeApart('hec lines', bodyOf(records), how);
+    if (taken.kind === 'fault') throw new Error(taken.reason);
+    using body = taken;
+    const { count, rest, first } = body;
+    if (first === null) throw new Error('nothing is mapped');
+    const others = Array.from({ length: rest.count }, (__, index) => rest.bytes.toString('utf8', rest.starts[index], rest.ends[index]));
+    expect([count, first.next.record + rest.count, others]).toEqual([records.length, records.length, records.slice(first.next.record)]);
+    expect(outcomesOf(first)).toEqual(expectedOf(records).filter((one) => Number(one.split(' ')[0]) < first.next.record));
+  });
+
+  test('the letter of a record that is longer than any event has its start, its length and its hash', async () => {
+    const long = 'x'.repeat(3 * MIB);
+    const taken = await threads.takeApart('hec lines', bodyOf([small, long]), how);
+    if (taken.kind === 'fault' || taken.first === null) throw new Error('nothing is mapped');
+    using body = taken;
+    const letter = body.first === null ? null : mappedLetterOf(body.first, 1);
+    if (!(letter instanceof LongPiece)) throw new Error('the letter is whole');
+    const { start, sizeBytes, sha256 } = letter;
+    expect([start.length, sizeBytes, Buffer.from(sha256).toString('hex')]).toEqual([64 * 1024, 3 * MIB, digestOf(Buffer.from(long))]);
+  });
+
+  test('as often as there is memory for it: what is not disposed keeps others waiting', async () => {
+    const taken = [];
+    while (threads.hasRoom) taken.push(await threads.takeApart('hec lines', bodyOf([small]), how));
+    expect(taken.length).toBeGreaterThan(1);
+    await expect(threads.takeApart('hec lines', bodyOf([small]), how, AbortSignal.timeout(50))).rejects.toThrow(/timeout/);
+    for (const one of taken) if (one.kind === 'records') one[Symbol.dispose]();
+    expect(threads.hasRoom).toBe(true);
+  });
+
+  test('of our own form nothing is mapped, and nobody waits', async () => {
+    const taken = await threads.takeApart('hec lines', bodyOf([small, small]));
+    expect(taken).toMatchObject({ kind: 'records', count: 2, first: null, rest: { count: 2 } });
   });
 });

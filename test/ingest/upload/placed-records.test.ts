@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { RecordPlaces } from '../../../ingest/doors/envelope.ts';
-import { PlacedRecords } from '../../../ingest/doors/placed-records.ts';
 import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
+import { PlacedRecords } from '../../../ingest/upload/placed-records.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 
 const EVENT = { shieldZoneId: 7, timestamp: Date.now() - 60_000, feature: 'waf', action: 'blocked', log: { a: 1 } };

@@ -2,7 +2,7 @@ import type { RecordValues } from '../event/event-kernel.ts';
 import { LARGEST_LINE_BYTES } from '../event/event-verdict.ts';
 import { digestId } from '../event/log-id.ts';
 import { LongPiece, PartialEvent } from '../event/partial-event.ts';
-import type { EventReceiver, EventSplitter, LineConverter } from '../upload/event-splitters.ts';
+import type { EventReceiver, EventSplitter, LineConverter } from './event-splitters.ts';
 
 /**
  * Hands on records whose places are known as the chunks come in which they end. Their places ascend, and the
