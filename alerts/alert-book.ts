@@ -1,6 +1,7 @@
 import { alertId, type GroupValue, groupKey, groupValues } from './alert-group.ts';
 import type { DueTimes } from './due-times.ts';
 import type { FoldFacts, Mutable } from './fold-state.ts';
+import { Heap } from './heap.ts';
 import { type AlertRule, versionOf } from './rule.ts';
 
 /** Hits of a group that are less than `quiet` apart. All times are Unix ms UTC; those of waiting are of the intake. */
@@ -55,6 +56,8 @@ export class AlertBook {
   /** In the order in which they were opened; by the key of their group, too. */
   readonly #alerts = new Set<Mutable<Alert>>();
   readonly #ofGroup = new Map<string, Set<Mutable<Alert>>>();
+  /** Those that are resolved. One that is forgotten is taken out when it comes first. */
+  readonly #resolved = new Heap<Mutable<Alert>>((one, other) => one.nth < other.nth);
   #news: FoldNews[] = [];
   #changed = new Set<Mutable<Alert>>();
   #gone: number[] = [];
@@ -80,7 +83,7 @@ export class AlertBook {
   hit(windowMs: number, group: string, completedAtMs: number): void {
     const { windowMs: lengthMs, quietMs, hold } = this.#rule;
     const [fromMs, toMs] = [windowMs, windowMs + lengthMs];
-    const near = [...(this.#ofGroup.get(group) ?? [])].find((one) => fromMs < one.toMs + quietMs && toMs > one.fromMs - quietMs);
+    const near = this.#firstOf(group, (one) => fromMs < one.toMs + quietMs && toMs > one.fromMs - quietMs);
     const alert = near ?? this.#open(windowMs, groupValues(group));
     alert.hits += 1;
     if (alert.resolvedAtMs === null) {
@@ -99,7 +102,7 @@ export class AlertBook {
 
   /** The time has come at which an alert was to be resolved. */
   resolveDue(atMs: number, windowMs: number, group: string): void {
-    const alert = [...(this.#ofGroup.get(group) ?? [])].find((one) => one.windowMs === windowMs && one.resolvedAtMs === null);
+    const alert = this.#firstOf(group, (one) => one.windowMs === windowMs && one.resolvedAtMs === null);
     if (alert === undefined) return;
     if (alert.resolvesAtMs === atMs) this.#resolve(alert);
     // It had further hits.
@@ -135,7 +138,7 @@ export class AlertBook {
 
   #open(windowMs: number, group: readonly GroupValue[]): Mutable<Alert> {
     while (this.#alerts.size >= this.#maxAlerts) {
-      const oldest = [...this.#alerts].find(({ resolvedAtMs }) => resolvedAtMs !== null) ?? [...this.#alerts][0];
+      const oldest = this.#oldestResolved() ?? this.#alerts.values().next().value;
       if (oldest === undefined) break;
       if (oldest.resolvedAtMs === null) this.#facts.bounded += 1;
       this.#resolve(oldest);
@@ -158,6 +161,19 @@ export class AlertBook {
     };
   }
 
+  #firstOf(group: string, isWanted: (alert: Alert) => boolean): Mutable<Alert> | undefined {
+    for (const alert of this.#ofGroup.get(group) ?? []) if (isWanted(alert)) return alert;
+    return undefined;
+  }
+
+  #oldestResolved(): Mutable<Alert> | undefined {
+    for (let first = this.#resolved.first; first !== undefined; first = this.#resolved.first) {
+      if (this.#alerts.has(first)) return first;
+      this.#resolved.removeFirst();
+    }
+    return undefined;
+  }
+
   #keep(alert: Mutable<Alert>): void {
     const key = groupKey(alert.group);
     const ofGroup = this.#ofGroup.get(key) ?? new Set();
@@ -165,6 +181,8 @@ export class AlertBook {
     this.#alerts.add(alert);
     if (alert.resolvedAtMs === null) {
       this.#dues.add({ atMs: alert.resolvesAtMs, kind: 'resolve', windowMs: alert.windowMs, group: key });
+    } else {
+      this.#resolved.add(alert);
     }
   }
 
@@ -186,6 +204,7 @@ export class AlertBook {
   #resolve(alert: Mutable<Alert>): void {
     if (alert.resolvedAtMs === null) {
       alert.resolvedAtMs = this.#facts.timeMs;
+      this.#resolved.add(alert);
       this.#tell('resolved', alert, alert.windowMs);
     }
   }

@@ -7,6 +7,8 @@ import { BEGIN, RETENTION_MS, ruleWith } from './made-rules.ts';
 export interface Drawn {
   readonly rule: AlertRule;
   readonly events: readonly CountedEvent[];
+  /** The most alerts that the rule keeps; absent: more than there are. */
+  readonly maxAlerts?: number;
 }
 
 type Pick = <T>(...all: readonly T[]) => T;

@@ -25,8 +25,8 @@ function shown(news: readonly FoldNews[]): string[] {
   });
 }
 
-const foldOf = ({ rule }: Drawn, more: Partial<RuleFoldOptions> = {}) =>
-  new RuleFold(rule, { retentionMs: RETENTION_MS, begunAtMs: BEGUN, ...more });
+const foldOf = ({ rule, maxAlerts = 1_000 }: Drawn, more: Partial<RuleFoldOptions> = {}) =>
+  new RuleFold(rule, { retentionMs: RETENTION_MS, begunAtMs: BEGUN, maxAlerts, ...more });
 
 interface Folded {
   readonly news: readonly FoldNews[];
@@ -174,10 +174,10 @@ test(`where nothing was too late, the hits of count and distinct in ${SEEDS} seq
   expect([inTime > SEEDS / 20, inOtherOrder > SEEDS / 50]).toEqual([true, true]);
 });
 
-test(`where a rule has more groups than it may, ${SEEDS} sequences give no hit that is not one, in whatever pages they are read`, () => {
+test(`where a rule has more groups and alerts than it may, ${SEEDS} sequences give no hit that is not one, in whatever pages they are read`, () => {
   let bounded = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
-    const drawn = drawnFrom(seed, KINDS, { maxGroups: 2 + (seed % 5) });
+    const drawn = { ...drawnFrom(seed, KINDS, { maxGroups: 2 + (seed % 5) }), maxAlerts: 1 + (seed % 4) };
     const folded = foldedAtOnce(drawn);
     const inPages = foldedAlone(drawn, seed);
     expect(inPages.news, `seed ${seed}`).toEqual(folded.news);
