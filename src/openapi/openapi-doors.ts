@@ -2,30 +2,11 @@ import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { BULK_TYPES } from '../http/elasticsearch-answers.ts';
-import { otlpStatus } from '../http/otlp-answers.ts';
 import { DOOR_BODY_BYTES } from '../http/request-body.ts';
-import {
-  answer,
-  content,
-  type DescribedGroup,
-  type Examples,
-  int64Schema,
-  OPEN,
-  ref,
-  shownBytes,
-  textSchema,
-  time,
-} from './openapi-elements.ts';
+import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, DOORS_TAG, SHOWN_EVENT } from './openapi-door-words.ts';
+import { answer, content, type DescribedGroup, type Examples, int64Schema, OPEN, ref, textSchema, time } from './openapi-elements.ts';
+import { OTLP_PATHS, OTLP_SCHEMAS } from './openapi-otlp.ts';
 import { DEFECT, STATUS_HEADERS } from './openapi-problems.ts';
-
-const TAG = 'Doors';
-const BODY = `Content-Encoding may be gzip or zstd. At most ${shownBytes(DOOR_BODY_BYTES)}, decompressed.`;
-
-const KEY = 'A key may also come as Authorization, of the scheme Splunk, Bearer or Basic.';
-const MAPPED = 'Records of another product become events by ?mapping= and &zone=, as at /ingest/events; other parameters are passed over.';
-
-/** A message of protobuf. */
-const BINARY = { type: 'string', format: 'binary' };
 
 const DOOR_SCHEMAS = {
   HecAnswer: exactly(
@@ -90,35 +71,17 @@ const DOOR_SCHEMAS = {
     },
     ['errorMessage'],
   ),
-  OtlpRequest: {
-    type: 'object',
-    properties: {
-      resourceLogs: listOf({
-        type: 'object',
-        properties: { scopeLogs: listOf({ type: 'object', properties: { logRecords: listOf({ type: 'object' }) } }) },
-      }),
-    },
-    description: 'An ExportLogsServiceRequest. The record of a log record is its body, or else its attributes',
-  },
-  OtlpAnswer: exactly(
-    {
-      partialSuccess: exactly({
-        rejectedLogRecords: { ...textSchema, pattern: '^[1-9][0-9]*$', description: 'So many are dead letters' },
-        errorMessage: { ...textSchema, description: 'What is wrong with the first of them' },
-      }),
-    },
-    ['partialSuccess'],
-  ),
-  OtlpStatus: exactly({ code: { ...int64Schema, description: 'A google.rpc.Code' }, message: textSchema }),
   HecAcknowledgements: exactly({ acks: { type: 'object', additionalProperties: { type: 'boolean' } } }),
 } as const;
 
-const EVENT = '{"shieldZoneId":7,"timestamp":1767228000123,"action":"blocked"}';
 const HEC_EVENTS: Examples = {
-  events: { summary: 'Two events back to back', value: `{"time":1767228000.123,"event":${EVENT}}{"event":${JSON.stringify(EVENT)}}` },
+  events: {
+    summary: 'Two events back to back',
+    value: `{"time":1767228000.123,"event":${SHOWN_EVENT}}{"event":${JSON.stringify(SHOWN_EVENT)}}`,
+  },
 };
-const HEC_LINES: Examples = { lines: { summary: 'An event a line', value: `${EVENT}\n` } };
-const HEC_EVENT: Examples = { event: { summary: 'One event', value: { event: JSON.parse(EVENT) } } };
+const HEC_LINES: Examples = { lines: { summary: 'An event a line', value: `${SHOWN_EVENT}\n` } };
+const HEC_EVENT: Examples = { event: { summary: 'One event', value: { event: JSON.parse(SHOWN_EVENT) } } };
 const HEC_POLL: Examples = { poll: { summary: 'Two of them', value: { acks: [1_767_228_000_123_000, 1_767_228_000_123_001] } } };
 
 function hec(description: string, examples: Readonly<Record<string, object>>) {
@@ -159,9 +122,9 @@ function hecPost(operationId: string, summary: string, bodies: object, success: 
   return {
     post: {
       operationId,
-      tags: [TAG],
+      tags: [DOORS_TAG],
       summary,
-      description: `Any content type is taken. ${BODY} ${MAPPED} ${KEY}`,
+      description: `Any content type is taken. ${DOOR_BODY} ${DOOR_MAPPING} ${DOOR_KEY}`,
       requestBody: { content: bodies },
       responses: { ...success, ...HEC_ERRORS },
     },
@@ -189,7 +152,7 @@ function bulkError(status: number, description: string, type: string, reason: st
 }
 
 const BULK_LINES: Examples = {
-  one: { summary: 'One event', value: `{"index":{"_index":"logs"}}\n${EVENT}\n` },
+  one: { summary: 'One event', value: `{"index":{"_index":"logs"}}\n${SHOWN_EVENT}\n` },
 };
 /** A body of several lines is no JSON, whatever its type says. */
 const BULK_LINE: Examples = { action: { summary: 'A line of a request', value: { delete: { _index: 'logs' } } } };
@@ -203,9 +166,9 @@ function bulk(operationId: string, inIndex: boolean) {
   const index = { name: 'index', in: 'path', required: true, description: 'Shown in the answer', schema: textSchema, example: 'logs' };
   return {
     operationId,
-    tags: [TAG],
+    tags: [DOORS_TAG],
     summary: "Take in documents as Elasticsearch's bulk requests have them",
-    description: `Actions and documents on lines. ${BODY} At most ${MOST_BULK_ITEMS} items. ${MAPPED} ${KEY}`,
+    description: `Actions and documents on lines. ${DOOR_BODY} At most ${MOST_BULK_ITEMS} items. ${DOOR_MAPPING} ${DOOR_KEY}`,
     ...(inIndex ? { parameters: [index] } : {}),
     requestBody: {
       required: true,
@@ -252,79 +215,19 @@ function firehose(description: string, name: string, errorMessage?: string) {
 const FIREHOSE_REQUEST = {
   requestId: 'ed4acda5-034f-9f42-bba1-f29aea6d7d8f',
   timestamp: 1_767_228_000_123,
-  records: [{ data: Buffer.from(EVENT).toString('base64') }],
-};
-
-/** A field of protobuf that is a text or a message of fewer than 128 bytes. */
-const protobufField = (number: number, value: string): string => String.fromCharCode(number * 8 + 2, value.length) + value;
-
-const OTLP_BODIES = {
-  ...content(['application/x-protobuf'], BINARY, {
-    one: {
-      summary: 'One event',
-      value: protobufField(1, protobufField(2, protobufField(2, protobufField(5, protobufField(1, EVENT))))),
-    },
-  }),
-  ...content(['application/json'], ref('OtlpRequest'), {
-    one: { summary: 'One event', value: { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: EVENT } }] }] }] } },
-  }),
-};
-
-function otlpError(status: number, description: string, message: string) {
-  const [inJson, inProtobuf] = [otlpStatus('application/json', status, message), otlpStatus('application/x-protobuf', status, message)];
-  return {
-    description: `${description}: a google.rpc.Status`,
-    content: {
-      ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: JSON.parse(String(inJson)) } }),
-      ...content(['application/x-protobuf'], BINARY, { told: { summary: message, value: String(inProtobuf) } }),
-    },
-    ...(STATUS_HEADERS[status] ?? {}),
-  };
-}
-
-const OTLP_LOGS = {
-  post: {
-    operationId: 'sendOtlpLogs',
-    tags: [TAG],
-    summary: 'Take in log records of OTLP',
-    description: `An answer has the type of its request. ${BODY} ${MAPPED} ${KEY}`,
-    requestBody: { required: true, content: OTLP_BODIES },
-    responses: {
-      200: {
-        description: 'All are on the disk, as events or dead letters: an ExportLogsServiceResponse',
-        content: {
-          ...content(['application/json'], ref('OtlpAnswer'), {
-            stored: { summary: 'All are events', value: {} },
-            partly: {
-              summary: 'One is none',
-              value: { partialSuccess: { rejectedLogRecords: '1', errorMessage: 'timestamp is missing' } },
-            },
-          }),
-          ...content(['application/x-protobuf'], BINARY, { stored: { summary: 'All are events', value: '' } }),
-        },
-      },
-      400: otlpError(400, 'Nothing is stored, or all records are dead letters', 'log record 0: timestamp is missing'),
-      401: otlpError(401, 'A key is needed', 'The AccessKey header is missing'),
-      403: otlpError(403, 'The key does not open this', 'The access key does not have the scope "ingest"'),
-      408: otlpError(408, 'The body did not arrive in time', 'the request body did not arrive whole'),
-      413: otlpError(413, 'The body is too large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
-      415: otlpError(415, 'The type or the compression is not supported', 'Content-Type: text/csv is not supported'),
-      503: otlpError(503, 'There is no room, no disk, or the program is stopping', 'The store is behind'),
-      ...DEFECT,
-    },
-  },
+  records: [{ data: Buffer.from(SHOWN_EVENT).toString('base64') }],
 };
 
 /** The doors of other products' shippers, each in the words of its protocol. */
 export const DOORS_GROUP = {
-  tag: { name: TAG, description: "Where other products' shippers send to, each in its own protocol" },
+  tag: { name: DOORS_TAG, description: "Where other products' shippers send to, each in its own protocol" },
   paths: {
     '/ingest/firehose': {
       post: {
         operationId: 'sendFromFirehose',
-        tags: [TAG],
+        tags: [DOORS_TAG],
         summary: 'Take in the records of Amazon Data Firehose',
-        description: `${BODY} ${MAPPED} ${KEY} X-Amz-Firehose-Access-Key is another place of it.`,
+        description: `${DOOR_BODY} ${DOOR_MAPPING} ${DOOR_KEY} X-Amz-Firehose-Access-Key is another place of it.`,
         requestBody: {
           required: true,
           content: content(JSON_TYPES, ref('FirehoseRequest'), { one: { summary: 'One event', value: FIREHOSE_REQUEST } }),
@@ -345,13 +248,13 @@ export const DOORS_GROUP = {
         },
       },
     },
-    '/v1/logs': OTLP_LOGS,
+    ...OTLP_PATHS,
     '/_bulk': { post: bulk('bulk', false), put: bulk('bulkByPut', false) },
     '/{index}/_bulk': { post: bulk('bulkOfIndex', true), put: bulk('bulkOfIndexByPut', true) },
     '/_license': {
       get: {
         operationId: 'getBulkLicense',
-        tags: [TAG],
+        tags: [DOORS_TAG],
         summary: 'Tell clients of Elasticsearch that there is a license',
         ...OPEN,
         responses: {
@@ -360,6 +263,22 @@ export const DOORS_GROUP = {
           }),
           403: bulkError(403, 'A web page elsewhere asks', 'security_exception', 'Origin: https://elsewhere.example'),
           429: bulkError(429, 'The program is stopping', 'es_rejected_execution_exception', 'The program is stopping'),
+        },
+      },
+    },
+    '/_cat/health': {
+      get: {
+        operationId: 'getBulkHealth',
+        tags: [DOORS_TAG],
+        summary: 'Tell clients of Elasticsearch whether documents are taken in',
+        ...OPEN,
+        responses: {
+          200: {
+            description: 'They are',
+            content: content(['text/plain'], textSchema, { green: { summary: 'Green', value: 'shieldlog green\n' } }),
+          },
+          403: bulkError(403, 'A web page elsewhere asks', 'security_exception', 'Origin: https://elsewhere.example'),
+          429: bulkError(429, 'They are not', 'es_rejected_execution_exception', 'nothing can be stored now'),
         },
       },
     },
@@ -372,7 +291,7 @@ export const DOORS_GROUP = {
     '/services/collector/health': {
       get: {
         operationId: 'getCollectorHealth',
-        tags: [TAG],
+        tags: [DOORS_TAG],
         summary: 'Tell whether events are taken in',
         ...OPEN,
         responses: {
@@ -383,5 +302,5 @@ export const DOORS_GROUP = {
       },
     },
   },
-  schemas: DOOR_SCHEMAS,
+  schemas: { ...DOOR_SCHEMAS, ...OTLP_SCHEMAS },
 } as const satisfies DescribedGroup;

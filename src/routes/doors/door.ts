@@ -57,6 +57,13 @@ export function doorConfig(...takesKeyIn: readonly KeyPlace[]) {
   return { config: { needsScope: 'ingest', takesKeyIn, bodyNeeds: () => 0 }, bodyLimit: DOOR_BODY_BYTES } as const;
 }
 
+/** Whether what comes in can be stored. What it cannot for stands in the log. */
+export async function isHealthy({ log }: FastifyRequest, { store }: Pick<DoorOptions, 'store'>): Promise<boolean> {
+  const reasons = await store.reasonsNotReady();
+  if (reasons.length > 0) log.info({ reasons }, 'not ready');
+  return reasons.length === 0;
+}
+
 /** Takes in the records of requests: events of our own form, or what a mapping makes events of. */
 export class DoorIntake {
   readonly #options: DoorOptions;

@@ -4,7 +4,7 @@ import { requireContentType } from '../../http/content-negotiation.ts';
 import { BULK_TYPES, elasticsearchType, PRODUCT_HEADERS } from '../../http/elasticsearch-answers.ts';
 import type { ShapedProblem } from '../../http/error-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
-import { type DoorOutcome, type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
+import { type DoorOutcome, type DoorRoutesOptions, doorConfig, isHealthy, openDoor, RETRY_AFTER } from './door.ts';
 
 /** What Elasticsearch calls errors, by the status of the answer. */
 const ERROR_TYPES: Readonly<Record<number, string>> = {
@@ -88,4 +88,10 @@ export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRou
       .type(elasticsearchType(request.headers.accept))
       .send('{"license":{"status":"active","uid":"shieldlog","type":"basic","issued_to":"shieldlog","issuer":"shieldlog"}}'),
   );
+  // rsyslog goes on after an error only once this is a success.
+  app.get('/_cat/health', { config: { needsKey: 'never' } }, async (request, reply) => {
+    if (await isHealthy(request, options)) return reply.type('text/plain; charset=utf-8').send('shieldlog green\n');
+    const type = elasticsearchType(request.headers.accept);
+    return reply.code(TOO_MANY).headers(RETRY_AFTER).type(type).send(errorBody(TOO_MANY, 'nothing can be stored now'));
+  });
 }

@@ -4,7 +4,7 @@ import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
 import type { ShapedProblem } from '../../http/error-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
 import { SEARCH_BODY_BYTES } from '../../http/request-body.ts';
-import { BrokenEnvelope, type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
+import { BrokenEnvelope, type DoorRoutesOptions, doorConfig, isHealthy, openDoor, RETRY_AFTER } from './door.ts';
 
 /** Texts of Splunk by its codes. */
 const TEXTS = {
@@ -127,8 +127,7 @@ export async function splunkHecRoutes(app: FastifyInstance, options: DoorRoutesO
   });
 
   app.get('/services/collector/health', { config: { needsKey: 'never' } }, async (request, reply) => {
-    const reasons = await options.store.reasonsNotReady();
-    if (reasons.length > 0) request.log.info({ reasons }, 'not ready');
-    return reasons.length === 0 ? answer(reply, 200, { code: 17 }) : answer(reply.headers(RETRY_AFTER), 503, { code: 18 });
+    const isWell = await isHealthy(request, options);
+    return isWell ? answer(reply, 200, { code: 17 }) : answer(reply.headers(RETRY_AFTER), 503, { code: 18 });
   });
 }

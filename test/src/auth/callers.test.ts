@@ -30,6 +30,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   '/docs/static/index.html': 'open',
   '/docs/static/swagger-initializer.js': 'open',
   '/.well-known/acme-challenge/{token}': 'any name',
+  '/_cat/health': 'open',
   '/_license': 'open',
   '/services/collector': 'collector',
   '/services/collector/event': 'collector',

@@ -68,6 +68,8 @@ function bulk(method: string, path: string): Readonly<Record<number, Driver>> {
 
 const LICENSE: Call = { method: 'GET', path: '/_license' };
 
+const BULK_HEALTH: Call = { method: 'GET', path: '/_cat/health' };
+
 const HEALTH: Call = { method: 'GET', path: '/services/collector/health' };
 
 /** The doors of other products' shippers. */
@@ -83,6 +85,7 @@ export const DOOR_DRIVERS: Drivers = {
   bulkOfIndex: bulk('POST', '/logs/_bulk'),
   bulkOfIndexByPut: bulk('PUT', '/logs/_bulk'),
   getBulkLicense: { 200: answered(LICENSE), 403: fromForeignPage(LICENSE), 429: whileStopping(LICENSE) },
+  getBulkHealth: { 200: answered(BULK_HEALTH), 403: fromForeignPage(BULK_HEALTH), 429: whileStopping(BULK_HEALTH) },
   sendOtlpLogs: {
     200: answered(OTLP),
     400: answered({ ...OTLP, body: '{' }),

@@ -206,3 +206,13 @@ test('a program that is stopping says 429, after which clients come again', asyn
   const answer = await send(index(event('busy')), { 'content-type': 'application/x-ndjson' }, '/_bulk', 'POST', stopping);
   expect([answer.status, answer.headers.get('retry-after'), answer.body.error.type]).toEqual([429, '5', 'es_rejected_execution_exception']);
 });
+
+test('its health needs no key, and is that of the store', async () => {
+  const healthy = await ask(app, '/_cat/health');
+  expect([healthy.status, healthy.text]).toEqual([200, 'shieldlog green\n']);
+  const ill = await startApp();
+  onTestFinished(() => ill.stop());
+  Object.assign(ill.store, { reasonsNotReady: async () => ['the disk is full'] });
+  const answer = await ask(ill, '/_cat/health');
+  expect([answer.status, answer.body.error.type, answer.headers.get('retry-after')]).toEqual([429, 'es_rejected_execution_exception', '5']);
+});

@@ -1,0 +1,96 @@
+import { exactly, listOf } from '../../edge/operations/json-schema.ts';
+import { otlpStatus } from '../http/otlp-answers.ts';
+import { DOOR_BODY_BYTES } from '../http/request-body.ts';
+import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, DOORS_TAG, SHOWN_EVENT } from './openapi-door-words.ts';
+import { content, int64Schema, ref, textSchema } from './openapi-elements.ts';
+import { DEFECT, STATUS_HEADERS } from './openapi-problems.ts';
+
+/** The schemas of the door of OTLP. */
+export const OTLP_SCHEMAS = {
+  OtlpRequest: {
+    type: 'object',
+    properties: {
+      resourceLogs: listOf({
+        type: 'object',
+        properties: { scopeLogs: listOf({ type: 'object', properties: { logRecords: listOf({ type: 'object' }) } }) },
+      }),
+    },
+    description: 'An ExportLogsServiceRequest. The record of a log record is its body, or else its attributes',
+  },
+  OtlpAnswer: exactly(
+    {
+      partialSuccess: exactly({
+        rejectedLogRecords: { ...textSchema, pattern: '^[1-9][0-9]*$', description: 'So many are dead letters' },
+        errorMessage: { ...textSchema, description: 'What is wrong with the first of them' },
+      }),
+    },
+    ['partialSuccess'],
+  ),
+  OtlpStatus: exactly({ code: { ...int64Schema, description: 'A google.rpc.Code' }, message: textSchema }),
+} as const;
+
+/** A message of protobuf. */
+const BINARY = { type: 'string', format: 'binary' };
+
+/** A field of protobuf that is a text or a message of fewer than 128 bytes. */
+const protobufField = (number: number, value: string): string => String.fromCharCode(number * 8 + 2, value.length) + value;
+
+const OTLP_BODIES = {
+  ...content(['application/x-protobuf'], BINARY, {
+    one: {
+      summary: 'One event',
+      value: protobufField(1, protobufField(2, protobufField(2, protobufField(5, protobufField(1, SHOWN_EVENT))))),
+    },
+  }),
+  ...content(['application/json'], ref('OtlpRequest'), {
+    one: { summary: 'One event', value: { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: SHOWN_EVENT } }] }] }] } },
+  }),
+};
+
+function otlpError(status: number, description: string, message: string) {
+  const [inJson, inProtobuf] = [otlpStatus('application/json', status, message), otlpStatus('application/x-protobuf', status, message)];
+  return {
+    description: `${description}: a google.rpc.Status`,
+    content: {
+      ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: JSON.parse(String(inJson)) } }),
+      ...content(['application/x-protobuf'], BINARY, { told: { summary: message, value: String(inProtobuf) } }),
+    },
+    ...(STATUS_HEADERS[status] ?? {}),
+  };
+}
+
+/** The door of OTLP, one of those of `openapi-doors.ts`. */
+export const OTLP_PATHS = {
+  '/v1/logs': {
+    post: {
+      operationId: 'sendOtlpLogs',
+      tags: [DOORS_TAG],
+      summary: 'Take in log records of OTLP',
+      description: `An answer has the type of its request. ${DOOR_BODY} ${DOOR_MAPPING} ${DOOR_KEY}`,
+      requestBody: { required: true, content: OTLP_BODIES },
+      responses: {
+        200: {
+          description: 'All are on the disk, as events or dead letters: an ExportLogsServiceResponse',
+          content: {
+            ...content(['application/json'], ref('OtlpAnswer'), {
+              stored: { summary: 'All are events', value: {} },
+              partly: {
+                summary: 'One is none',
+                value: { partialSuccess: { rejectedLogRecords: '1', errorMessage: 'timestamp is missing' } },
+              },
+            }),
+            ...content(['application/x-protobuf'], BINARY, { stored: { summary: 'All are events', value: '' } }),
+          },
+        },
+        400: otlpError(400, 'Nothing is stored, or all records are dead letters', 'log record 0: timestamp is missing'),
+        401: otlpError(401, 'A key is needed', 'The AccessKey header is missing'),
+        403: otlpError(403, 'The key does not open this', 'The access key does not have the scope "ingest"'),
+        408: otlpError(408, 'The body did not arrive in time', 'the request body did not arrive whole'),
+        413: otlpError(413, 'The body is too large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
+        415: otlpError(415, 'The type or the compression is not supported', 'Content-Type: text/csv is not supported'),
+        503: otlpError(503, 'There is no room, no disk, or the program is stopping', 'The store is behind'),
+        ...DEFECT,
+      },
+    },
+  },
+} as const;
