@@ -1,6 +1,6 @@
 import { readYaml, WrongMapping, type YamlMember, type YamlTree } from '../ingest/mapping/yaml-tree.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../query/durations.ts';
-import { DIMENSIONS, type Dimension, GROUP_DIMENSIONS, type GroupDimension } from '../query/event-fields.ts';
+import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../query/event-fields.ts';
 import { wholeNumberIn } from '../query/integer-ranges.ts';
 import type { Predicate, ZoneSelection } from '../query/plan/search-plan.ts';
 import { compileConditions } from '../query/request/compile-search.ts';
@@ -230,7 +230,7 @@ class RuleReader {
       case 'count':
         return { kind, atLeast: this.#number('at_least', null, atLeast) };
       case 'distinct':
-        return { kind, field: this.#field(), atLeast: this.#number('at_least', null, distinctValues) };
+        return { kind, field: this.#field(GROUP_DIMENSIONS), atLeast: this.#number('at_least', null, distinctValues) };
       case 'ratio': {
         if (!this.#members.has('part')) this.faults.push('line 1: part is missing; allowed: a search, as in search');
         const read = (text: string) => (text.endsWith('%') ? hundredthsIn(text.slice(0, -1), share) : null);
@@ -244,7 +244,7 @@ class RuleReader {
         return { kind, atLeast: this.#number('at_least', null, atLeast), times: found, before: windows };
       }
       case 'new_value':
-        return { kind, field: this.#field(), forMs: this.#time('for', 3 * DAY_MS, newFor) };
+        return { kind, field: this.#field(DIMENSIONS), forMs: this.#time('for', 3 * DAY_MS, newFor) };
       case 'silence':
         return { kind, forMs: this.#time('for', null, silentFor) };
       default:
@@ -252,8 +252,8 @@ class RuleReader {
     }
   }
 
-  #field(): Dimension {
-    return this.#required('field', DIMENSIONS.join(', '), (text) => oneOf(text, DIMENSIONS)) ?? 'ip';
+  #field<Field extends GroupDimension>(fields: readonly Field[]): Field {
+    return this.#required('field', fields.join(', '), (text) => oneOf(text, fields)) ?? (fields[0] as Field);
   }
 
   #labels(most: number): Readonly<Record<string, string>> {

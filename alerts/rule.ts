@@ -23,7 +23,7 @@ export type RuleKind =
   /** At least so many events. */
   | { readonly kind: 'count'; readonly atLeast: number }
   /** At least so many values of a field; events without one add none. */
-  | { readonly kind: 'distinct'; readonly field: Dimension; readonly atLeast: number }
+  | { readonly kind: 'distinct'; readonly field: GroupDimension; readonly atLeast: number }
   /** At least so many events, of which at least the share, in parts of `SHARE_UNIT`, meets a further condition. */
   | { readonly kind: 'ratio'; readonly part: Predicate; readonly share: number; readonly atLeast: number }
   /** At least so many events, and `times`, in parts of `TIMES_UNIT`, the mean of as many windows before it as `before` says. */
