@@ -46,6 +46,7 @@ const MEMBERS = {
   hold: WITH_WINDOWS,
   late: WITH_WINDOWS,
   max_groups: WITH_EVENTS,
+  max_age: KINDS,
   severity: KINDS,
   labels: KINDS,
   receivers: KINDS,
@@ -60,6 +61,7 @@ export const RULE_LIMITS = {
   window: { min: MINUTE_MS, max: DAY_MS },
   quiet: { min: MINUTE_MS, max: 3 * DAY_MS },
   late: { min: 0, max: 3 * DAY_MS },
+  maxAge: { min: MINUTE_MS, max: 3 * DAY_MS },
   atLeast: { min: 1, max: 1_000_000_000 },
   /** All values of a window are held until there are so many. */
   distinctValues: { min: 1, max: 10_000 },
@@ -125,7 +127,7 @@ class RuleReader {
   }
 
   rule(): AlertRule {
-    const { window, quiet, late, hold, maxGroups, labels, receivers } = RULE_LIMITS;
+    const { window, quiet, late, hold, maxGroups, maxAge, labels, receivers } = RULE_LIMITS;
     const name = this.#required('name', NAME_FORM, (text) => (NAME.test(text) ? text : null)) ?? '';
     const kindName = this.#required('kind', KINDS.join(', '), (text) => oneOf(text, KINDS));
     if (kindName !== null) this.#refuseMembersOfOthers(kindName);
@@ -143,6 +145,7 @@ class RuleReader {
       hold: this.#number('hold', 1, hold),
       lateMs: this.#time('late', DAY_MS, late),
       maxGroups: this.#number('max_groups', USUAL_MAX_GROUPS, maxGroups),
+      maxAgeMs: this.#time('max_age', HOUR_MS, maxAge),
       severity: this.#text('severity', RULE_SEVERITIES.join(', '), (text) => oneOf(text, RULE_SEVERITIES)) ?? 'medium',
       labels: this.#labels(labels),
       receivers: this.#texts('receivers', receivers, NAME_FORM, (text) => (NAME.test(text) ? text : null)),

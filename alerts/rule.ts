@@ -53,14 +53,16 @@ export interface AlertRule {
   readonly lateMs: number;
   /** The most windows of groups that are counted at a time, where there is a `by`, or values that are remembered. */
   readonly maxGroups: number;
+  /** An alert whose last window ended longer before it was told, in intake time, is kept and not sent. */
+  readonly maxAgeMs: number;
   readonly severity: RuleSeverity;
   readonly labels: Readonly<Record<string, string>>;
   readonly receivers: readonly string[];
 }
 
 /**
- * The version of a rule, 64 hex digits: the SHA-256 of all that decides which alerts there are. Severity, labels and receivers are no part
- * of it, nor how its conditions are spelled.
+ * The version of a rule, 64 hex digits: the SHA-256 of all that decides which alerts there are. `max_age`, severity, labels and receivers
+ * are no part of it, nor how its conditions are spelled.
  */
 export function versionOf({ kind, where, zones, by, windowMs, quietMs, hold, lateMs, maxGroups }: AlertRule): string {
   const decides = [kind.kind, numbersOf(kind), where, zones, by, windowMs, quietMs, hold, lateMs, maxGroups];

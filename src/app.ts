@@ -5,6 +5,7 @@ import { MappingThreads } from '../ingest/upload/mapping-threads.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { MEBIBYTE, memoryShares } from '../store/memory-shares.ts';
 import { MainThreadTurns } from '../work/main-thread-turns.ts';
+import type { Alerts } from './alerts/start-alerts.ts';
 import { access, flowOf } from './auth/access.ts';
 import type { Config } from './config/config.ts';
 import { configuredMappings } from './config/configured-mappings.ts';
@@ -69,6 +70,8 @@ export interface AppOptions {
   readonly reads?: ScheduledReads;
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
+  /** Absent: no rules of alerts are followed. */
+  readonly alerts?: Alerts;
   /** Maps records of other products. Default: threads of its own, with the mappings of the configuration. */
   readonly mapping?: MappingThreads;
   /** Absent: the management operations are not served. */
@@ -92,7 +95,7 @@ function ownThreads(app: FastifyInstance, { mappings }: Pick<AppConfig, 'mapping
 
 /** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
+  const { store, config, now, logger, kafka, alerts, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
   const { bodyMemoryBytes = BODY_MEMORY_BYTES, page = pageReader() } = options;
   const turns = new MainThreadTurns();
   const { reads = new ScheduledReads(store, new FairQueue()) } = options;
@@ -118,6 +121,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { mapping = ownThreads(app, config) } = options;
   const metrics = createMetrics({ store, kafka });
   registerQueueMetrics(metrics.registry, reads.queue);
+  alerts?.registerMetrics(metrics.registry);
   const { answersShareMb, feedPagesShareMb } = memoryShares(config.memoryLimitMb);
   const answers = new AnswerMemory(answersShareMb * MEBIBYTE);
   const bodies = new BodyMemory({ capacityBytes: bodyMemoryBytes, deadlineMs: bodyDeadlineMs, callerOf: flowOf });
@@ -140,6 +144,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     kafka,
     queue: reads.queue,
     planeNotes: () => edge?.notes() ?? [],
+    alertNotes: () => alerts?.notes() ?? [],
     isStopping: () => app.isStopping(),
   });
   await app.register(metricsRoutes, { metrics });
@@ -162,7 +167,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mapping, bodies });
   await app.register(backtestRoutes, { store, reads, turns, bodies, now, retentionMs, idleMs: exportIdleMs });
   await app.register(kafkaRoutes, { kafka, bodies });
-  await app.register(backupRoutes, { store, turns, stateFiles: edge?.stateFiles ?? [], idleMs: exportIdleMs, bodies });
+  const state = { stateFiles: edge?.stateFiles ?? [], ...(alerts && { alertState: alerts.stateFile }) };
+  await app.register(backupRoutes, { store, turns, ...state, idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodies });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0, publicUrl: config.publicUrl });

@@ -6,6 +6,7 @@ import { MappingThreads } from '../ingest/upload/mapping-threads.ts';
 import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
+import { startAlerts } from './alerts/start-alerts.ts';
 import { buildApp } from './app.ts';
 import { clickhouseAddress, clusterOf } from './config/clickhouse-config.ts';
 import type { Config } from './config/config.ts';
@@ -69,6 +70,8 @@ function stopOfApp(app: FastifyInstance): StopStep {
 
 /** The flow of the searches that the control plane makes for all callers. No key has a name with a blank. */
 const CONTROL_PLANE = 'control plane';
+/** That of the reads of alerts. */
+const ALERT_RULES = 'alert rules';
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -111,8 +114,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     const reads = new ScheduledReads(store, new FairQueue());
     const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });
     planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
+    const alerts = startAlerts({ config, store, reads: reads.of(ALERT_RULES), now, logger });
+    planes.push({ name: () => 'the rules of alerts', stop: () => alerts.stop() });
     const page = pageReader();
-    const app = await buildApp({ store, reads, config, now, logger, kafka, edge, page, mapping });
+    const app = await buildApp({ store, reads, config, now, logger, kafka, alerts, edge, page, mapping });
     users.push(stopOfApp(app));
     const address = await listen(app, config);
     // The first visitor would wait for it.

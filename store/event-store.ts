@@ -234,10 +234,11 @@ export interface EventStore {
   counters(): StoreTotals;
   stats(): Promise<StoreStats>;
   /**
-   * Holds the files of one moment, with every event that was acknowledged before. Rejects with `StoreError`: `backup_failed`,
-   * `backup_taken` while another one is held, `backup_elsewhere` where the files are not this program's, `closed`.
+   * Holds the files of one moment, with every event that was acknowledged before, and copies of the SQLite files `earlier`, of which some
+   * may not be there, of a moment before that. Rejects with `StoreError`: `backup_failed`, `backup_taken` while another one is held,
+   * `backup_elsewhere` where the files are not this program's, `closed`.
    */
-  beginBackup(): Promise<StoreBackup>;
+  beginBackup(earlier?: readonly string[]): Promise<StoreBackup>;
   close(): Promise<void>;
   /** Says for people what `close` waits for at the moment. */
   readonly closingStep: string;

@@ -23,6 +23,8 @@ export interface ConfigValues extends ClickhouseConfigValues, EdgeConfigValues, 
   readonly dataDir: string;
   /** Null: only the presets. */
   readonly mappings: string | null;
+  /** Null: `alerts` in the folder of the data, where events are there too. */
+  readonly alerts: string | null;
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
   readonly deadLetterMaxMb: number;
@@ -80,6 +82,16 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: null,
     allowed: 'the path of a folder with mappings, in files NAME.yaml',
     about: 'Mappings of your own, which make events of records of other products; they are read at the start; unset: only the presets',
+    parse: someText,
+  },
+  {
+    key: 'alerts',
+    name: 'ALERTS',
+    default: null,
+    allowed: 'the path of a folder with rules of alerts, in files NAME.yaml',
+    about:
+      'The rules of alerts, which are read at the start; unset: the folder `alerts` in DATA_DIR, if it is there, and with ' +
+      'STORE=clickhouse none',
     parse: someText,
   },
   ...CLICKHOUSE_CONFIG_VARIABLES,
@@ -148,7 +160,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: '1024',
     about:
       'Memory for events and answers: half of it is for the DuckDB that searches, which spills to DATA_DIR beyond that. The program ' +
-      'takes 1224 MiB beside it at most',
+      'takes 1512 MiB beside it at most',
     ...wholeNumberSetting(256, 1_048_576),
   },
   {

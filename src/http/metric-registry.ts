@@ -96,7 +96,7 @@ const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (count
 type ReadNumber = () => number | undefined | Promise<number | undefined>;
 
 /** A counter whose total is kept elsewhere and read at each request of `/metrics`. */
-function totalRead(registry: Registry, name: string, help: string, read: ReadNumber): void {
+export function totalRead(registry: Registry, name: string, help: string, read: ReadNumber): void {
   new Counter({
     name,
     help,

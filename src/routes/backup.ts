@@ -24,6 +24,8 @@ export interface BackupRoutesOptions {
   readonly turns: MainThreadTurns;
   /** The paths of the other databases in DATA_DIR, which may not be there. */
   readonly stateFiles: readonly string[];
+  /** The path of the state of alerts. Its cursor may not be ahead of the events of the backup, which would be counted twice. */
+  readonly alertState?: string;
   /** How long a reader may take no byte, in milliseconds. Until then its backup holds files that were merged meanwhile. */
   readonly idleMs: number;
   readonly bodies: BodyMemory;
@@ -97,12 +99,13 @@ async function* backupText(
 }
 
 /** `POST /backup`: the files of one moment that a folder lacks, those of the databases last. */
-export async function backupRoutes(app: FastifyInstance, { store, turns, stateFiles, idleMs, bodies }: BackupRoutesOptions): Promise<void> {
+export async function backupRoutes(app: FastifyInstance, options: BackupRoutesOptions): Promise<void> {
+  const { turns, idleMs, bodies } = options;
   takeWholeBodies(app, bodies);
-  const options = { config: { needsScope: 'admin' }, bodyLimit: BACKUP_BODY_BYTES, onRequest: validateCall } as const;
-  app.post('/backup', options, async (request, reply) => {
+  const route = { config: { needsScope: 'admin' }, bodyLimit: BACKUP_BODY_BYTES, onRequest: validateCall } as const;
+  app.post('/backup', route, async (request, reply) => {
     const there = readBackupRequest(wholeBody(request));
-    const backup = await begin(store, stateFiles);
+    const backup = await begin(options);
     const published = new Map(backup.published.map(({ name, bytes }) => [name, bytes]));
     // A database has its name again at every backup.
     const known = new Map([...there].filter(([name]) => published.has(name)));
@@ -136,10 +139,10 @@ function givenBackOnce(backup: StoreBackup, log: FastifyBaseLogger): () => Promi
 }
 
 /** Begins a backup with copies of the other databases. Throws StoreError. */
-async function begin(store: BackupRoutesOptions['store'], stateFiles: readonly string[]): Promise<StoreBackup> {
+async function begin({ store, stateFiles, alertState }: BackupRoutesOptions): Promise<StoreBackup> {
   let backup: StoreBackup | undefined;
   try {
-    backup = await store.beginBackup();
+    backup = await store.beginBackup(alertState === undefined ? [] : [alertState]);
     const state = await copyState(stateFiles, backup);
     return { ...backup, databases: [...state, ...backup.databases] };
   } catch (error) {

@@ -12,6 +12,8 @@ interface HealthRoutesOptions {
   readonly queue: Pick<FairQueue, 'leftOver'>;
   /** Says for people what they have to look at in the control plane. */
   readonly planeNotes: () => readonly string[];
+  /** Says for people what they have to look at in alerts. */
+  readonly alertNotes: () => readonly string[];
   readonly isStopping: () => boolean;
 }
 
@@ -26,11 +28,12 @@ interface Reason {
 const NOTED_LEFT_OVER = 2;
 
 /** What people have to look at although the program serves and takes in events. */
-function notes({ store, kafka, queue, planeNotes }: HealthRoutesOptions): readonly Reason[] {
+function notes({ store, kafka, queue, planeNotes, alertNotes }: HealthRoutesOptions): readonly Reason[] {
   const [hanging, blocked] = [kafka?.hanging() ?? [], kafka?.blocked() ?? []];
   return [
     ...store.notes().map((note) => ({ code: 'store.note', text: `store: ${note}` })),
     ...planeNotes().map((note) => ({ code: 'control_plane.note', text: `control plane: ${note}` })),
+    ...alertNotes().map((note) => ({ code: 'alerts.note', text: `alerts: ${note}` })),
     ...(queue.leftOver < NOTED_LEFT_OVER
       ? []
       : [{ code: 'reads.left_over', text: `${queue.leftOver} reads go on after they were interrupted` }]),

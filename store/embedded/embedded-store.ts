@@ -187,8 +187,8 @@ export class EmbeddedStore implements EventStore {
     };
   }
 
-  beginBackup(): Promise<StoreBackup> {
-    return this.#parts.backups.begin();
+  beginBackup(earlier?: readonly string[]): Promise<StoreBackup> {
+    return this.#parts.backups.begin(earlier);
   }
 
   /** Flushes the memtable. The background jobs do so by themselves; this is for tests and tools. */

@@ -1,7 +1,7 @@
 import type { FoldNews } from '../../alerts/alert-book.ts';
 import type { CountedEvent } from '../../alerts/alert-group.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
-import { DAY_MS, MINUTE_MS } from '../../query/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 
 export const BEGIN = Date.UTC(2026, 4, 12, 12);
 export const RETENTION_MS = 3 * DAY_MS;
@@ -19,6 +19,7 @@ export function ruleWith(more: Partial<AlertRule> = {}): AlertRule {
     hold: 1,
     lateMs: DAY_MS,
     maxGroups: 5_000,
+    maxAgeMs: HOUR_MS,
     severity: 'medium',
     labels: {},
     receivers: [],

@@ -28,6 +28,7 @@ describe('a rule', () => {
       hold: 1,
       lateMs: 86_400_000,
       maxGroups: 5_000,
+      maxAgeMs: 3_600_000,
       severity: 'medium',
       labels: {},
       receivers: [],
@@ -48,6 +49,7 @@ quiet: 90s
 hold: 3
 late: 2d
 max_groups: 500000
+max_age: 10m
 severity: critical
 labels: {team: edge, level: 1}
 receivers: soc
@@ -58,7 +60,7 @@ receivers: soc
       where: { kind: 'all', of: [{ kind: 'equals', column: 'action' }, { kind: 'not' }] },
       by: ['ip', 'shieldZoneId'],
       kind: { kind: 'distinct', field: 'url', atLeast: 10_000 },
-      ...{ windowMs: 86_400_000, quietMs: 90_000, hold: 3, lateMs: 172_800_000, maxGroups: 500_000 },
+      ...{ windowMs: 86_400_000, quietMs: 90_000, hold: 3, lateMs: 172_800_000, maxGroups: 500_000, maxAgeMs: 600_000 },
       ...{ severity: 'critical', labels: { team: 'edge', level: '1' }, receivers: ['soc'] },
     });
   });
@@ -168,6 +170,7 @@ describe('a file that is wrong names the line, the value and what is allowed', (
     [`${LEAST}by: colour`, 'line 6: by is "colour"; allowed: feature, ruleId'],
     [`${LEAST}hold: 1001`, 'line 6: hold is "1001"; allowed: a whole number 1..1000'],
     [`${LEAST}late: 73h`, 'line 6: late is "73h"; allowed: a time from 0s to 3d'],
+    [`${LEAST}max_age: 59s`, 'line 6: max_age is "59s"; allowed: a time from 1m to 3d'],
     [`${LEAST}max_groups: 1`, 'line 6: max_groups is "1"; allowed: a whole number 2..500000'],
     [`${LEAST}severity: loud`, 'line 6: severity is "loud"; allowed: info, low, medium, high, critical'],
     [`${LEAST}labels: [a]`, 'line 6: labels is a list; allowed: at most 20 texts'],

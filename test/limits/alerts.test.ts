@@ -22,7 +22,7 @@ async function rule(members: Readonly<Record<string, unknown>>): Promise<string>
 
 const seconds = (ms: number) => `${ms / 1_000}s`;
 const named = (length: number) => Array.from({ length }, (_, nth) => `name-${nth}`);
-const { window, quiet, late, hold, maxGroups, atLeast, distinctValues, by, labels, receivers } = RULE_LIMITS;
+const { window, quiet, late, hold, maxGroups, maxAge, atLeast, distinctValues, by, labels, receivers } = RULE_LIMITS;
 const { share, times, before, newFor, silentFor } = RULE_LIMITS;
 const NEW_VALUE = { kind: 'new_value', field: 'ip', at_least: undefined, window: undefined };
 const SILENCE = { kind: 'silence', at_least: undefined, window: undefined };
@@ -55,6 +55,8 @@ describeLimits('Rules of alerts', import.meta.filename, {
   '`quiet`, at least': { ...below(quiet), ask: (ms) => rule({ quiet: seconds(ms) }) },
   '`quiet`': { ...above(quiet), ask: (ms) => rule({ quiet: seconds(ms) }) },
   '`late`': { ...above(late), ask: (ms) => rule({ late: seconds(ms) }) },
+  '`max_age`, at least': { ...below(maxAge), ask: (ms) => rule({ max_age: seconds(ms) }) },
+  '`max_age`': { ...above(maxAge), ask: (ms) => rule({ max_age: seconds(ms) }) },
   '`hold`': { is: count(hold.max), ask: (hits) => rule({ hold: hits }) },
   '`max_groups`': { is: count(maxGroups.max), ask: (max_groups) => rule({ max_groups }) },
   'dimensions of `by`': { is: count(by), ask: (dimensions) => rule({ by: GROUP_DIMENSIONS.slice(0, dimensions) }) },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ALERT_HEAP_MB } from '../../alerts/evaluation/alert-keeper.ts';
 import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
 import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
 import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
@@ -84,6 +85,10 @@ describeLimits('Memory', import.meta.filename, {
     is: mebibytes(MAPPING_MB),
     elsewhere: 'the worst records are mapped within half of the heap of a thread > of %s',
   },
+  'what [rules of alerts](alerts.md) count, and the events that are being counted': {
+    is: mebibytes(ALERT_HEAP_MB),
+    elsewhere: 'rules that keep as much as they may, in every kind, stay within the heap of the thread',
+  },
   'the program itself, its other threads, and what reads under way hold': {
     is: mebibytes(MEMORY_BESIDE_MB.program),
     elsewhere: '%s',
@@ -115,6 +120,7 @@ test('what the program takes beside the setting is what its parts allow', () => 
     bodies: BODY_MEMORY_BYTES / MEBIBYTE,
     bodyStarts: (maxConnections * FREE_BODY_BYTES) / MEBIBYTE,
     mapping: MAPPING_MB,
+    alerts: ALERT_HEAP_MB,
     tails: (TAIL_LIMITS.maxWatchers * TAIL_LIMITS.maxBufferedBytes) / MEBIBYTE,
   });
 });

@@ -53,7 +53,7 @@ function ruleOf({ match, zones, kind: { isDistinct, atLeast }, windowMs }: Drawn
   const where = compileConditions(Buffer.from(JSON.stringify(match)));
   const name = { name: 'a-rule', severity: 'medium', labels: {}, receivers: [] } as const;
   const search = { query: '', filters: [], exclude: [] };
-  const waits = { quietMs: 30 * MINUTE_MS, hold: 1, lateMs: DAY_MS, maxGroups: 100_000 };
+  const waits = { quietMs: 30 * MINUTE_MS, hold: 1, lateMs: DAY_MS, maxGroups: 100_000, maxAgeMs: HOUR_MS };
   return {
     ...name,
     ...waits,

@@ -25,7 +25,7 @@ const WAYS_OUT = [1, 2, 3, 4].map((levels) => '../'.repeat(levels));
 const WITHOUT_PACKAGES: Readonly<Record<string, string>> = {
   query: 'is pure: no packages but ipaddr.js, no I/O, no drivers',
   sql: 'is pure: no packages, no I/O, no drivers',
-  alerts: 'has no I/O: no packages but node:crypto',
+  alerts: 'has no network: no packages but those for files, SQLite, hashes and time',
   web: 'runs in the browser: no packages but those that the page serves',
 };
 

@@ -5,7 +5,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   work: [],
   store: ['query', 'sql', 'work'],
   ingest: ['query', 'work', 'store'],
-  alerts: ['query', 'ingest'],
+  alerts: ['query', 'work', 'store', 'ingest'],
   edge: ['work'],
   src: ['query', 'sql', 'work', 'store', 'ingest', 'alerts', 'edge'],
   web: ['query'],
@@ -27,7 +27,11 @@ export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   fastify: ['src', 'edge', 'bench', 'test'],
   'fastify-plugin': ['src', 'edge', 'bench', 'test'],
   'node:crypto': ['work', 'store', 'ingest', 'alerts', 'edge', 'src', 'bench', 'test'],
-  'node:fs': ['work', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
+  'node:fs': ['work', 'store', 'ingest', 'alerts', 'edge', 'src', 'bench', 'test'],
+  'node:path': ['work', 'store', 'ingest', 'alerts', 'edge', 'src', 'bench', 'test'],
+  'node:sqlite': ['work', 'store', 'ingest', 'alerts', 'edge', 'src', 'bench', 'test'],
+  'node:timers/promises': ['work', 'store', 'ingest', 'alerts', 'edge', 'src', 'bench', 'test'],
+  'node:util': ['work', 'store', 'ingest', 'alerts', 'edge', 'src', 'bench', 'test'],
   'node:http': ['work', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
 };
 
@@ -64,6 +68,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'store/clickhouse': ['.', 'search', 'feed', 'intake', 'server'],
   ingest: ['demo', 'kafka', 'upload', 'doors', 'mapping', 'event'],
+  alerts: ['evaluation', '.'],
   src: [
     'cli',
     '.',

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { CATALOG_FILE, type DataFolder, DEAD_LETTER_FILE, SEGMENTS_FOLDER } from '../../data-folder.ts';
 import { copyDatabase } from '../../database-copy.ts';
 import type { BackupFile, StoreBackup } from '../../event-store.ts';
@@ -39,7 +39,7 @@ export class Backups {
    * Intake, merges and retention go on. Throws `StoreError`: `backup_taken` where another backup is under way, `backup_failed` where
    * events cannot be flushed, or a file cannot be copied.
    */
-  async begin(): Promise<StoreBackup> {
+  async begin(earlier: readonly string[] = []): Promise<StoreBackup> {
     if (this.#isClosed) {
       throw storeClosed();
     }
@@ -47,7 +47,7 @@ export class Backups {
       throw new StoreError('backup_taken', 'another backup is under way; begin this one when it has ended');
     }
     this.#isTaken = true;
-    const beginning = this.#begin();
+    const beginning = this.#begin(earlier);
     this.#beginning = beginning.catch(() => undefined);
     return await beginning;
   }
@@ -58,7 +58,7 @@ export class Backups {
     await this.#beginning;
   }
 
-  async #begin(): Promise<StoreBackup> {
+  async #begin(earlier: readonly string[]): Promise<StoreBackup> {
     const { folder } = this.#options;
     const copies = join(folder.spill, 'backup');
     const held = new DisposableStack();
@@ -73,12 +73,15 @@ export class Backups {
     try {
       await rm(copies, { recursive: true, force: true });
       await mkdir(copies);
+      const there = earlier.filter((file) => existsSync(file));
+      for (const file of there) await copyDatabase(file, join(copies, basename(file)));
       const { events, files } = await this.#copyMoment(copies, held);
       const published = files.map(({ file, bytes }) => ({ name: `${SEGMENTS_FOLDER}/${file}`, bytes, path: join(folder.segments, file) }));
       for (const { path, bytes } of published) {
         await refuseOther(path, bytes);
       }
-      const names = existsSync(join(copies, DEAD_LETTER_FILE)) ? [DEAD_LETTER_FILE, CATALOG_FILE] : [CATALOG_FILE];
+      const letters = existsSync(join(copies, DEAD_LETTER_FILE)) ? [DEAD_LETTER_FILE] : [];
+      const names = [...there.map((file) => basename(file)), ...letters, CATALOG_FILE];
       const databases = await Promise.all(names.map((name) => copiedFile(copies, name)));
       return { storeId: this.#options.catalog.storeId(), events, published, databases, copies, [Symbol.asyncDispose]: dispose };
     } catch (error) {

@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CursorAhead, type EventStore, type FeedPosition, type StoreLogger } from '../../store/event-store.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { AlertKeeper } from './alert-keeper.ts';
+import type { CursorRefusal } from './alert-state.ts';
+import { packed, type WantedPage } from './feed-pages.ts';
+import type { EvaluationFacts, NextStep } from './rule-evaluation.ts';
+
+/** A page has at most so many events; in bytes the store bounds it. */
+const PAGE_EVENTS = 20_000;
+/** The least time between two pages. */
+const PACE_MS = 250;
+/** The feed is looked at after this time even where nothing came, because alerts are resolved by the time of the intake. */
+const IDLE_MS = 1_000;
+const RETRY_MS = 1_000;
+
+export interface RuleReaderOptions {
+  readonly store: Pick<EventStore, 'positions'>;
+  /** The reads of the store, in their turn among those of others. */
+  readonly reads: Pick<EventStore, 'readFeed'>;
+  readonly keeper: Pick<AlertKeeper, 'takePage' | 'refuse'>;
+  /** Unix ms UTC. */
+  readonly now: () => number;
+  readonly logger: StoreLogger;
+}
+
+export interface AlertEvaluatorOptions extends RuleReaderOptions {
+  readonly store: Pick<EventStore, 'onEvents' | 'positions'>;
+  readonly keeper: Pick<AlertKeeper, 'begin' | 'takePage' | 'refuse'>;
+}
+
+const REFUSALS: Readonly<Record<CursorRefusal, string>> = {
+  ahead: 'the store has lost the last events that alerts had read; they go on with what came since',
+  unknown: 'the store is another one than alerts had read, or an older copy; their rules begin as new ones',
+  expired: 'events expired that alerts had not read; they go on with what is left',
+};
+
+/** Why a cursor is refused, and the one to go on with; null: there is none. */
+interface Refused {
+  readonly refusal: CursorRefusal;
+  readonly goesOn: string | null;
+}
+
+interface ReadStep {
+  readonly step: NextStep;
+  /** Whether the rules that have joined have read all that there was. */
+  readonly isAtEnd: boolean;
+}
+
+/** Reads the pages that rules want. */
+export class RuleReader {
+  /** Why cursors were refused. */
+  readonly refused = new Set<CursorRefusal>();
+  readonly #options: RuleReaderOptions;
+  /** The position of a cursor that was made last. */
+  #known: { readonly cursor: string; readonly position: FeedPosition } | undefined;
+
+  constructor(options: RuleReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Reads a page, and has it counted. Rejects with `StoreError`, and with what the thread fails with. */
+  async step(wanted: WantedPage, signal?: AbortSignal): Promise<ReadStep> {
+    const { store, reads, keeper, now } = this.#options;
+    const { positions } = store;
+    const { zones, where, key } = wanted;
+    const until = wanted.until === null ? null : await this.#decoded(wanted.until);
+    if (until !== null && 'refusal' in until) return await this.#refuse(key, 'until', until);
+    const after = await this.#begin(wanted.after);
+    if ('refusal' in after) return await this.#refuse(key, 'after', after);
+    const page = await reads.readFeed({ zones, where, logs: false, after, limit: PAGE_EVENTS }, signal && { signal });
+    // It is asked behind the read, because events may expire in between.
+    const left = await positions.afterExpiry(zones, after);
+    if (left !== undefined) return await this.#refuse(key, 'after', { refusal: 'expired', goesOn: positions.encode(left) });
+    const { end, completeToMs, unreadable } = page;
+    const lines = until === null ? page.lines : page.lines.filter((line) => positions.compare(line, until) <= 0);
+    const hasReachedUntil = until !== null && positions.compare(end, until) >= 0;
+    const known = { cursor: positions.encode(end), position: end };
+    const counted = { key, end: known.cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) };
+    const step = await keeper.takePage(counted, now());
+    this.#known = known;
+    return { step, isAtEnd: until === null && !page.more };
+  }
+
+  async #begin(after: WantedPage['after']): Promise<FeedPosition | Refused> {
+    const { positions } = this.#options.store;
+    if (after === 'newest') return await positions.newest();
+    if ('atMs' in after) return await positions.at(after.atMs);
+    return await this.#decoded(after.cursor);
+  }
+
+  async #decoded(cursor: string): Promise<FeedPosition | Refused> {
+    if (this.#known?.cursor === cursor) return this.#known.position;
+    const { positions } = this.#options.store;
+    const decoded = await positions.decode(cursor);
+    if (typeof decoded === 'string') return { refusal: 'unknown', goesOn: null };
+    if (!(decoded instanceof CursorAhead)) return decoded;
+    const { goesOnAfter, isEndKnown } = decoded;
+    return isEndKnown ? { refusal: 'ahead', goesOn: positions.encode(goesOnAfter) } : { refusal: 'unknown', goesOn: null };
+  }
+
+  async #refuse(key: string, place: 'after' | 'until', { refusal, goesOn }: Refused): Promise<ReadStep> {
+    this.#options.logger.warn({ refusal }, REFUSALS[refusal]);
+    this.refused.add(refusal);
+    return { step: await this.#options.keeper.refuse(key, place, refusal, goesOn), isAtEnd: false };
+  }
+}
+
+/** Reads the feed for the rules of alerts, page by page from the cursor of their state, until it is stopped. */
+export class AlertEvaluator {
+  readonly #options: AlertEvaluatorOptions;
+  readonly #stopping = new AbortController();
+  readonly #reader: RuleReader;
+  readonly #running: Promise<void>;
+  #facts: EvaluationFacts | undefined;
+  /** Why it does not get on. */
+  #failure: string | undefined;
+
+  constructor(options: AlertEvaluatorOptions) {
+    this.#options = options;
+    this.#reader = new RuleReader(options);
+    this.#running = this.#run();
+  }
+
+  /** How far it has come; undefined before its state is open. */
+  get facts(): EvaluationFacts | undefined {
+    return this.#facts;
+  }
+
+  /** Says for people what they have to look at. */
+  notes(): readonly string[] {
+    const failure = this.#failure === undefined ? [] : [`alerts do not get on, and try again: ${this.#failure}`];
+    return [...failure, ...[...this.#reader.refused].map((refusal) => REFUSALS[refusal])];
+  }
+
+  /** Resolves when the page under way is counted or given up. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    let step: NextStep | undefined;
+    while (!signal.aborted) {
+      try {
+        step ??= await this.#options.keeper.begin();
+        this.#facts = step.facts;
+        if (step.wanted === null) return;
+        const began = performance.now();
+        using news = this.#news();
+        const read: ReadStep = await this.#reader.step(step.wanted, signal);
+        step = read.step;
+        this.#facts = step.facts;
+        this.#recovered();
+        if (read.isAtEnd) await Promise.race([news.promise, delay(IDLE_MS, undefined, { signal })]);
+        await delay(Math.max(0, PACE_MS - (performance.now() - began)), undefined, { signal });
+      } catch (error) {
+        if (signal.aborted || (error instanceof StoreError && error.code === 'closed')) return;
+        this.#failed(error);
+        step = undefined;
+        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Resolves when more events are visible. */
+  #news(): { readonly promise: Promise<void> } & Disposable {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    return { promise, [Symbol.dispose]: this.#options.store.onEvents(resolve) };
+  }
+
+  #failed(error: unknown): void {
+    const { message } = error as Error;
+    if (this.#failure !== message) this.#options.logger.error({ err: error }, 'alerts do not get on; they try again');
+    this.#failure = message;
+  }
+
+  #recovered(): void {
+    if (this.#failure !== undefined) this.#options.logger.info({}, 'alerts get on again');
+    this.#failure = undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { WorkerPool } from '../../work/worker-pool.ts';
+import type { AlertRule } from '../rule.ts';
+import { versionOf } from '../rule.ts';
+import type { EvaluationCall } from './alert-thread.ts';
+import type { PageOfEvents } from './feed-pages.ts';
+import type { Outbox } from './outbox.ts';
+import type { EvaluationOptions, NextStep, RuleEvaluation } from './rule-evaluation.ts';
+
+/** The most that the heap of the thread may take: twice what all rules keep, a page of the feed, and what is made of it. */
+export const ALERT_HEAP_MB = 256;
+
+type Method = EvaluationCall['method'];
+
+/** What the rules of alerts know, kept by a thread of its own: it parses, matches and counts events, and waits for the disk. */
+export class AlertKeeper implements Outbox {
+  readonly #thread: WorkerPool<EvaluationCall, unknown, EvaluationOptions>;
+  readonly #onQueued = new Set<() => void>();
+  #rules: readonly AlertRule[] = [];
+
+  constructor(options: EvaluationOptions) {
+    const module = new URL('./alert-thread.ts', import.meta.url);
+    this.#thread = new WorkerPool({ module, data: options, heapMb: ALERT_HEAP_MB });
+  }
+
+  /** Opens the state, and says which page to read first. It may be called again. */
+  async begin(): Promise<NextStep> {
+    this.#rules = await this.#run('rules');
+    return await this.#run('next');
+  }
+
+  /** The rule in force of a name; undefined before `begin`, too. */
+  ruleNamed(name: string): AlertRule | undefined {
+    return this.#rules.find((rule) => rule.name === name);
+  }
+
+  /** The same where it has this version. */
+  ruleOf(name: string, version: string): AlertRule | undefined {
+    const rule = this.ruleNamed(name);
+    return rule !== undefined && versionOf(rule) === version ? rule : undefined;
+  }
+
+  async takePage(page: PageOfEvents, nowMs: number): Promise<NextStep> {
+    const step = await this.#run('takePage', page, nowMs);
+    if (step.hasQueued) for (const listener of this.#onQueued) listener();
+    return step;
+  }
+
+  /** Calls `listener`, which must not throw, soon after messages were put into the outbox; returns the function that ends this. */
+  onQueued(listener: () => void): () => void {
+    this.#onQueued.add(listener);
+    return () => this.#onQueued.delete(listener);
+  }
+
+  refuse(...values: Parameters<RuleEvaluation['refuse']>) {
+    return this.#run('refuse', ...values);
+  }
+
+  waiting(...values: Parameters<RuleEvaluation['waiting']>) {
+    return this.#run('waiting', ...values);
+  }
+
+  settle(...values: Parameters<RuleEvaluation['settle']>) {
+    return this.#run('settle', ...values);
+  }
+
+  giveUp(...values: Parameters<RuleEvaluation['giveUp']>) {
+    return this.#run('giveUp', ...values);
+  }
+
+  overview(...values: Parameters<RuleEvaluation['overview']>) {
+    return this.#run('overview', ...values);
+  }
+
+  addSilence(...values: Parameters<RuleEvaluation['addSilence']>) {
+    return this.#run('addSilence', ...values);
+  }
+
+  removeSilence(...values: Parameters<RuleEvaluation['removeSilence']>) {
+    return this.#run('removeSilence', ...values);
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  async #run<M extends Method>(method: M, ...values: Parameters<RuleEvaluation[M]>): Promise<ReturnType<RuleEvaluation[M]>> {
+    return (await this.#thread.run({ method, values })) as ReturnType<RuleEvaluation[M]>;
+  }
+}

@@ -1,0 +1,77 @@
+import type { GroupDimension } from '../../query/event-fields.ts';
+import type { ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { Alert } from '../alert-book.ts';
+import type { RuleSeverity } from '../rule.ts';
+
+/** The queue of what becomes an event of `ALERT_ZONE`. No receiver has this name. */
+export const ALERT_ZONE_QUEUE = '$zone';
+
+/** What messages have of a rule, as it was when its alert was told. */
+export interface ToldRule {
+  readonly name: string;
+  readonly version: string;
+  readonly severity: RuleSeverity;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly by: readonly GroupDimension[];
+  readonly zones: ZoneSelection;
+}
+
+/** Why an alert was resolved before it was quiet. */
+export type EarlyEnd = 'rule_changed' | 'rule_gone';
+
+export interface OutboxMessage {
+  /** Its number in the order of the outbox. */
+  readonly seq: number;
+  readonly state: 'told' | 'resolved';
+  readonly rule: ToldRule;
+  readonly alert: Alert;
+  /** Null where it was quiet, or is not resolved. */
+  readonly earlyEnd: EarlyEnd | null;
+  /** Unix ms UTC by the clock. */
+  readonly queuedAtMs: number;
+}
+
+/** Messages of one rule and version that wait in a queue, in their order. */
+export interface WaitingMessages {
+  /** The oldest of them. */
+  readonly messages: readonly OutboxMessage[];
+  /** How many wait, and the number of the last of them. */
+  readonly total: number;
+  readonly lastSeq: number;
+}
+
+/** What became of messages. */
+export interface Outcome {
+  readonly kind: 'delivered' | 'refused' | 'given_up';
+  /** Unix ms UTC. */
+  readonly atMs: number;
+  /** What the receiver answered, or why nothing was delivered; kept where it was not. */
+  readonly answer?: string;
+}
+
+/** The queues of messages, one for each receiver, and one for `ALERT_ZONE`. */
+export interface Outbox {
+  /** Of the rule and version of the oldest message that waits in a queue, leaving out the rules of some names; null where none waits. */
+  waiting(queue: string, options: { readonly limit: number; readonly except: readonly string[] }): Promise<WaitingMessages | null>;
+  /** The messages of a rule and version in the queue up to a number wait no longer. */
+  settle(queue: string, rule: Pick<ToldRule, 'name' | 'version'>, upToSeq: number, outcome: Outcome): Promise<void>;
+  /** Gives up what was queued before a time, or is not among the newest `most` of its queue. Resolves with how many that were. */
+  giveUp(options: { readonly queuedBeforeMs: number; readonly most: number; readonly atMs: number }): Promise<number>;
+}
+
+/** How many messages of a queue there were. */
+export interface QueueTotals {
+  readonly queue: string;
+  readonly waiting: number;
+  readonly delivered: number;
+  readonly refused: number;
+  readonly givenUp: number;
+}
+
+/** A message that waits, or was not delivered. */
+export interface ListedDelivery extends Pick<OutboxMessage, 'seq' | 'state' | 'rule'> {
+  readonly queue: string;
+  readonly alertId: string;
+  /** Null: it waits. */
+  readonly outcome: Outcome | null;
+}

@@ -1,0 +1,78 @@
+import { DatabaseSync } from 'node:sqlite';
+import { RuleReader } from '../../../alerts/evaluation/alert-evaluator.ts';
+import { type EvaluationCall, startWork } from '../../../alerts/evaluation/alert-thread.ts';
+import type { EvaluationOptions, NextStep, RuleEvaluation } from '../../../alerts/evaluation/rule-evaluation.ts';
+import { type EventStore, type FeedRequest, silentLogger } from '../../../store/event-store.ts';
+import { RETENTION_MS } from '../../fixtures/temporary-store.ts';
+
+/** The text of the file of a rule, of which the members are lines of YAML. One that is undefined is left out. */
+export function ruleText(members: Readonly<Record<string, string | number | undefined>> = {}): string {
+  const usual = { name: 'a-rule', zones: 'all', kind: 'count', at_least: 2, window: '10m', by: 'country', receivers: '[mail]' };
+  return Object.entries({ ...usual, ...members })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${value}\n`)
+    .join('');
+}
+
+/** Rules in files of their own. */
+export function rulesOf(...texts: readonly string[]): EvaluationOptions['rules'] {
+  return texts.map((text, nth) => ({ file: `${nth}.yaml`, text }));
+}
+
+type Method = EvaluationCall['method'];
+
+/** The work of the thread of `AlertKeeper`, on this one. */
+export class KeeperHere {
+  readonly #call: ReturnType<typeof startWork>;
+
+  constructor(options: Partial<EvaluationOptions> & Pick<EvaluationOptions, 'file' | 'rules'>) {
+    this.#call = startWork({ wrongFiles: [], retentionMs: RETENTION_MS, alsoTo: [], ...options });
+  }
+
+  begin = async () => this.call('next');
+  takePage = async (...values: Parameters<RuleEvaluation['takePage']>) => this.call('takePage', ...values);
+  refuse = async (...values: Parameters<RuleEvaluation['refuse']>) => this.call('refuse', ...values);
+
+  call<M extends Method>(method: M, ...values: Parameters<RuleEvaluation[M]>): ReturnType<RuleEvaluation[M]> {
+    return this.#call({ method, values }) as ReturnType<RuleEvaluation[M]>;
+  }
+}
+
+interface Evaluated {
+  readonly keeper: KeeperHere;
+  readonly store: Pick<EventStore, 'readFeed' | 'positions'>;
+  /** The limit of the next page; absent: that of the program. */
+  readonly limit?: () => number;
+  /** Is called behind each page: true kills the program. */
+  readonly isKilled?: () => boolean;
+}
+
+/** Has everything counted that the store has now. Resolves with whether it was killed before. */
+export async function evaluate({ keeper, store, limit, isKilled = () => false }: Evaluated): Promise<boolean> {
+  const readFeed = (request: FeedRequest) => store.readFeed({ ...request, limit: limit?.() ?? request.limit });
+  const reader = new RuleReader({ store, reads: { readFeed }, keeper, now: () => 0, logger: silentLogger });
+  let step: NextStep = await keeper.begin();
+  while (step.wanted !== null) {
+    const read = await reader.step(step.wanted);
+    step = read.step;
+    if (read.isAtEnd && (step.wanted?.until ?? null) === null) return false;
+    if (isKilled()) return true;
+  }
+  return false;
+}
+
+/** What the file of a state says of alerts, of the messages about them, and of what rules know: of each rule in its order. */
+export function keptIn(file: string): Readonly<Record<string, readonly unknown[]>> {
+  using database = new DatabaseSync(file, { readOnly: true });
+  const all = (sql: string) => database.prepare(sql).all();
+  return {
+    alerts: all('SELECT rule, id, nth, is_open, alert, told, early_end FROM alerts ORDER BY rule, rule_id, nth'),
+    messages: all('SELECT rule, queue, alert_id, state, message, outcome FROM outbox ORDER BY rule, seq'),
+    rules: all('SELECT name, version, has_joined, unreadable, closed FROM rules ORDER BY name'),
+    windows: all('SELECT * FROM windows ORDER BY rule_id, begin_ms'),
+    entries: all('SELECT * FROM entries ORDER BY rule_id, window_ms, group_key'),
+    values: all('SELECT * FROM "values" ORDER BY rule_id, window_ms, group_key, value'),
+    remembered: all('SELECT * FROM remembered ORDER BY rule_id, group_key'),
+    told: all('SELECT told FROM progress'),
+  };
+}

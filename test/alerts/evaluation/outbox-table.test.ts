@@ -1,0 +1,76 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ToldRule } from '../../../alerts/evaluation/outbox.ts';
+import { OutboxTable } from '../../../alerts/evaluation/outbox-table.ts';
+
+const ALERT = {
+  ...{ nth: 1, group: [], windowMs: 0, fromMs: 0, toMs: 0, hits: 1, toldAtMs: 0, completedAtMs: 0, resolvesAtMs: 1 },
+  ...{ resolvedAtMs: null, isBounded: false },
+};
+
+function ruleNamed(name: string, version = 'v1'): ToldRule {
+  return { name, version, severity: 'low', labels: {}, by: [], zones: 'all' };
+}
+
+function outboxWith(...messages: readonly (readonly [id: string, rule: ToldRule, queuedAtMs?: number])[]): OutboxTable {
+  const database = new DatabaseSync(':memory:');
+  onTestFinished(() => database.close());
+  const outbox = new OutboxTable(database);
+  for (const [id, rule, queuedAtMs = 0] of messages) {
+    outbox.add(['mail', 'pager'], { state: 'told', rule, alert: { ...ALERT, id }, earlyEnd: null, queuedAtMs });
+  }
+  return outbox;
+}
+
+const [A, B] = [ruleNamed('a'), ruleNamed('b')];
+const ANY = { limit: 10, except: [] };
+
+const idsIn = (outbox: OutboxTable, queue: string, options = ANY) =>
+  outbox.waiting(queue, options)?.messages.map(({ alert }) => alert.id) ?? [];
+
+test('the messages of the rule that waits longest come first, without those of rules that are left out', () => {
+  const outbox = outboxWith(['1', A], ['2', B], ['3', A], ['4', ruleNamed('a', 'v2')]);
+  expect(outbox.waiting('mail', { limit: 1, except: [] })).toMatchObject({ messages: [{ alert: { id: '1' } }], total: 2, lastSeq: 5 });
+  expect(idsIn(outbox, 'mail')).toEqual(['1', '3']);
+  expect(idsIn(outbox, 'mail', { limit: 10, except: ['a'] as never })).toEqual(['2']);
+  expect(outbox.waiting('mail', { limit: 10, except: ['a', 'b'] })).toBeNull();
+  expect(outbox.waiting('nobody', ANY)).toBeNull();
+});
+
+test('what is settled in a queue waits no longer there, and waits in the others', () => {
+  const outbox = outboxWith(['1', A], ['2', B], ['3', A]);
+  outbox.settle('mail', A, 1, { kind: 'delivered', atMs: 5 });
+  outbox.settle('mail', B, 3, { kind: 'refused', atMs: 6, answer: '404' });
+  expect([idsIn(outbox, 'mail'), idsIn(outbox, 'pager')]).toEqual([['3'], ['1', '3']]);
+  expect(outbox.totals()).toEqual([
+    { queue: 'mail', waiting: 1, delivered: 1, refused: 1, givenUp: 0 },
+    { queue: 'pager', waiting: 3, delivered: 0, refused: 0, givenUp: 0 },
+  ]);
+  const listed = outbox.latest(10).map(({ queue, alertId, outcome }) => [queue, alertId, outcome?.answer]);
+  expect(listed).toContainEqual(['mail', '2', '404']);
+  expect(listed).not.toContainEqual(['mail', '1', undefined]);
+});
+
+test('a message is in a queue once, also after it was settled and kept', () => {
+  const outbox = outboxWith(['1', A]);
+  outbox.settle('mail', A, 9, { kind: 'refused', atMs: 5, answer: 'no' });
+  outbox.add(['mail', 'pager'], { state: 'told', rule: A, alert: { ...ALERT, id: '1' }, earlyEnd: null, queuedAtMs: 7 });
+  expect([idsIn(outbox, 'mail'), idsIn(outbox, 'pager')]).toEqual([[], ['1']]);
+});
+
+test('what has waited for too long, and all but the newest of a queue, are given up and listed', () => {
+  const outbox = outboxWith(['1', A, 10], ['2', A, 20], ['3', B, 30], ['4', A, 40]);
+  expect(outbox.giveUp({ queuedBeforeMs: 20, most: 2, atMs: 99 })).toBe(4);
+  expect([idsIn(outbox, 'mail'), idsIn(outbox, 'mail', { limit: 10, except: ['b'] as never })]).toEqual([['3'], ['4']]);
+  const answers = outbox.latest(10).map(({ alertId, outcome }) => [alertId, outcome?.answer ?? null]);
+  expect(answers).toContainEqual(['1', 'it had waited for too long']);
+  expect(answers).toContainEqual(['2', 'more than 2 messages waited']);
+  expect(outbox.totals().map(({ givenUp }) => givenUp)).toEqual([2, 2]);
+});
+
+test('of what was not delivered a hundred messages of a queue are kept', () => {
+  const outbox = outboxWith(...Array.from({ length: 130 }, (_, nth) => [`${nth}`, A] as const));
+  outbox.settle('mail', A, 1_000, { kind: 'given_up', atMs: 5, answer: 'no' });
+  const kept = outbox.latest(1_000).filter(({ queue }) => queue === 'mail');
+  expect([kept.length, kept[0]?.alertId]).toEqual([100, '129']);
+});

@@ -1,0 +1,287 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { startWork } from '../../../alerts/evaluation/alert-thread.ts';
+import { ALERT_ZONE_QUEUE, type OutboxMessage } from '../../../alerts/evaluation/outbox.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../query/durations.ts';
+import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
+import { NOW } from '../../fixtures/present.ts';
+import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { evaluate, KeeperHere, keptIn, rulesOf, ruleText } from './evaluated-feed.ts';
+
+type Options = ConstructorParameters<typeof KeeperHere>[0];
+
+/** A store with a clock, and rules over it. */
+async function evaluatedStore() {
+  const folder = temporaryFolder();
+  const clock = { nowMs: NOW };
+  const store = await storeIn(folder, { now: () => clock.nowMs });
+  const file = join(folder, 'alerts.sqlite');
+  let sent = 0;
+  return {
+    store,
+    file,
+    clock,
+    /** So many events of now, or of so long ago. */
+    append: async (count: number, agoMs = 0, fields: object = {}) => {
+      const events = Array.from({ length: count }, () => {
+        sent += 1;
+        return { logId: `event-${sent}`, shieldZoneId: 7, timestamp: clock.nowMs - agoMs, country: 'DE', log: {}, ...fields };
+      });
+      await store.append(canonicalBatch(events));
+    },
+    /** Starts the program with these rules, and has everything counted. */
+    run: async (texts: readonly string[], more: Partial<Options> = {}) => {
+      const keeper = new KeeperHere({ file, rules: rulesOf(...texts), ...more });
+      await evaluate({ keeper, store });
+      return keeper;
+    },
+  };
+}
+
+function messagesIn(keeper: KeeperHere, queue = 'mail'): readonly OutboxMessage[] {
+  return keeper.call('waiting', queue, { limit: 100, except: [] })?.messages ?? [];
+}
+
+const overviewOf = (keeper: KeeperHere) => keeper.call('overview', { limit: 100 });
+
+describe('a rule', () => {
+  test('that is new reads what was stored in the time of a window, and goes on with what comes', async () => {
+    const { append, run, clock } = await evaluatedStore();
+    await append(2, 30 * MINUTE_MS);
+    clock.nowMs += 20 * MINUTE_MS;
+    await append(1);
+    const keeper = await run([ruleText()]);
+    expect(messagesIn(keeper)).toEqual([]);
+    await append(1);
+    expect(messagesIn(await run([ruleText()])).map(({ state }) => state)).toEqual(['told']);
+  });
+
+  test('is told once, and resolved once it has been quiet', async () => {
+    const { append, run, clock } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(5);
+    const [told] = messagesIn(await run([ruleText()]));
+    expect(told).toMatchObject({ state: 'told', rule: { name: 'a-rule', severity: 'medium', by: ['country'], zones: 'all' } });
+    clock.nowMs += HOUR_MS;
+    const states = messagesIn(await run([ruleText()])).map(({ state, alert }) => [state, alert.id]);
+    expect(states).toEqual([
+      ['told', told?.alert.id],
+      ['resolved', told?.alert.id],
+    ]);
+  });
+
+  test.each([
+    ['gone', [], 'rule_gone'],
+    ['changed', [ruleText({ at_least: 50 })], 'rule_changed'],
+  ] as const)('that is %s resolves its alerts, with this reason', async (_, texts, earlyEnd) => {
+    const { append, run } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(2);
+    await run([ruleText()]);
+    const messages = messagesIn(await run(texts));
+    expect(messages.map((message) => [message.state, message.earlyEnd])).toEqual([
+      ['told', null],
+      ['resolved', earlyEnd],
+    ]);
+    expect(messages[1]?.alert.resolvedAtMs).toBe(messages[0]?.alert.toldAtMs);
+  });
+
+  test('that is changed, and then as it was, finds the alerts that it has told', async () => {
+    const { append, run } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(2);
+    await run([ruleText()]);
+    await run([ruleText({ at_least: 50 })]);
+    expect(messagesIn(await run([ruleText()])).map(({ state }) => state)).toEqual(['told', 'resolved']);
+  });
+
+  test('whose labels, severity and receivers alone are others goes on as it was', async () => {
+    const { append, run } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(1);
+    await run([ruleText()]);
+    await append(1);
+    const keeper = await run([ruleText({ severity: 'high', receivers: '[pager]' })]);
+    expect(messagesIn(keeper, 'pager').map(({ rule }) => rule.severity)).toEqual(['high']);
+    expect(messagesIn(keeper)).toEqual([]);
+  });
+
+  test.each([
+    ['is wrong', ['0.yaml'], 1],
+    ['cannot be read, as all others', 'all', 1],
+    ['is gone', [], 0],
+  ] as const)('whose file %s', async (_, wrongFiles, rules) => {
+    const { append, run } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(1);
+    await run([ruleText()]);
+    await append(1);
+    const keeper = await run([], { wrongFiles });
+    expect(overviewOf(keeper).rules).toHaveLength(rules);
+    expect(messagesIn(keeper)).toHaveLength(rules);
+  });
+
+  test('that begins while others go on reads by itself first, in pages that take turns with theirs', async () => {
+    const { append, run, store, file } = await evaluatedStore();
+    const [first, second] = [ruleText(), ruleText({ name: 'another', at_least: 3 })];
+    await run([first]);
+    await append(4);
+    const keeper = new KeeperHere({ file, rules: rulesOf(first, second) });
+    await evaluate({ keeper, store, limit: () => 1 });
+    expect(overviewOf(keeper).rules.map(({ name, hasJoined, open }) => [name, hasJoined, open])).toEqual([
+      ['a-rule', true, 1],
+      ['another', true, 1],
+    ]);
+    expect(keptIn(file)['entries']).toHaveLength(4);
+  });
+});
+
+describe('an alert', () => {
+  test('that is too old when it is told is kept, and not sent to receivers, nor is its resolution', async () => {
+    const { append, run, clock } = await evaluatedStore();
+    await run([ruleText({ max_age: '1h' })], { alsoTo: [ALERT_ZONE_QUEUE] });
+    await append(2, 3 * HOUR_MS);
+    await run([ruleText({ max_age: '1h' })], { alsoTo: [ALERT_ZONE_QUEUE] });
+    clock.nowMs += HOUR_MS;
+    const keeper = await run([ruleText({ max_age: '1h' })], { alsoTo: [ALERT_ZONE_QUEUE] });
+    expect(messagesIn(keeper)).toEqual([]);
+    expect(messagesIn(keeper, ALERT_ZONE_QUEUE).map(({ state }) => state)).toEqual(['told', 'resolved']);
+    expect(overviewOf(keeper).alerts.map(({ told }) => told.kept)).toEqual(['too_old']);
+  });
+
+  const silenceAt = (nowMs: number) => ({ zones: 'all', fromMs: nowMs, toMs: nowMs + HOUR_MS, reason: 'a test' }) as const;
+
+  test.each([
+    ['its rule', { rule: 'a-rule', group: null }, 'silenced'],
+    ['its group', { rule: 'a-rule', group: ['DE'] }, 'silenced'],
+    ['another group', { rule: 'a-rule', group: ['NL'] }, null],
+    ['another rule', { rule: 'another', group: null }, null],
+  ] as const)('during a silence of %s', async (_, silence, kept) => {
+    const { append, run, clock } = await evaluatedStore();
+    const keeper = await run([ruleText()]);
+    const made = keeper.call('addSilence', { ...silenceAt(clock.nowMs), ...silence });
+    expect(overviewOf(keeper).silences).toEqual([made]);
+    await append(2);
+    await run([ruleText()]);
+    clock.nowMs += 2 * HOUR_MS;
+    const after = await run([ruleText()]);
+    expect(overviewOf(after).alerts.map(({ told }) => told.kept)).toEqual([kept]);
+    expect(messagesIn(after)).toHaveLength(kept === null ? 2 : 0);
+    expect([after.call('removeSilence', made.id), after.call('removeSilence', made.id)]).toEqual([true, false]);
+  });
+
+  test('is sent again behind the end of a silence alone', async () => {
+    const { append, run, clock } = await evaluatedStore();
+    const keeper = await run([ruleText()]);
+    keeper.call('addSilence', { ...silenceAt(clock.nowMs), rule: 'a-rule', group: null });
+    clock.nowMs += HOUR_MS;
+    await append(2);
+    expect(messagesIn(await run([ruleText()]))).toHaveLength(1);
+  });
+});
+
+describe('a cursor', () => {
+  test('that is ahead, where the end is known, goes on there with what rules know', async () => {
+    const { append, run, file, store } = await evaluatedStore();
+    await append(1);
+    await run([ruleText()]);
+    // The cursor of a copy of the store that had more events.
+    const ahead = await cursorAheadOf(store.positions.encode(await store.positions.newest()));
+    setCursor(file, ahead);
+    await append(1);
+    const keeper = await run([ruleText()]);
+    expect(overviewOf(keeper).facts.refusals).toEqual({ ahead: 1 });
+    await append(1);
+    expect(messagesIn(await run([ruleText()]))).toHaveLength(1);
+  });
+
+  test('of another store lets rules begin as new ones, and alerts stay as they are', async () => {
+    const { append, run, file, clock } = await evaluatedStore();
+    await append(2);
+    await run([ruleText()]);
+    setCursor(file, 'AQAAAAAAAAAAAAAAAAAAAAAAAAAA');
+    clock.nowMs += HOUR_MS;
+    const keeper = await run([ruleText()]);
+    const { facts, rules, alerts } = overviewOf(keeper);
+    expect([facts.refusals, rules.map(({ hasJoined }) => hasJoined)]).toEqual([{ unknown: 1 }, [true]]);
+    expect(alerts.map(({ alert }) => alert.hits)).toHaveLength(1);
+    expect(messagesIn(keeper).map(({ state }) => state)).toEqual(['told', 'resolved']);
+  });
+
+  test('behind which events have expired goes on with what is left', async () => {
+    const { append, run, store, clock } = await evaluatedStore();
+    await append(1);
+    await run([ruleText()]);
+    await append(5);
+    await store.settle();
+    clock.nowMs += 80 * HOUR_MS;
+    await store.expire();
+    await append(2);
+    const keeper = await run([ruleText()]);
+    expect(overviewOf(keeper).facts.refusals).toEqual({ expired: 1 });
+    expect(messagesIn(keeper)).toHaveLength(1);
+  });
+});
+
+/** The cursor with a sequence that is higher by a thousand. */
+async function cursorAheadOf(cursor: string): Promise<string> {
+  const { crc32 } = await import('node:zlib');
+  const bytes = Buffer.from(cursor, 'base64url');
+  bytes.writeUIntBE(bytes.readUIntBE(7, 6) + 1_000, 7, 6);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, 17)), 17);
+  return bytes.toString('base64url');
+}
+
+function setCursor(file: string, cursor: string): void {
+  using database = new DatabaseSync(file);
+  database.prepare('UPDATE progress SET cursor = ?').run(cursor);
+}
+
+describe('the state', () => {
+  test('that is lost is begun anew, with what is stored in the time of a window', async () => {
+    const { append, run, file } = await evaluatedStore();
+    await append(1);
+    await run([ruleText()]);
+    for (const beside of ['', '-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
+    await append(1);
+    expect(messagesIn(await run([ruleText()]))).toHaveLength(1);
+  });
+
+  test('that is damaged is set aside, which the error says, and begun anew', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'alerts.sqlite');
+    writeFileSync(file, 'no database '.repeat(1_000));
+    const work = startWork({ file, rules: rulesOf(ruleText()), wrongFiles: [], retentionMs: HOUR_MS, alsoTo: [] });
+    expect(() => work({ method: 'next', values: [] })).toThrow(/damaged.*damaged-\d+-alerts\.sqlite" now, and rules begin as new ones/);
+    expect(work({ method: 'next', values: [] })).toMatchObject({ facts: { rules: 1 } });
+    expect(readdirSync(folder).some((name) => name.startsWith('damaged-'))).toBe(true);
+  });
+
+  test('of a later program is refused, and stays as it is', async () => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    using database = new DatabaseSync(file);
+    database.exec('PRAGMA user_version = 2');
+    const work = startWork({ file, rules: [], wrongFiles: [], retentionMs: HOUR_MS, alsoTo: [] });
+    expect(() => work({ method: 'next', values: [] })).toThrow(/is of form 2, and this program knows 1: a later program wrote it/);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test('is as it was where a page cannot be written, and the page is counted once it can', async () => {
+    const { append, store, file, run } = await evaluatedStore();
+    const keeper = await run([ruleText()]);
+    await append(2);
+    {
+      using other = new DatabaseSync(file);
+      // Every write of an alert fails, as on a full disk.
+      other.exec("CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+      const before = keptIn(file);
+      await expect(evaluate({ keeper, store })).rejects.toThrow('the disk is full');
+      expect(keptIn(file)).toEqual(before);
+      other.exec('DROP TRIGGER full');
+    }
+    await evaluate({ keeper, store });
+    expect(messagesIn(keeper)).toHaveLength(1);
+  });
+});
