@@ -198,10 +198,12 @@ describe('dead letters, by requests that are wrong,', () => {
   });
 
   test.each([
-    ['[]', '$', 'must be an object with the properties ids, not an array'],
+    ['[]', '$', 'must be an object with the properties ids, mapping, not an array'],
     ['5', '$', 'not 5'],
     ['null', '$', 'not null'],
-    ['{"id":[1]}', 'id', 'is not a property of this object; allowed are ids'],
+    ['{"id":[1]}', 'id', 'is not a property of this object; allowed are ids, mapping'],
+    ['{"mapping":"aws-waf"}', 'mapping', 'is only allowed with ids, the letters that it is for'],
+    ['{"ids":[],"mapping":7}', 'mapping', 'or be left out, not 7'],
     ['{"ids":1}', 'ids', 'must be an array of ids of dead letters, or be left out for all of them, not 1'],
     ['{"ids":null}', 'ids', 'not null'],
     ['{"ids":["x"]}', 'ids[0]', 'not "x"'],
