@@ -1,6 +1,9 @@
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../query/json-bytes.ts';
 
-/** The index behind the object or list that begins at `at`, however deep it is, by its brackets and strings alone; -1 where it does not end. */
+/**
+ * The index behind the object or list that begins at `at`, however deep it is, by its brackets and strings alone; -1 where it does not
+ * end.
+ */
 export function behindBrackets(body: Uint8Array, at: number): number {
   let depth = 0;
   for (let index = at; index < body.length; index++) {

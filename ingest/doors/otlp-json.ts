@@ -2,7 +2,7 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_B
 import { JsonSkipper } from '../event/json-skipper.ts';
 import { BASE64, type EnvelopeFault, foundAt, type TakenApart, unescaped } from './envelope.ts';
 import { behindBrackets } from './json-brackets.ts';
-import { BrokenOtlp, isRecord, MOST_VALUE_LEVELS, textKind } from './otlp-record.ts';
+import { BrokenOtlp, isWholeRecord, MOST_VALUE_LEVELS, textKind } from './otlp-record.ts';
 import { RecordWriter } from './record-writer.ts';
 
 /** What integers of 64 bits come as, and other numbers may: texts of JSON's numbers. */
@@ -98,7 +98,7 @@ class OtlpJson {
     const valueKind = body === null ? 'nothing' : body.name === 'kvlistValue' ? 'list' : 'other';
     const kind = text === null ? valueKind : textKind(text, 0, text.length);
     const out = this.#out;
-    const isWhole = isRecord(kind, hasAttributes);
+    const isWhole = isWholeRecord(kind, hasAttributes);
     if (!isWhole) out.ascii(kind === 'nothing' ? '{' : '{"body":');
     if (text !== null && isWhole) out.raw(text);
     else if (text !== null && kind !== 'nothing') out.string(text, 0, text.length);
@@ -137,7 +137,7 @@ class OtlpJson {
     return end;
   }
 
-  /** Writes a member behind `from`, and returns the index behind its value. An index of -1 stands for a key or a value that is not there. */
+  /** Writes a member behind `from`, and returns the index behind its value. An index of -1 stands for what is not there. */
   #member(from: number, keyAt: number, valueAt: number, level: number): number {
     this.#out.cutTo(from);
     if (keyAt < 0) this.#out.ascii('""');

@@ -1,6 +1,6 @@
 import { PbfReader } from 'pbf';
 import type { EnvelopeFault, TakenApart } from './envelope.ts';
-import { BrokenOtlp, isRecord, MOST_VALUE_LEVELS, textKind } from './otlp-record.ts';
+import { BrokenOtlp, isWholeRecord, MOST_VALUE_LEVELS, textKind } from './otlp-record.ts';
 import { RecordWriter } from './record-writer.ts';
 
 /** Numbers of fields, as opentelemetry/proto/logs/v1/logs.proto and common/v1/common.proto have them. */
@@ -73,7 +73,7 @@ class OtlpProtobuf {
     const isText = body.field === VALUE.string || body.field === VALUE.bytes;
     const valueKind = body.field === 0 ? 'nothing' : body.field === VALUE.keyValueList ? 'list' : 'other';
     const kind = isText ? textKind(this.#bytes, body.start, body.end) : valueKind;
-    if (!isRecord(kind, hasAttributes)) this.#attributes(start, end, kind === 'nothing' ? NOTHING : body);
+    if (!isWholeRecord(kind, hasAttributes)) this.#attributes(start, end, kind === 'nothing' ? NOTHING : body);
     else if (isText) this.#out.raw(this.#bytes, body.start, body.end);
     else this.#value(body, 1);
     this.#reader.pos = end;

@@ -20,6 +20,6 @@ export function textKind(bytes: Uint8Array, start: number, end: number): BodyKin
 }
 
 /** Whether a body is all of the record. Otherwise the attributes are, with the body beside them where it is anything. */
-export function isRecord(body: BodyKind, hasAttributes: boolean): boolean {
+export function isWholeRecord(body: BodyKind, hasAttributes: boolean): boolean {
   return body === 'object' || body === 'list' || (body === 'other' && !hasAttributes);
 }

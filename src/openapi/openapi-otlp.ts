@@ -1,5 +1,4 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
-import { otlpStatus } from '../http/otlp-answers.ts';
 import { DOOR_BODY_BYTES } from '../http/request-body.ts';
 import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, DOORS_TAG, SHOWN_EVENT } from './openapi-door-words.ts';
 import { content, int64Schema, ref, textSchema } from './openapi-elements.ts';
@@ -47,13 +46,13 @@ const OTLP_BODIES = {
   }),
 };
 
-function otlpError(status: number, description: string, message: string) {
-  const [inJson, inProtobuf] = [otlpStatus('application/json', status, message), otlpStatus('application/x-protobuf', status, message)];
+function otlpError(status: number, code: number, description: string, message: string) {
+  const inProtobuf = String.fromCharCode(8, code) + protobufField(2, message);
   return {
     description: `${description}: a google.rpc.Status`,
     content: {
-      ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: JSON.parse(String(inJson)) } }),
-      ...content(['application/x-protobuf'], BINARY, { told: { summary: message, value: String(inProtobuf) } }),
+      ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: { code, message } } }),
+      ...content(['application/x-protobuf'], BINARY, { told: { summary: message, value: inProtobuf } }),
     },
     ...(STATUS_HEADERS[status] ?? {}),
   };
@@ -82,13 +81,13 @@ export const OTLP_PATHS = {
             ...content(['application/x-protobuf'], BINARY, { stored: { summary: 'All are events', value: '' } }),
           },
         },
-        400: otlpError(400, 'Nothing is stored, or all records are dead letters', 'log record 0: timestamp is missing'),
-        401: otlpError(401, 'A key is needed', 'The AccessKey header is missing'),
-        403: otlpError(403, 'The key does not open this', 'The access key does not have the scope "ingest"'),
-        408: otlpError(408, 'The body did not arrive in time', 'the request body did not arrive whole'),
-        413: otlpError(413, 'The body is too large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
-        415: otlpError(415, 'The type or the compression is not supported', 'Content-Type: text/csv is not supported'),
-        503: otlpError(503, 'There is no room, no disk, or the program is stopping', 'The store is behind'),
+        400: otlpError(400, 3, 'Nothing is stored, or all records are dead letters', 'log record 0: timestamp is missing'),
+        401: otlpError(401, 16, 'A key is needed', 'The AccessKey header is missing'),
+        403: otlpError(403, 7, 'The key does not open this', 'The access key does not have the scope "ingest"'),
+        408: otlpError(408, 4, 'The body did not arrive in time', 'the request body did not arrive whole'),
+        413: otlpError(413, 8, 'The body is too large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
+        415: otlpError(415, 3, 'The type or the compression is not supported', 'Content-Type: text/csv is not supported'),
+        503: otlpError(503, 14, 'There is no room, no disk, or the program is stopping', 'The store is behind'),
         ...DEFECT,
       },
     },

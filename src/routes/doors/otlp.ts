@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requireContentType } from '../../http/content-negotiation.ts';
 import type { ShapedProblem } from '../../http/error-answers.ts';
-import { OTLP_TYPES, type OtlpType, otlpStatus, otlpSuccess } from '../../http/otlp-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
 import { type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
+import { OTLP_TYPES, type OtlpType, otlpStatus, otlpSuccess } from './otlp-answers.ts';
 
 const [PROTOBUF, JSON_TYPE] = OTLP_TYPES;
 

@@ -9,10 +9,10 @@ import { wafRecord } from '../../../../bench/events/waf-record.ts';
 import { addressOf, type CliProcess, startCli } from '../../cli/cli-process.ts';
 
 /**
- * `node foreign-client.ts NAME FORM COMMAND…` runs a client that others wrote against a program of its own: the command gets its address, a
- * key and a file with a record a line, which are events of our own form (`own`) or those of a preset (`aws-waf`), as three more arguments.
- * Once the answer to a request is lost, and once the program is killed in the middle of one. The last line begins with `passed: ` where each
- * event is there once, by a search and by the feed.
+ * `node foreign-client.ts NAME FORM COMMAND…` runs a client that others wrote against a program of its own: the command gets its address,
+ * a key and a file with a record a line, which are events of our own form (`own`) or those of a preset (`aws-waf`), as three more
+ * arguments. Once the answer to a request is lost, and once the program is killed in the middle of one. The last line begins with
+ * `passed: ` where each event is there once, by a search and by the feed.
  */
 const [name = '', form = '', command = '', ...options] = process.argv.slice(2);
 const EVENTS = 10_000;
