@@ -4,7 +4,7 @@ import type { RememberedValue } from './fold-state.ts';
 import type { FoldParts } from './window-counts.ts';
 
 /** About so many bytes a value takes beside its text. */
-const VALUE_BYTES = 250;
+const VALUE_BYTES = 200;
 
 /** The values of each zone that a rule knows, until nothing came of one for a while. */
 export class ValueMemory {

@@ -7,11 +7,13 @@ import type { EntryBudget, GivenUpWindow } from './entry-budget.ts';
 import type { FoldChanges, FoldFacts, FoldState, KeptEntry, KeptWindow, Mutable } from './fold-state.ts';
 import { type AlertRule, SETTLE_MS, SHARE_UNIT, TIMES_UNIT } from './rule.ts';
 
-/** About so many bytes an entry and a value take beside their texts. */
-const ENTRY_BYTES = 300;
-const VALUE_BYTES = 100;
+/** About so many bytes a window, an entry and a value take beside their texts. */
+const WINDOW_BYTES = 900;
+const ENTRY_BYTES = 200;
+const VALUE_BYTES = 50;
 
-type Entry = Mutable<KeptEntry> & { readonly values: Set<string> };
+/** An entry has values once one is counted, and until it has hit. */
+type Entry = Mutable<KeptEntry> & { values: Set<string> | null };
 type CountedWindow = Mutable<KeptWindow> & Mutable<GivenUpWindow> & { readonly entries: Map<string, Entry>; bytes: number };
 
 /** What the parts of a fold share. */
@@ -55,7 +57,7 @@ export class WindowCounts {
   get state(): Pick<FoldState, 'windows' | 'entries' | 'values' | 'closed'> {
     const windows = [...this.#windows.values()];
     const entries = windows.flatMap((window) => [...window.entries.values()]);
-    const values = entries.flatMap((entry) => [...entry.values].map((value) => [entry, value] as const));
+    const values = entries.flatMap((entry) => [...(entry.values ?? [])].map((value) => [entry, value] as const));
     return { windows: windows.map(windowRow), entries: entries.map(entryRow), values: values.map(valueRow), closed: this.#closed.ranges };
   }
 
@@ -65,7 +67,7 @@ export class WindowCounts {
     const changes = {
       windows: [...windows].filter(({ isGone }) => !isGone).map(windowRow),
       entries: [...entries].filter(isKept).map(entryRow),
-      values: this.#newValues.filter(([entry, value]) => isKept(entry) && entry.values.has(value)).map(valueRow),
+      values: this.#newValues.filter(([entry, value]) => isKept(entry) && entry.values?.has(value) === true).map(valueRow),
       closed: closed ? [...this.#closed.ranges] : null,
       goneWindows: this.#goneWindows,
       goneEntries: this.#goneEntries.map(({ windowMs, group }) => ({ windowMs, group })),
@@ -137,7 +139,7 @@ export class WindowCounts {
   #countIn(beginMs: number, event: { group: string; value: string | undefined; part: number; timestamp: number }): void {
     const { group, value, part, timestamp } = event;
     const known = this.#windows.get(beginMs)?.entries.get(group);
-    const isNewValue = value !== undefined && known?.mayHit !== false && known?.values.has(value) !== true;
+    const isNewValue = value !== undefined && known?.mayHit !== false && known?.values?.has(value) !== true;
     if ((known === undefined || isNewValue) && !this.#closed.has(beginMs)) this.#makeRoom(known === undefined);
     if (this.#closed.has(beginMs)) {
       this.#parts.facts.tooLate += 1;
@@ -172,7 +174,7 @@ export class WindowCounts {
       case 'count':
         return count >= kind.atLeast;
       case 'distinct':
-        return values.size >= kind.atLeast;
+        return (values?.size ?? 0) >= kind.atLeast;
       case 'ratio':
         return count >= kind.atLeast && part * SHARE_UNIT >= kind.share * count;
       case 'more_than_before': {
@@ -193,11 +195,11 @@ export class WindowCounts {
   #hit(window: CountedWindow, entry: Entry, completedAtMs: number): void {
     entry.mayHit = false;
     this.#changed.entries.add(entry);
-    if (entry.values.size > 0) {
+    if (entry.values !== null) {
       // Its values go with it, before it comes again without them.
       this.#goneEntries.push(entry);
-      this.#take(window, 0, -[...entry.values].reduce((sum, value) => sum + VALUE_BYTES + value.length, 0));
-      entry.values.clear();
+      this.#take(window, 0, -valueBytes(entry));
+      entry.values = null;
     }
     this.#parts.book.hit(window.beginMs, entry.group, completedAtMs);
   }
@@ -217,19 +219,21 @@ export class WindowCounts {
     this.#windows.set(beginMs, window);
     this.#changed.windows.add(window);
     budget.addWindow(window);
+    this.#take(window, 0, WINDOW_BYTES);
     dues.add({ atMs: this.#closed.has(beginMs) ? this.#neededToMs(window) : closesAtMs, kind: 'close', windowMs: beginMs, group: '' });
     if (decideAtMs !== null) dues.add({ atMs: decideAtMs, kind: 'decide', windowMs: beginMs, group: '' });
     return window;
   }
 
   #keepEntry(window: CountedWindow, row: KeptEntry): Entry {
-    const entry = { ...row, values: new Set<string>() };
+    const entry: Entry = { ...row, values: null };
     window.entries.set(entry.group, entry);
     this.#take(window, 1, ENTRY_BYTES + entry.group.length);
     return entry;
   }
 
   #keepValue(window: CountedWindow, entry: Entry, value: string): void {
+    entry.values ??= new Set();
     entry.values.add(value);
     this.#newValues.push([entry, value]);
     this.#take(window, 0, VALUE_BYTES + value.length);
@@ -273,8 +277,7 @@ export class WindowCounts {
     for (const entry of lowestFirst.slice(0, Math.ceil(lowestFirst.length / 2))) {
       window.entries.delete(entry.group);
       this.#goneEntries.push(entry);
-      const bytes = [...entry.values].reduce((sum, value) => sum + VALUE_BYTES + value.length, ENTRY_BYTES + entry.group.length);
-      this.#take(window, -1, -bytes);
+      this.#take(window, -1, -ENTRY_BYTES - entry.group.length - valueBytes(entry));
     }
     window.isCut = true;
     this.#changed.windows.add(window);
@@ -301,6 +304,12 @@ export class WindowCounts {
     const { facts } = this.#parts;
     facts.historyFromMs = Math.max(facts.historyFromMs, beginMs + this.#rule.windowMs / 2);
   }
+}
+
+function valueBytes({ values }: Entry): number {
+  let bytes = 0;
+  for (const value of values ?? []) bytes += VALUE_BYTES + value.length;
+  return bytes;
 }
 
 function windowRow({ beginMs, closesAtMs, decideAtMs, isCut }: CountedWindow): KeptWindow {

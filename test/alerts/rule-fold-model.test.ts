@@ -198,7 +198,7 @@ test('where all rules together have more than they may, no hit of any is false, 
     const one = drawnFrom(seed, KINDS);
     const other = drawnFrom(seed + SEEDS, KINDS, { name: 'b-rule' });
     const all = [one, { rule: other.rule, events: one.events }];
-    const newBudget = () => new EntryBudget(seed % 2 === 0 ? { entries: 4 + (seed % 7) } : { bytes: 1_500 + 300 * (seed % 9) });
+    const newBudget = () => new EntryBudget(seed % 2 === 0 ? { entries: 4 + (seed % 7) } : { bytes: 4_000 + 600 * (seed % 9) });
     const folded = foldedInPages(all, seed, newBudget);
     expect(foldedInPages(all, seed + SEEDS, newBudget), `seed ${seed}`).toEqual(folded);
     for (const [nth, drawn] of all.entries()) {
