@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { BACKSLASH, isBlank, NEWLINE } from '../../query/json-bytes.ts';
 import type { RecordValues } from '../event/event-kernel.ts';
-import { UNICODE_ESCAPE } from '../event/json-skipper.ts';
+import { codeUnit, UNICODE_ESCAPE } from '../event/json-skipper.ts';
 
 /** What is wrong with an envelope, of which nothing is stored then. */
 export interface EnvelopeFault {
@@ -114,8 +114,12 @@ export class RecordPlaces {
   }
 }
 
-/** The longest escape, that of a surrogate pair. */
-const PAIR = /^\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]/;
+/** What the letters of short escapes stand for; the others stand for themselves. */
+const SHORT_ESCAPES: ReadonlyMap<number | undefined, number> = new Map(
+  Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(([letter, sign]) => [letter.charCodeAt(0), sign.charCodeAt(0)]),
+);
+/** Stands for half of a surrogate pair, which no UTF-8 has. */
+const REPLACEMENT = 0xfffd;
 
 /**
  * Writes what the escapes of a JSON string stand for over it, which is never shorter, and returns the index behind that. The string may
@@ -127,14 +131,39 @@ export function unescaped(bytes: Buffer, start: number, end: number): number {
   }
   let to = start;
   for (let at = start; at < end; ) {
-    const offset = bytes.subarray(at, end).indexOf(BACKSLASH);
-    const plainEnd = offset < 0 ? end : at + offset;
-    bytes.copyWithin(to, at, plainEnd);
-    to += plainEnd - at;
-    if (plainEnd === end) break;
-    const digits = PAIR.test(bytes.toString('latin1', plainEnd, plainEnd + 12)) ? 12 : 6;
-    at = plainEnd + (bytes[plainEnd + 1] === UNICODE_ESCAPE ? digits : 2);
-    to += bytes.write(JSON.parse(`"${bytes.toString('latin1', plainEnd, at)}"`) as string, to);
+    const byte = bytes[at]!;
+    if (byte !== BACKSLASH) {
+      bytes[to++] = byte;
+      at += 1;
+    } else if (bytes[at + 1] !== UNICODE_ESCAPE) {
+      bytes[to++] = SHORT_ESCAPES.get(bytes[at + 1]) ?? bytes[at + 1]!;
+      at += 2;
+    } else {
+      const point = escapedPoint(bytes, at);
+      to = writePoint(bytes, to, point);
+      at += point > 0xffff ? 12 : 6;
+    }
   }
   return to;
+}
+
+/** The code point of the escape of a code unit, or of a pair of them, that begins at a backslash. */
+function escapedPoint(bytes: Uint8Array, at: number): number {
+  const unit = codeUnit(bytes, at + 2);
+  if (unit < 0xd800 || unit > 0xdfff) return unit;
+  const isHigh = unit < 0xdc00 && bytes[at + 6] === BACKSLASH && bytes[at + 7] === UNICODE_ESCAPE;
+  const low = isHigh ? codeUnit(bytes, at + 8) : -1;
+  return low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00) : REPLACEMENT;
+}
+
+/** Writes a code point as UTF-8, and returns the index behind it. A call of Node for each takes twenty times as long. */
+function writePoint(bytes: Buffer, at: number, point: number): number {
+  if (point < 0x80) {
+    bytes[at] = point;
+    return at + 1;
+  }
+  const more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+  bytes[at] = [0xc0, 0xe0, 0xf0][more - 1]! | (point >> (6 * more));
+  for (let index = 1; index <= more; index++) bytes[at + index] = 0x80 | ((point >> (6 * (more - index))) & 0x3f);
+  return at + more + 1;
 }

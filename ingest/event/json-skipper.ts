@@ -309,8 +309,16 @@ function skipDigits(bytes: Uint8Array, at: number): number {
   return index;
 }
 
+/** What each byte is as a hexadecimal digit, -1 for others. */
+const DIGITS = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()));
+
 /** The UTF-16 code unit written as four hexadecimal digits, or -1. */
-function codeUnit(bytes: Uint8Array, at: number): number {
-  const digits = String.fromCharCode(...bytes.subarray(at, at + 4));
-  return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : -1;
+export function codeUnit(bytes: Uint8Array, at: number): number {
+  let unit = 0;
+  for (let index = at; index < at + 4; index++) {
+    const digit = DIGITS[bytes[index] ?? 0] ?? -1;
+    if (digit < 0) return -1;
+    unit = 16 * unit + digit;
+  }
+  return unit;
 }
