@@ -11,8 +11,7 @@ import {
   IntakeError,
   type IntakeReport,
   MAX_REJECTED,
-  MAX_REJECTED_LISTED,
-  type RejectedEvent,
+  Rejections,
   requireAtMost,
   UnreadableInput,
   unclosedArray,
@@ -27,9 +26,6 @@ const APPEND_EVERY_MS = 250;
 const SLICE_BYTES = 64 * 1024;
 /** How often an input that waits for the store asks whether it may be read on. */
 const PENDING_POLL_MS = 20;
-
-/** What a rejected event takes in memory beside its reason, about. */
-const REJECTION_BYTES = 64;
 
 /** The indices in the input, from 0, of the events of a batch. */
 export interface BatchIndices {
@@ -49,6 +45,8 @@ export interface IntakeOptions extends InputForm {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
+  /** An input with more rejected events is not read on. Default: MAX_REJECTED. */
+  readonly maxRejected?: number;
   /** Present where the input has records of another product, which a mapping makes events of. */
   readonly mapping?: InputMapping;
   /** What has become of records before those of the input, which is disposed once it is taken in. */
@@ -152,11 +150,7 @@ class Intake implements EventReceiver {
   #accepted = 0;
   #expired = 0;
   #repaired = 0;
-  /** All rejected events, of which there are at most MAX_REJECTED. */
-  readonly #rejected: RejectedEvent[] = [];
-  #rejectedBytes = 0;
-  /** The index in `#rejected` of the current batch's first dead letter. */
-  #firstInBatch = 0;
+  readonly #rejections = new Rejections();
   #leftOut = 0;
   /** The current line, from 1. */
   line = 1;
@@ -172,7 +166,7 @@ class Intake implements EventReceiver {
 
   /** Events seen so far, accepted or not. */
   get seen(): number {
-    return this.#accepted + this.#expired + this.#rejected.length + this.#leftOut;
+    return this.#accepted + this.#expired + this.#rejections.count + this.#leftOut;
   }
 
   get isFull(): boolean {
@@ -286,8 +280,8 @@ class Intake implements EventReceiver {
   }
 
   report(): IntakeReport {
-    const [accepted, expired, repaired, rejectedCount] = [this.#accepted, this.#expired, this.#repaired, this.#rejected.length];
-    const rejected = this.#rejected.filter(({ kept }, index) => index < MAX_REJECTED_LISTED || kept === false);
+    const [accepted, expired, repaired, rejectedCount] = [this.#accepted, this.#expired, this.#repaired, this.#rejections.count];
+    const rejected = this.#rejections.listed;
     const leftOut = this.#options.mapping === undefined ? {} : { leftOut: this.#leftOut };
     return { accepted, duplicates: this.appends.duplicates, expired, repaired, rejected, rejectedCount, ...leftOut };
   }
@@ -328,8 +322,7 @@ class Intake implements EventReceiver {
     }
     const batch = this.#builder.take();
     const indices = this.#indices;
-    const firstRejected = this.#firstInBatch;
-    this.#firstInBatch = this.#rejected.length;
+    const noteStored = this.#rejections.takeBatch();
     this.#indices = { events: [], deadLetters: [] };
     try {
       this.#options.admit?.(batch, indices);
@@ -339,16 +332,9 @@ class Intake implements EventReceiver {
       return;
     }
     this.appends.add(this.#options.store.append(batch), {
-      onStored: ({ deadLettersNotKept }) => this.#noteNotKept(firstRejected, deadLettersNotKept),
+      onStored: ({ deadLettersNotKept }) => noteStored(deadLettersNotKept),
       onSettled: () => this.#builder.release(batch),
     });
-  }
-
-  #noteNotKept(firstRejected: number, indices: readonly number[]): void {
-    for (const index of indices) {
-      const rejection = this.#rejected[firstRejected + index]!;
-      this.#rejected[firstRejected + index] = { ...rejection, kept: false };
-    }
   }
 
   /** Throws the error of `admit`, if there was one. */
@@ -372,15 +358,16 @@ class Intake implements EventReceiver {
 
   /** To be called before the dead letter is added. Throws `UnreadableInput` where there are too many. */
   #noteRejection(reason: string, zoneId: number | null): void {
-    if (this.#rejected.length >= MAX_REJECTED) {
+    const { maxRejected = MAX_REJECTED } = this.#options;
+    if (this.#rejections.count >= maxRejected) {
       const what = this.#options.mapping === undefined ? 'events' : 'records';
-      const limit = `more than ${MAX_REJECTED} ${what} would be rejected, which are allowed in one request`;
+      const limit = `more than ${maxRejected} ${what} would be rejected, which are allowed in one request`;
       throw new UnreadableInput('too_many_rejected', `line ${this.line}: ${limit} (${reason})`);
     }
     const index = this.seen;
     if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });
-    this.#rejectedBytes += REJECTION_BYTES + reason.length;
-    this.#options.memory?.holdRejections(this.#rejectedBytes);
-    this.#rejected.push({ index, line: this.line, reason });
+    const rejection = { index, line: this.line, reason };
+    this.#options.memory?.holdRejections(this.#rejections.bytesWith(rejection));
+    this.#rejections.add(rejection);
   }
 }

@@ -15,6 +15,59 @@ export interface RejectedEvent {
   readonly kept?: false;
 }
 
+/** What a rejected event takes in memory beside its reason, about. */
+const REJECTION_BYTES = 64;
+
+/** The rejected events of an intake. Those that the report does not list are forgotten once their dead letters are stored. */
+export class Rejections {
+  readonly #first: RejectedEvent[] = [];
+  readonly #lost: RejectedEvent[] = [];
+  #inBatch: RejectedEvent[] = [];
+  /** How many there were. */
+  count = 0;
+  #bytes = 0;
+
+  /** The first MAX_REJECTED_LISTED, and behind them those that are not kept. */
+  get listed(): readonly RejectedEvent[] {
+    return [...this.#first, ...this.#lost];
+  }
+
+  /** What those that are remembered take in memory with another one, about. */
+  bytesWith(rejection: RejectedEvent): number {
+    return this.#bytes + memoryOf(rejection);
+  }
+
+  add(rejection: RejectedEvent): void {
+    this.count += 1;
+    this.#remember(rejection, this.#inBatch);
+    if (this.#first.length < MAX_REJECTED_LISTED) this.#remember(rejection, this.#first);
+  }
+
+  /** Begins another batch of dead letters. The function takes the indices among those of the batch before that were not kept. */
+  takeBatch(): (notKept: readonly number[]) => void {
+    const letters = this.#inBatch;
+    const before = this.count - letters.length;
+    this.#inBatch = [];
+    return (notKept) => {
+      for (const letter of letters) this.#bytes -= memoryOf(letter);
+      for (const index of notKept) {
+        const lost: RejectedEvent = { ...letters[index]!, kept: false };
+        if (before + index < MAX_REJECTED_LISTED) this.#first[before + index] = lost;
+        else this.#remember(lost, this.#lost);
+      }
+    };
+  }
+
+  #remember(rejection: RejectedEvent, among: RejectedEvent[]): void {
+    among.push(rejection);
+    this.#bytes += memoryOf(rejection);
+  }
+}
+
+function memoryOf({ reason }: RejectedEvent): number {
+  return REJECTION_BYTES + reason.length;
+}
+
 /** The result of an intake. */
 export interface IntakeReport {
   /** Events that are durable and searchable, duplicates included. */

@@ -121,7 +121,7 @@ function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: string 
 }
 
 /** The decompressed bytes of a request, and how its events or records stand in them. */
-interface Upload extends InputForm, Pick<IntakeOptions, 'first'> {
+interface Upload extends InputForm, Pick<IntakeOptions, 'first' | 'maxRejected'> {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly maxBytes?: number;
 }

@@ -26,6 +26,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { ROOM_MS } from '../../src/http/body-memory.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED_LETTERS, readReplayRequest } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS, DOOR_BODY_BYTES, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
+import { MOST_DOOR_LETTERS } from '../../src/routes/doors/door.ts';
 import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/set-aside-journals.ts';
 import { HOLD_MS } from '../../store/retention-hold.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
@@ -151,6 +152,13 @@ describeLimits('Ingest', import.meta.filename, {
   'rejected events of one request': {
     is: count(MAX_REJECTED),
     ask: async (events) => outcomeOf(await ingest(app, '{}\n'.repeat(events))),
+  },
+  'rejected records of one request at a [door](doors.md)': {
+    is: count(MOST_DOOR_LETTERS),
+    ask: async (letters) => {
+      const { status } = await ask(app, '/services/collector/raw', { method: 'POST', body: 'x\n'.repeat(letters) + event() });
+      return status === 200 ? 'ok' : String(status);
+    },
   },
   'bytes of one request at a [door](doors.md), decompressed': {
     is: bytes(DOOR_BODY_BYTES),

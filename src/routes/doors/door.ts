@@ -27,6 +27,12 @@ export interface DoorRoutesOptions extends DoorOptions {
 /** After so many seconds a client that was told that there is no room, no disk or no program may try again. */
 export const RETRY_AFTER = { 'retry-after': '5' };
 
+/**
+ * A request with more records that are no events is not read on. Shippers drop what is refused, so these are kept; 32 MiB have no more
+ * unless they are shorter than any log of a firewall.
+ */
+export const MOST_DOOR_LETTERS = 100_000;
+
 /** How often a body that waits for the store asks whether it has room. */
 const STORE_POLL_MS = 20;
 
@@ -105,6 +111,7 @@ export class DoorIntake {
       source: 'http',
       splitter: (converter) => new PlacedRecords(rest, converter),
       memory: held,
+      maxRejected: MOST_DOOR_LETTERS,
       first,
     });
     return { records: count, report, refusal: refusalOf(report), items };

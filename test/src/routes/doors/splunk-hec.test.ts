@@ -263,6 +263,24 @@ describe('acknowledgements', () => {
   });
 });
 
+test('more letters than an upload may have are all kept, and those that are not are told', async () => {
+  const own = await startApp();
+  onTestFinished(() => own.stop());
+  const letters = Array.from({ length: 12_000 }, (_, index) => `{"letter":${index}}`);
+  expect((await send(`${letters.join('\n')}\n${eventLine()}`, '/raw', {}, own)).status).toBe(200);
+  expect((await own.store.stats()).deadLetters).toBe(12_000);
+  const small = await startApp({ storeOptions: { deadLetterQuotaBytes: 100_000 } });
+  onTestFinished(() => small.stop());
+  const answer = await send(letters.join('\n'), '/raw', {}, small);
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    expect.objectContaining({
+      code: 6,
+      text: expect.stringContaining('it is not kept as a dead letter, because DEAD_LETTER_MAX_MB is used up'),
+    }),
+  ]);
+});
+
 test('its health needs no key, and is that of the store', async () => {
   const healthy = await ask(keyed, '/services/collector/health');
   expect([healthy.status, healthy.body]).toEqual([200, { text: 'HEC is healthy', code: 17 }]);
