@@ -23,6 +23,7 @@ import type { Edge } from './management/local-plane.ts';
 import { edgeRoutes } from './management/operation-routes.ts';
 import { requestHistory } from './management/program-history.ts';
 import { type PageReader, pageReader } from './page/served-page.ts';
+import { alertRoutes } from './routes/alerts.ts';
 import { backtestRoutes } from './routes/backtest.ts';
 import { backupRoutes } from './routes/backup.ts';
 import { checkRoutes } from './routes/check.ts';
@@ -167,6 +168,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mapping, bodies });
   await app.register(backtestRoutes, { store, reads, turns, bodies, now, retentionMs, idleMs: exportIdleMs });
   await app.register(kafkaRoutes, { kafka, bodies });
+  await app.register(alertRoutes, { keeper: alerts?.keeper ?? null, now, bodies });
   const state = { stateFiles: edge?.stateFiles ?? [], ...(alerts && { alertState: alerts.stateFile }) };
   await app.register(backupRoutes, { store, turns, ...state, idleMs: exportIdleMs, bodies });
   await app.register(checkRoutes, { store, turns });

@@ -6,12 +6,14 @@ import { MappingThreads } from '../ingest/upload/mapping-threads.ts';
 import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
+import { readReceivers } from './alerts/receiver-file.ts';
 import { startAlerts } from './alerts/start-alerts.ts';
 import { buildApp } from './app.ts';
 import { clickhouseAddress, clusterOf } from './config/clickhouse-config.ts';
 import type { Config } from './config/config.ts';
 import { configuredMappings, mappingNamed, requireKeyMappings, requireTopicMappings } from './config/configured-mappings.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
+import type { Texts } from './config/setting-text.ts';
 import { listen } from './http/listen.ts';
 import { startEdge } from './management/local-plane.ts';
 import { pageReader } from './page/served-page.ts';
@@ -34,6 +36,8 @@ export interface Program {
 
 export interface ProgramOptions {
   readonly config: Config;
+  /** Has the secrets that the file of ALERT_RECEIVERS names. Default: none. */
+  readonly env?: Texts;
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
@@ -70,8 +74,6 @@ function stopOfApp(app: FastifyInstance): StopStep {
 
 /** The flow of the searches that the control plane makes for all callers. No key has a name with a blank. */
 const CONTROL_PLANE = 'control plane';
-/** That of the reads of alerts. */
-const ALERT_RULES = 'alert rules';
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -80,12 +82,13 @@ const BYTES_PER_MB = 1024 * 1024;
  * stopped again.
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { config, now, logger, onFatal } = options;
+  const { config, env = {}, now, logger, onFatal } = options;
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
   const mappings = configuredMappings(config.mappings);
   requireKeyMappings(config.accessKeys, mappings);
   requireTopicMappings(config.kafkaTopics, mappings);
   if (config.demoMapping !== null) mappingNamed(config.demoMapping, mappings, 'DEMO_MAPPING');
+  const receivers = config.alertReceivers === null ? [] : readReceivers(config.alertReceivers, env);
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
   const clickhouse = clickhouseAddress(config);
   const settings = { retentionMs, ...deadLetters, now, logger };
@@ -114,7 +117,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     const reads = new ScheduledReads(store, new FairQueue());
     const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });
     planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
-    const alerts = startAlerts({ config, store, reads: reads.of(ALERT_RULES), now, logger });
+    const alerts = startAlerts({ config, store, reads, receivers, now, logger });
     planes.push({ name: () => 'the rules of alerts', stop: () => alerts.stop() });
     const page = pageReader();
     const app = await buildApp({ store, reads, config, now, logger, kafka, alerts, edge, page, mapping });

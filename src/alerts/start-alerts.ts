@@ -1,21 +1,36 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as timer } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { AlertEvaluator } from '../../alerts/evaluation/alert-evaluator.ts';
 import { AlertKeeper } from '../../alerts/evaluation/alert-keeper.ts';
 import { ALERT_STATE_FILE } from '../../alerts/evaluation/alert-state.ts';
+import { ALERT_ZONE_QUEUE } from '../../alerts/evaluation/outbox.ts';
 import { readRuleFolder } from '../../alerts/evaluation/rule-folder.ts';
+import type { AlertRule } from '../../alerts/rule.ts';
 import type { EventStore, StoreLogger } from '../../store/event-store.ts';
 import type { Config } from '../config/config.ts';
 import { levelRead, totalRead } from '../http/metric-registry.ts';
+import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
+import { AlertDelivery } from './alert-delivery.ts';
+import { AlertQuestions } from './alert-facts.ts';
+import { AlertZone } from './alert-zone.ts';
+import { ReceiverClient } from './receiver-client.ts';
+import type { Receiver } from './receiver-file.ts';
 
 /** The folder in DATA_DIR of rules where ALERTS is not set. */
 const USUAL_FOLDER = 'alerts';
 
+/** The flows of the reads of rules, and of the questions about alerts. No key has a name with a blank. */
+const RULES_FLOW = 'alert rules';
+const MESSAGES_FLOW = 'alert messages';
+
 export interface AlertsOptions {
-  readonly config: Pick<Config, 'alerts' | 'dataDir' | 'retentionMs' | 'store'>;
-  readonly store: Pick<EventStore, 'onEvents' | 'positions'>;
-  readonly reads: Pick<EventStore, 'readFeed'>;
+  readonly config: Pick<Config, 'alerts' | 'alertZone' | 'dataDir' | 'publicUrl' | 'retentionMs' | 'store'>;
+  readonly store: EventStore;
+  readonly reads: Pick<ScheduledReads, 'of'>;
+  /** Who may be told of alerts. */
+  readonly receivers: readonly Receiver[];
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly logger: StoreLogger;
@@ -34,26 +49,30 @@ export interface Alerts {
 }
 
 /**
- * Reads the rules of the folder of ALERTS, and follows them. A file that is wrong is told, and the rule that was read from it before goes
- * on. Programs on one ClickHouse would each tell the same alerts, so that there ALERTS has to be set.
+ * Reads the rules of the folder of ALERTS, follows them, and tells receivers of their alerts. A file that is wrong is told, and the rule
+ * that was read from it before goes on. Programs on one ClickHouse would each tell the same alerts, so that there ALERTS has to be set.
  */
-export function startAlerts({ config, store, reads, now, logger }: AlertsOptions): Alerts {
-  const { alerts: folder, dataDir, retentionMs } = config;
+export function startAlerts(options: AlertsOptions): Alerts {
+  const { config, store, reads, now, logger } = options;
+  const { alerts: folder, alertZone, dataDir, retentionMs } = config;
   const stateFile = join(dataDir, ALERT_STATE_FILE);
   const isOff = folder === null && config.store === 'clickhouse';
-  const found = readRuleFolder(folder ?? join(dataDir, USUAL_FOLDER), { mayLack: folder === null });
+  const faultsOf = (rule: AlertRule) => faultsHere(rule, options);
+  const found = readRuleFolder(folder ?? join(dataDir, USUAL_FOLDER), { mayLack: folder === null, faultsOf });
   const { rules, wrongFiles, faults } = isOff ? { rules: [], wrongFiles: [], faults: [] } : found;
   for (const fault of faults) logger.error({ fault }, 'a rule of alerts is wrong; the one that was read from its file before goes on');
   const faultNotes = faults.map((fault) => `a rule is wrong: ${fault}`);
   if (isOff || (rules.length === 0 && !existsSync(stateFile))) {
     return { keeper: null, stateFile, notes: () => faultNotes, registerMetrics: () => undefined, stop: async () => undefined };
   }
-  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, alsoTo: [] });
-  const evaluator = new AlertEvaluator({ store, reads, keeper, now, logger });
+  const zone = alertZone === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: alertZone };
+  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone });
+  const evaluator = new AlertEvaluator({ store, reads: reads.of(RULES_FLOW), keeper, now, logger });
+  const delivery = startDelivery(keeper, options);
   return {
     keeper,
     stateFile,
-    notes: () => [...faultNotes, ...evaluator.notes()],
+    notes: () => [...faultNotes, ...evaluator.notes(), ...delivery.notes()],
     registerMetrics: (registry) => {
       const lagSeconds = () => evaluator.facts && Math.max(0, now() - evaluator.facts.completeToMs) / 1000;
       levelRead(registry, 'shieldlog_alerts_lag_seconds', 'For how long events have been there that alerts have not counted', lagSeconds);
@@ -61,8 +80,35 @@ export function startAlerts({ config, store, reads, now, logger }: AlertsOptions
       totalRead(registry, 'shieldlog_alerts_told_total', 'Alerts that were told', () => evaluator.facts?.told);
     },
     stop: async () => {
-      await evaluator.stop();
+      await Promise.all([evaluator.stop(), delivery.stop()]);
       await keeper.close();
     },
   };
+}
+
+function startDelivery(keeper: AlertKeeper, { config, store, reads, now, logger, receivers }: AlertsOptions): AlertDelivery {
+  const { alertZone: zoneId, publicUrl, retentionMs } = config;
+  const zone = zoneId === null ? [] : [new AlertZone({ store, zoneId, retentionMs, now })];
+  const delivery = new AlertDelivery({
+    outbox: keeper,
+    destinations: [...receivers.map((receiver) => new ReceiverClient(receiver, { now })), ...zone],
+    ruleOf: (name, version) => keeper.ruleOf(name, version),
+    questions: new AlertQuestions({ reads: reads.of(MESSAGES_FLOW), now, logger }),
+    publicUrl,
+    now,
+    random: Math.random,
+    pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
+    logger,
+  });
+  keeper.onQueued(() => delivery.wake());
+  return delivery;
+}
+
+/** What of a rule that is right by itself is wrong in this program. */
+function faultsHere({ receivers: named, zones }: AlertRule, { config: { alertZone }, receivers }: AlertsOptions): readonly string[] {
+  const names = receivers.map(({ name }) => name);
+  const allowed = names.length === 0 ? 'none, because ALERT_RECEIVERS is not set or has none' : names.join(', ');
+  const unknown = named.filter((name) => !names.includes(name)).map((name) => `receivers names ${name}; allowed: ${allowed}`);
+  const isOwnZone = alertZone !== null && zones !== 'all' && zones.includes(alertZone);
+  return [...unknown, ...(isOwnZone ? [`zones names ${alertZone}, which is ALERT_ZONE; allowed: other zones`] : [])];
 }

@@ -17,11 +17,13 @@ import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { openStore } from '../../store/open-store.ts';
 import { alertLine } from '../alerts/alert-line.ts';
 import { loadConfig } from '../config/config.ts';
+import { RECEIVERS_FLAG, sendTest } from './alerts-send-test.ts';
 import { BACKTEST_FLAGS, BACKTEST_HELP, testOnProgram } from './alerts-test.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
 
 const HELP = `Usage: shieldlog alerts check FILE [EXAMPLES…]
        shieldlog alerts test FILE [--last 24h]
+       shieldlog alerts send-test RECEIVER
 
 check says whether the file of a rule is right, and which alerts it makes of examples. No program has to run for this.
 
@@ -32,10 +34,15 @@ each alert that is told, and for each that is resolved, with the time of the int
 test has the running program say which alerts the rule would have made of the events that it has, and delivers nothing. The lines are the
 same; at its end it says how many hits there were, and how many of them quiet held back, because an alert was there already.
 
+send-test sends a made-up alert to a receiver, as messages about alerts are sent, and prints what it answers. A receiver that keeps alerts
+open is told that it is resolved, too. No program has to run for this.
+
   --retention-hours N, RETENTION_HOURS
       Of check: for how long events are kept (default 72).
+  --${RECEIVERS_FLAG} FILE, ALERT_RECEIVERS
+      Of send-test: the YAML file of the receivers.
 ${BACKTEST_HELP}
-Exit status: 0 done, 1 the file is wrong, an event is none, or the program cannot do it, 2 wrong usage.
+Exit status: 0 done, 1 the file is wrong, an event is none, or the program or the receiver does not do it, 2 wrong usage.
 `;
 
 /** Examples are often older than any retention. */
@@ -138,27 +145,34 @@ async function check(file: string, examples: readonly string[], retentionMs: num
   });
 }
 
+/** The flags of each action. */
+const FLAGS: Readonly<Record<'check' | 'test' | 'send-test', readonly string[]>> = {
+  check: ['retention-hours'],
+  test: BACKTEST_FLAGS,
+  'send-test': [RECEIVERS_FLAG],
+};
+
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['retention-hours', ...BACKTEST_FLAGS]);
-  const [action, file, ...examples] = positionals;
-  if (action !== 'check' && action !== 'test') {
-    throw new UsageError(action === undefined ? 'alerts needs check or test' : `'${action}' is not check or test`);
+  const { flags, positionals } = parseCommandLine(args, Object.values(FLAGS).flat());
+  const [action, file, ...others] = positionals;
+  if (action !== 'check' && action !== 'test' && action !== 'send-test') {
+    throw new UsageError(action === undefined ? 'alerts needs check, test or send-test' : `'${action}' is not check, test or send-test`);
   }
-  if (file === undefined) throw new UsageError(`alerts ${action} needs the FILE of a rule`);
-  const foreign = (action === 'check' ? BACKTEST_FLAGS : ['retention-hours']).find((flag) => flags[flag] !== undefined);
+  if (file === undefined)
+    throw new UsageError(`alerts ${action} needs the ${action === 'send-test' ? 'name of a RECEIVER' : 'FILE of a rule'}`);
+  const foreign = Object.keys(flags).find((flag) => !FLAGS[action].includes(flag));
   if (foreign !== undefined) throw new UsageError(`--${foreign} is not allowed with alerts ${action}`);
-  if (action === 'test') {
-    if (examples.length > 0) throw new UsageError(`Unexpected argument '${examples[0]}'; alerts test takes one FILE`);
-    return checkedRule(file, io) === undefined ? 1 : await testOnProgram(file, flags, io);
-  }
+  if (action !== 'check' && others.length > 0) throw new UsageError(`Unexpected argument '${others[0]}'; alerts ${action} takes one`);
+  if (action === 'send-test') return await sendTest(file, flags, io);
+  if (action === 'test') return checkedRule(file, io) === undefined ? 1 : await testOnProgram(file, flags, io);
   const hours = flags['retention-hours'];
   const config = loadConfig({ RETENTION_HOURS: io.env['RETENTION_HOURS'] }, hours === undefined ? {} : { 'retention-hours': hours });
-  return await check(file, examples, config.retentionMs, io);
+  return await check(file, others, config.retentionMs, io);
 }
 
 export const alertsCommand: Command = {
   name: 'alerts',
-  summary: 'try the rules of alerts, on examples or on stored events',
+  summary: 'try the rules of alerts, on examples or on stored events, and their receivers',
   help: () => HELP,
   run,
 };

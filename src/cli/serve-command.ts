@@ -65,7 +65,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
       );
       endProcess(1);
     };
-    const starting = startProgram({ config, now: Date.now, logger, onFatal });
+    const starting = startProgram({ config, env: io.env, now: Date.now, logger, onFatal });
     // A signal during the start waits for the start to end, within the limits of any stop.
     const startStep = { name: () => 'the start', stop: async () => void (await starting) };
     const interrupted = signals.received.then(() => stopAll([[startStep]], STOP_LIMITS));

@@ -1,10 +1,11 @@
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
 import { parseWebUrl, WEB_URL_FORM } from './address-setting.ts';
 import { CLICKHOUSE_CONFIG_VARIABLES, type ClickhouseConfigValues } from './clickhouse-config.ts';
 import type { ConfigVariable } from './config-value.ts';
-import { oneOfAnyCase, readableFile, someText, wholeNumberSetting } from './config-value.ts';
+import { accept, oneOfAnyCase, readableFile, refuse, someText, wholeNumberSetting } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
@@ -25,6 +26,10 @@ export interface ConfigValues extends ClickhouseConfigValues, EdgeConfigValues, 
   readonly mappings: string | null;
   /** Null: `alerts` in the folder of the data, where events are there too. */
   readonly alerts: string | null;
+  /** Null: there are no receivers. */
+  readonly alertReceivers: string | null;
+  /** Null: alerts are no events. */
+  readonly alertZone: number | null;
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
   readonly deadLetterMaxMb: number;
@@ -93,6 +98,25 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
       'The rules of alerts, which are read at the start; unset: the folder `alerts` in DATA_DIR, if it is there, and with ' +
       'STORE=clickhouse none',
     parse: someText,
+  },
+  {
+    key: 'alertReceivers',
+    name: 'ALERT_RECEIVERS',
+    default: null,
+    allowed: 'the path of a YAML file with receivers',
+    about: 'Who is told of alerts; its secrets are in variables of the environment or files that it names',
+    parse: readableFile,
+  },
+  {
+    key: 'alertZone',
+    name: 'ALERT_ZONE',
+    default: null,
+    allowed: `a zone id ${ZONE_ID_RANGE}`,
+    about: 'The zone in which alerts are events, too; rules of all zones leave it out',
+    parse: (text) => {
+      const zoneId = zoneIdIn(text);
+      return zoneId === null ? refuse() : accept(zoneId);
+    },
   },
   ...CLICKHOUSE_CONFIG_VARIABLES,
   ...KAFKA_CONFIG_VARIABLES,

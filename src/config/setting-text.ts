@@ -26,7 +26,7 @@ export const fileVariableOf = (name: string): string => `${name}_FILE`;
 export const fileFlagOf = (flag: string): string => `${flag}-file`;
 
 /** The file's text without its last newline, or the reason why there is none. */
-function readSecret(path: string): { readonly text: string } | { readonly why: string } {
+export function readSecret(path: string): { readonly text: string } | { readonly why: string } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).replace(/\r?\n$/, '');
     return text === '' ? { why: 'the file is empty' } : { text };

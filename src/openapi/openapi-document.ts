@@ -1,4 +1,5 @@
 import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
+import { ALERTS_GROUP } from './openapi-alerts.ts';
 import { BACKTEST_GROUP } from './openapi-backtest.ts';
 import { BACKUP_GROUP } from './openapi-backup.ts';
 import { CHECK_GROUP } from './openapi-check.ts';
@@ -34,7 +35,7 @@ export const OPENAPI_DOCUMENT = {
   },
   servers: [{ url: '/' }],
   security: [{ AccessKey: [] }],
-  tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, DOORS_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
+  tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, DOORS_GROUP.tag, ALERTS_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
   paths: {
     ...SEARCH_GROUP.paths,
     ...EXPLORE_GROUP.paths,
@@ -44,6 +45,7 @@ export const OPENAPI_DOCUMENT = {
     ...INGEST_GROUP.paths,
     ...DOORS_GROUP.paths,
     ...KAFKA_GROUP.paths,
+    ...ALERTS_GROUP.paths,
     ...OPERATION_PATHS,
     ...BACKUP_GROUP.paths,
     ...CHECK_GROUP.paths,
@@ -80,6 +82,7 @@ export const OPENAPI_DOCUMENT = {
       ...INGEST_GROUP.schemas,
       ...DOORS_GROUP.schemas,
       ...KAFKA_GROUP.schemas,
+      ...ALERTS_GROUP.schemas,
       ...BACKUP_GROUP.schemas,
       ...CHECK_GROUP.schemas,
       ...PROGRAM_GROUP.schemas,

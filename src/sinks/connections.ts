@@ -34,12 +34,12 @@ function firstError(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
   return error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
 }
 
-/** Says in one line why a connection failed. `address` is how messages name the other side. */
-export function connectionFault(address: string, thrown: Error): string {
+/** Says in one line why a connection failed. `address` is how messages name the other side, `caSetting` what names an authority. */
+export function connectionFault(address: string, thrown: Error, caSetting = '--ca'): string {
   const error = firstError(thrown);
   if (error.code === 'ECONNREFUSED') return `nothing is listening at ${address}`;
   if (UNTRUSTED.has(error.code ?? ''))
-    return `the certificate of ${address} is not trusted (${error.message}); name its authority with --ca`;
+    return `the certificate of ${address} is not trusted (${error.message}); name its authority with ${caSetting}`;
   const fault = tlsFault(error.message);
   if (isWithoutTls(fault)) return `what listens at ${address} does not speak TLS`;
   return `the connection to ${address} failed: ${fault ?? (error.message || error.code)}`;

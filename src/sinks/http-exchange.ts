@@ -150,8 +150,8 @@ interface BegunAnswer {
   readonly faultOf: (error: Error) => Error;
 }
 
-/** `trust` null: Node's own authorities. */
-export function createHttpClient(trust: SecureContext | null): HttpClient {
+/** `trust` null: Node's own authorities. `caSetting` is what messages name that sets it. */
+export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'): HttpClient {
   const agents = {
     http: withReadToEnd(new HttpAgent({ keepAlive: true })),
     https: withReadToEnd(new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) })),
@@ -224,7 +224,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DeliveryError) throw error;
-      throw new DeliveryError('unavailable', connectionFault(url.origin, faultOf(error as Error)), { cause: error });
+      throw new DeliveryError('unavailable', connectionFault(url.origin, faultOf(error as Error), caSetting), { cause: error });
     } finally {
       request.destroy();
     }
@@ -237,7 +237,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
         return { status: begun.response.statusCode ?? 0, headers: begun.response.headers, body: bodyOf(begun, asked) };
       } catch (error) {
         asked.signal.throwIfAborted();
-        throw new DeliveryError('unavailable', connectionFault(asked.url.origin, error as Error), { cause: error });
+        throw new DeliveryError('unavailable', connectionFault(asked.url.origin, error as Error, caSetting), { cause: error });
       }
     },
     async exchange(request) {
@@ -246,7 +246,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
       } catch (error) {
         request.signal.throwIfAborted();
         if (error instanceof DeliveryError) throw error;
-        throw new DeliveryError('unavailable', connectionFault(request.url.origin, error as Error), { cause: error });
+        throw new DeliveryError('unavailable', connectionFault(request.url.origin, error as Error, caSetting), { cause: error });
       }
     },
     close: () => {

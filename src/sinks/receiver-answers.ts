@@ -140,6 +140,15 @@ function refusalError({ request, answer, nowMs }: AnsweredRequest, events: numbe
   return new DeliveryError('refused', `${outcome}, first: ${reason}; ${advice}`);
 }
 
+/** What a 2xx says was not taken of a request with so many events; null where it says nothing. */
+export function refusalIn(answer: HttpAnswer, events: number): Refusal | null {
+  const json = jsonIn(answer.body);
+  const members = membersOf(json);
+  const { accepted, rejectedCount, errors, items } = members;
+  if (isCount(accepted) && isCount(rejectedCount)) return intakeRefusal(members, events);
+  return errors === true && Array.isArray(items) ? bulkRefusal(items, events) : otherRefusal(answer, json);
+}
+
 /**
  * Reads what a 2xx says about the events of its request, because many receivers tell of refused ones in its body alone. Throws
  * DeliveryError: `unavailable` where another attempt may succeed, `refused` where events are refused that are not set aside or not named.
@@ -147,15 +156,9 @@ function refusalError({ request, answer, nowMs }: AnsweredRequest, events: numbe
 export function readAnswer(asked: AnsweredRequest): Pick<Delivery, 'refused' | 'expired'> {
   const { answer, lines, setsAside } = asked;
   const events = newlinesIn(lines);
-  const json = jsonIn(answer.body);
-  const members = membersOf(json);
-  const { accepted, rejectedCount, expired, errors, items } = members;
+  const { accepted, rejectedCount, expired } = membersOf(jsonIn(answer.body));
   const isIntake = isCount(accepted) && isCount(rejectedCount);
-  const refusal = isIntake
-    ? intakeRefusal(members, events)
-    : errors === true && Array.isArray(items)
-      ? bulkRefusal(items, events)
-      : otherRefusal(answer, json);
+  const refusal = refusalIn(answer, events);
   if (refusal !== null && (refusal.passes || !setsAside || refusal.named.size !== refusal.count))
     throw refusalError(asked, events, refusal);
   const sent = refusal === null ? [] : [...linesOf(lines)];

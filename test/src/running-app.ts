@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import { readReceivers } from '../../src/alerts/receiver-file.ts';
+import { startAlerts } from '../../src/alerts/start-alerts.ts';
 import { type AppOptions, buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { startEdge } from '../../src/management/local-plane.ts';
+import { FairQueue } from '../../src/scheduling/fair-queue.ts';
+import { ScheduledReads } from '../../src/scheduling/scheduled-reads.ts';
 import { openTestStore, type TestStore, type TestStoreOptions } from '../fixtures/test-store.ts';
 
 /** The real app over a real store, listening on a free port of 127.0.0.1. */
@@ -53,13 +57,17 @@ export async function startApp(options: RunningAppOptions = {}): Promise<Running
   const { memoryLimitMb, retentionMs } = config;
   const store = await openTestStore({ dataDir, memoryLimitMb, retentionMs, now, logger, ...storeOptions });
   const edge = hasEdge ? { edge: await startEdge({ store, config, now, logger }) } : {};
-  const app = await buildApp({ store, config, now, logger, kafka: kafka ?? null, ...edge, ...limits });
+  const reads = new ScheduledReads(store, new FairQueue());
+  const receivers = config.alertReceivers === null ? [] : readReceivers(config.alertReceivers, env);
+  const alerts = startAlerts({ config, store, reads, receivers, now, logger });
+  const app = await buildApp({ store, reads, config, now, logger, kafka: kafka ?? null, alerts, ...edge, ...limits });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
   const stop = async (): Promise<void> => {
     app.server.closeAllConnections();
     await app.close();
     await edge.edge?.stop();
+    await alerts.stop();
     await store.close();
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };

@@ -47,7 +47,7 @@ const EVENTS = [1, 2].map((nth) => eventLine({ logId: `${nth}`, country: 'DE' })
 
 test('the rules of the folder `alerts` in DATA_DIR are followed, also by the next program', async () => {
   const dataDir = temporaryFolder();
-  writeRules(join(dataDir, 'alerts'), { 'one.yaml': ruleText(), 'README.md': 'no rule' });
+  writeRules(join(dataDir, 'alerts'), { 'one.yaml': ruleText({ receivers: undefined }), 'README.md': 'no rule' });
   const first = await startIn(dataDir);
   await first.send(EVENTS);
   await expect.poll(first.told).toBe('1');
@@ -63,14 +63,14 @@ test('the rules of the folder `alerts` in DATA_DIR are followed, also by the nex
 test('a rule whose file is wrong goes on as it was before, and is told in the log and by /readyz', async () => {
   const dataDir = temporaryFolder();
   const folder = join(temporaryFolder(), 'rules');
-  writeRules(folder, { 'one.yaml': ruleText() });
+  writeRules(folder, { 'one.yaml': ruleText({ receivers: undefined }) });
   const first = await startIn(dataDir, { ALERTS: folder });
   await expect.poll(first.metrics).toMatch(/^shieldlog_alerts_rules 1$/m);
   await first.stop();
   writeRules(folder, {
-    'one.yaml': ruleText({ window: '1s' }),
-    'two.yaml': ruleText({ name: 'two' }),
-    'twice.yaml': ruleText({ name: 'two' }),
+    'one.yaml': ruleText({ receivers: undefined, window: '1s' }),
+    'two.yaml': ruleText({ receivers: undefined, name: 'two' }),
+    'twice.yaml': ruleText({ receivers: undefined, name: 'two' }),
   });
   const second = await startIn(dataDir, { ALERTS: folder });
   await second.send(EVENTS);

@@ -38,12 +38,14 @@ const jsonLines = (text: string) =>
     .map((line) => JSON.parse(line));
 
 it.each<[readonly string[], string]>([
-  [[], 'alerts needs check or test'],
-  [['try'], "'try' is not check or test"],
+  [[], 'alerts needs check, test or send-test'],
+  [['try'], "'try' is not check, test or send-test"],
   [['test'], 'alerts test needs the FILE of a rule'],
-  [['test', 'a', 'b'], "Unexpected argument 'b'; alerts test takes one FILE"],
+  [['test', 'a', 'b'], "Unexpected argument 'b'; alerts test takes one"],
   [['test', 'a', '--retention-hours', '1'], '--retention-hours is not allowed with alerts test'],
   [['check', 'a', '--last', '1h'], '--last is not allowed with alerts check'],
+  [['send-test'], 'alerts send-test needs the name of a RECEIVER'],
+  [['send-test', 'soc', '--last', '1h'], '--last is not allowed with alerts send-test'],
   [['check'], 'alerts check needs the FILE of a rule'],
   [['check', 'a', '--retention', '1'], "Unknown option '--retention'"],
 ])('alerts %j is refused', async (args, message) => {

@@ -14,7 +14,7 @@ import {
   withKey,
   withoutKey,
 } from './driver.ts';
-import { KEY_OF_ZONE_8, KEY_WITHOUT_SCOPE } from './sites.ts';
+import { KEY_OF_READERS, KEY_OF_ZONE_8, KEY_WITHOUT_SCOPE } from './sites.ts';
 
 /** All of the last hour. */
 export const SEARCH: Call = { method: 'POST', path: '/shield/event-logs/7/search', headers: JSON_TYPE, body: lastHour() };
@@ -33,7 +33,16 @@ const DISCARD: Call = { ...REPLAY, path: '/ingest/dead-letters/discard', body: '
 const REWIND: Call = { ...REPLAY, path: '/ingest/kafka/rewind', body: '{"topic":"events","since":1796000400000}' };
 const SKIP: Call = { ...REPLAY, path: '/ingest/kafka/skip', body: '{"topic":"events","partition":3,"offset":1204}' };
 
-/** The search, the explorer, the export, the intake and the dead letters. */
+const ALERTS: Call = { method: 'GET', path: '/alerts' };
+const inAnHour = Date.now() + 3_600_000;
+const SILENCE: Call = {
+  ...REPLAY,
+  path: '/alerts/silences',
+  body: JSON.stringify({ rule: 'credential-stuffing', to: inAnHour, reason: 'a load test' }),
+};
+const UNSILENCE: Call = { ...REPLAY, path: '/alerts/silences/remove', body: '{"id":1}' };
+
+/** The search, the explorer, the export, the intake, the dead letters and alerts. */
 export const EVENT_DRIVERS: Drivers = {
   exportEventLogs: {
     200: answered(EXPORT),
@@ -146,6 +155,36 @@ export const EVENT_DRIVERS: Drivers = {
     415: ofWrongType(SKIP),
     500: whileBroken(SKIP),
     503: whileStopping(SKIP),
+  },
+  listAlerts: {
+    200: answered(ALERTS),
+    400: answered({ ...ALERTS, path: '/alerts?limit=0' }),
+    401: withoutKey(ALERTS),
+    403: withKey(KEY_WITHOUT_SCOPE)(ALERTS),
+    500: whileBroken(ALERTS),
+    503: whileStopping(ALERTS),
+  },
+  addSilence: {
+    200: answered(SILENCE),
+    400: answered({ ...SILENCE, body: '{}' }),
+    401: withoutKey(SILENCE),
+    403: withKey(KEY_OF_READERS)(SILENCE),
+    408: bodyTooLate(SILENCE),
+    413: bodyTooLarge(SILENCE),
+    415: ofWrongType(SILENCE),
+    500: whileBroken(SILENCE),
+    503: whileStopping(SILENCE),
+  },
+  removeSilence: {
+    200: answered(UNSILENCE),
+    400: answered({ ...UNSILENCE, body: '{}' }),
+    401: withoutKey(UNSILENCE),
+    403: withKey(KEY_OF_READERS)(UNSILENCE),
+    408: bodyTooLate(UNSILENCE),
+    413: bodyTooLarge(UNSILENCE),
+    415: ofWrongType(UNSILENCE),
+    500: whileBroken(UNSILENCE),
+    503: whileStopping(UNSILENCE),
   },
   discardDeadLetters: {
     200: answered(DISCARD),

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
 import type { KafkaSource } from '../../../ingest/kafka/kafka-source.ts';
+import { type Alerts, startAlerts } from '../../../src/alerts/start-alerts.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { type Edge, startEdge } from '../../../src/management/local-plane.ts';
@@ -20,6 +21,7 @@ export interface Site extends Addressed {
   readonly app: FastifyInstance;
   readonly store: TestStore;
   readonly edge: Edge;
+  readonly alerts: Alerts;
   readonly kafka: KafkaSource;
   readonly queue: FairQueue;
   readonly dataDir: string;
@@ -32,6 +34,9 @@ export interface Site extends Addressed {
   readonly tokens: { readonly full: string; readonly readOnly: string };
   stop(): Promise<void>;
 }
+
+/** The rule of the examples of the document. */
+const ALERT_RULE = 'name: credential-stuffing\nzones: [7]\nby: ip\nkind: distinct\nfield: ua\nat_least: 3\nwindow: 10m\nseverity: high\n';
 
 /** Short, so that the tests need not wait long for a body that never comes. */
 const BODY_DEADLINE_MS = 2_000;
@@ -56,20 +61,26 @@ export async function startSite(env: Readonly<Record<string, string>> = {}, now:
   const config = loadConfig({ MEMORY_LIMIT_MB: '256', ...env, DATA_DIR: dataDir });
   const store = await openTestStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now, logger });
   const edge = await startEdge({ store, config, now: Date.now, logger });
+  mkdirSync(join(dataDir, 'alerts'));
+  writeFileSync(join(dataDir, 'alerts', 'rule.yaml'), ALERT_RULE);
   const kafka = waitingSource();
   const queue = new FairQueue();
   const reads = new ScheduledReads(store, queue);
-  const app = await buildApp({ store, reads, config, now: Date.now, logger, kafka, edge, bodyDeadlineMs: BODY_DEADLINE_MS });
+  const alerts = startAlerts({ config, store, reads, receivers: [], now: Date.now, logger });
+  // The rule is known from then on.
+  await alerts.keeper?.begin();
+  const app = await buildApp({ store, reads, config, now: Date.now, logger, kafka, edge, alerts, bodyDeadlineMs: BODY_DEADLINE_MS });
   const url = await listening(app);
   const stop = async (): Promise<void> => {
     app.server.closeAllConnections();
     await app.close();
     await edge.stop();
+    await alerts.stop();
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
   const hidden = [dataDir, ...secretsIn(env)];
-  return { app, store, edge, kafka, queue, dataDir, hidden, log, logger, tokens: newTokens(dataDir), url, stop };
+  return { app, store, edge, alerts, kafka, queue, dataDir, hidden, log, logger, tokens: newTokens(dataDir), url, stop };
 }
 
 /** Asks a second app over the site's store and control plane, one that has begun to stop and is not done with it. */

@@ -30,12 +30,15 @@ export const KEY_OF_ZONE_8 = 'key-of-zone-8-alone';
 /** A key of the keyed site that may neither read nor send events. */
 export const KEY_WITHOUT_SCOPE = 'key-without-a-scope';
 
+/** A key of the keyed site that may change nothing. */
+export const KEY_OF_READERS = 'key-of-those-who-read';
+
 function upstreamsAt(url: string): Readonly<Record<string, string>> {
   return { UPSTREAM_URL: url, SERVICE_DATABASE_URL: url };
 }
 
 /** Simulates a disk that lost its files: every table is gone, and every call of the store fails. */
-function breakDown({ store, edge, kafka, dataDir }: Site): void {
+function breakDown({ store, edge, alerts, kafka, dataDir }: Site): void {
   const fail = (): never => {
     throw new Error(`ENOENT: no such file or directory, open '${dataDir}/segments'`);
   };
@@ -47,6 +50,7 @@ function breakDown({ store, edge, kafka, dataDir }: Site): void {
   store.readFeed = async () => fail();
   Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, check: fail, stats: fail, beginBackup: fail });
   Object.assign(kafka, { skip: fail, rewind: fail });
+  Object.assign(alerts.keeper ?? {}, { overview: fail, addSilence: fail });
   Object.assign(store.positions, { afterExpiry: fail });
   Object.assign(edge.history.view, { minutes: fail });
   const db = new DatabaseSync(join(dataDir, 'control-plane.sqlite'), { enableForeignKeyConstraints: false });
@@ -64,9 +68,13 @@ function crowd({ queue }: Site): void {
 export async function startSites(): Promise<Sites> {
   const deafUpstream = await startDeafListener();
   const open = await startSite();
-  const keyed = await startSite({ HOST: '0.0.0.0', ACCESS_KEYS: `eight:${KEY_OF_ZONE_8}:8,manager:${KEY_WITHOUT_SCOPE}:*:manage` });
+  const keyed = await startSite({
+    HOST: '0.0.0.0',
+    ACCESS_KEYS: `eight:${KEY_OF_ZONE_8}:8,manager:${KEY_WITHOUT_SCOPE}:*:manage,reader:${KEY_OF_READERS}:*:read`,
+  });
   const broken = await startSite();
-  const crowded = await startSite();
+  // A folder without rules, whose reads would have a seat now and then.
+  const crowded = await startSite({ ALERTS: import.meta.dirname });
   const unreachable = await startSite(upstreamsAt(CLOSED_PORT_URL));
   const deaf = await startSite(upstreamsAt(deafUpstream.url));
   const forgetful = await startForgetfulSite();

@@ -16,13 +16,14 @@ export interface Received {
 }
 
 /**
- * The reaction of the listener to a request. `reset` cuts the connection after the body was read, `cut` in the middle of a 200, and
- * `endless` begins a 200 to which something is added for ever.
+ * The reaction of the listener to a request. `reset` cuts the connection after the body was read, `cut` in the middle of a 200,
+ * `endless` begins a 200 to which something is added for ever, and `silent` never answers.
  */
 export type Reaction =
   | 'reset'
   | 'cut'
   | 'endless'
+  | 'silent'
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer };
 
 function drip(response: ServerResponse): void {
@@ -57,6 +58,7 @@ export async function httpListener(
       response.writeHead(200, { 'content-length': '100' }).write('ok', () => request.socket.resetAndDestroy());
       return;
     }
+    if (reaction === 'silent') return;
     if (reaction === 'endless') {
       drip(response);
       return;

@@ -1,0 +1,119 @@
+import type { Alert } from '../../alerts/alert-book.ts';
+import type { AlertRule } from '../../alerts/rule.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../query/durations.ts';
+import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
+import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
+import type { Predicate, ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { ExploreResult } from '../../query/plan/search-result.ts';
+import { zoneIdIn } from '../../query/zone-id.ts';
+import type { StoreLogger } from '../../store/event-store.ts';
+import type { Reads } from '../scheduling/scheduled-reads.ts';
+import { type AlertFacts, type AlertValue, messageValue } from './told-alerts.ts';
+
+/** So many questions about alerts are asked a minute, and each is interrupted after so long. */
+export const FACTS_A_MINUTE = 20;
+export const FACTS_DEADLINE_MS = SECOND_MS;
+
+const MOST_KNOWN = 100;
+
+const FACETS = 6;
+const FACET_VALUES = 10;
+const SHOWN_DIFFERENCES = 5;
+/** A difference of shares that is worth a line. */
+const LEAST_DIFFERENCE = 0.1;
+const AROUND_MS = HOUR_MS / 2;
+
+/** The fields that tell most, in this order. */
+const TELLING: readonly GroupDimension[] = ['url', 'ip', 'ua', 'country', 'asn', 'ruleId', 'action', 'ja4', 'feature'];
+
+const NO_FACTS = { busy: `more than ${FACTS_A_MINUTE} alerts were asked about in a minute`, late: 'the search took too long' } as const;
+
+export interface AlertFactsOptions {
+  readonly reads: Pick<Reads, 'explore'>;
+  /** Unix ms UTC. */
+  readonly now: () => number;
+  readonly logger: Pick<StoreLogger, 'warn'>;
+}
+
+/** Asks the store what the events of alerts have, by one question of the explorer for each. */
+export class AlertQuestions {
+  readonly #options: AlertFactsOptions;
+  /** When the last ones were asked. */
+  #askedAtMs: number[] = [];
+  /** What is known of the last alerts, by their ids: several receivers are told of one, and some are asked again and again. */
+  readonly #known = new Map<string, AlertFacts>();
+
+  constructor(options: AlertFactsOptions) {
+    this.#options = options;
+  }
+
+  /** What the events of an alert have, or in words why that is not known. Never rejects. */
+  async factsOf(rule: Pick<AlertRule, 'by' | 'zones' | 'where'>, alert: Alert): Promise<AlertFacts | string> {
+    const { reads, now, logger } = this.#options;
+    const known = this.#known.get(alert.id);
+    if (known !== undefined) return known;
+    const nowMs = now();
+    this.#askedAtMs = this.#askedAtMs.filter((atMs) => atMs > nowMs - MINUTE_MS);
+    if (this.#askedAtMs.length >= FACTS_A_MINUTE) return NO_FACTS.busy;
+    const plan = planOf(rule, alert);
+    if (plan === null) return 'a value of its group is too long to be searched';
+    this.#askedAtMs.push(nowMs);
+    const signal = AbortSignal.timeout(FACTS_DEADLINE_MS);
+    try {
+      const facts = factsIn(await reads.explore(plan, { signal }));
+      this.#known.set(alert.id, facts);
+      const [oldest] = this.#known.keys();
+      if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+      return facts;
+    } catch (error) {
+      if (signal.aborted) return NO_FACTS.late;
+      logger.warn({ err: error }, 'what the events of an alert have could not be found out; its message goes without');
+      return 'the search failed';
+    }
+  }
+}
+
+/** The question: the events of the alert against all of its zones in its time and around. Null where no condition says its group. */
+function planOf({ by, zones, where }: Pick<AlertRule, 'by' | 'zones' | 'where'>, { group, fromMs, toMs }: Alert): ExplorePlan | null {
+  if (group.some(({ sha256 }) => sha256 !== undefined)) return null;
+  const conditions: Predicate[] = [where];
+  let searched: ZoneSelection = zones;
+  for (const [nth, field] of by.entries()) {
+    const value = group[nth]?.text ?? '';
+    if (field === 'shieldZoneId') searched = [zoneIdIn(value) ?? 0];
+    else conditions.push(hasValue(field, value));
+  }
+  const facets = TELLING.filter((field) => !by.includes(field)).slice(0, FACETS);
+  return {
+    search: {
+      zones: searched,
+      window: { fromMs: fromMs - AROUND_MS, toMs: toMs + AROUND_MS },
+      where: { kind: 'everything' },
+      page: { index: 0, size: 0 },
+      output: { kind: 'rows' },
+    },
+    histogram: null,
+    facets: facets.map((field) => ({ field, limit: FACET_VALUES, order: 'difference' })),
+    selection: { window: { fromMs, toMs }, where: { kind: 'all', of: conditions } },
+  };
+}
+
+/** An event of a group has its value byte by byte; the empty text is that of events without one, too. */
+function hasValue(column: Dimension, value: string): Predicate {
+  const equals: Predicate = { kind: 'equals', column, values: [value], folded: false };
+  const isThere: Predicate = { kind: 'wildcard', column, parts: ['', ''] };
+  return value === '' ? { kind: 'any', of: [equals, { kind: 'not', of: isThere }] } : equals;
+}
+
+function factsIn({ page, selectedTotal, facets }: ExploreResult): AlertFacts {
+  const [count, others] = [selectedTotal ?? 0, page.total - (selectedTotal ?? 0)];
+  const byField = (facets ?? []).map(({ field, values }) => {
+    return values.map((found) => ({ field, value: messageValue(found.value), count: found.selected ?? 0, around: found.count }));
+  });
+  const mostFrequent = (values: readonly AlertValue[]) => values.toSorted((one, other) => other.count - one.count).slice(0, 1);
+  const top = byField.flatMap(mostFrequent).filter((value) => value.count > 0);
+  /** The share of the events that have it, less its share of the others. */
+  const difference = ({ count: here, around }: AlertValue) => here / Math.max(count, 1) - (around - here) / Math.max(others, 1);
+  const different = byField.flat().filter((value) => difference(value) >= LEAST_DIFFERENCE);
+  return { count, top, different: different.toSorted((one, other) => difference(other) - difference(one)).slice(0, SHOWN_DIFFERENCES) };
+}
