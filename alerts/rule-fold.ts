@@ -41,6 +41,8 @@ export class RuleFold {
   readonly #budget: EntryBudget;
   /** Whether anything but the time may be different since the last changes were taken. A new rule is. */
   #isTouched: boolean;
+  /** How often something had been given up by then. */
+  #takenBounded: number;
 
   constructor(rule: AlertRule, options: RuleFoldOptions) {
     const { retentionMs, begunAtMs = 0, alerts = [], state, budget = new EntryBudget(), maxAlerts = MAX_ALERTS } = options;
@@ -55,6 +57,7 @@ export class RuleFold {
     this.#memory = new ValueMemory(parts, kept.remembered);
     this.#budget = budget;
     this.#isTouched = state === undefined;
+    this.#takenBounded = this.#facts.bounded;
     budget.add(this);
   }
 
@@ -76,8 +79,10 @@ export class RuleFold {
    * this one once it has been told the time by `completeTo`.
    */
   takeChanges(): FoldChanges | null {
-    if (!this.#isTouched) return null;
+    // Others of the budget may have had it give up something.
+    if (!this.#isTouched && this.#facts.bounded === this.#takenBounded) return null;
     this.#isTouched = false;
+    this.#takenBounded = this.#facts.bounded;
     return { facts: this.facts, ...this.#windows.takeChanges(), ...this.#memory.takeChanges(), ...this.#book.takeChanges() };
   }
 

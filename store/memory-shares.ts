@@ -94,7 +94,7 @@ export const MEMORY_BESIDE_MB = {
   /** Records that are mapped and envelopes of doors that are taken apart, on two threads, and what becomes of these records. */
   mapping: 288,
   /** What the rules of alerts count, on a thread. */
-  alerts: 256,
+  alerts: 384,
   /** The program with its other threads, and what the reads under way hold. */
   program: 264,
 } as const;

@@ -6,8 +6,8 @@ import type { PageOfEvents } from './feed-pages.ts';
 import type { Outbox } from './outbox.ts';
 import type { EvaluationOptions, NextStep, RuleEvaluation } from './rule-evaluation.ts';
 
-/** The most that the heap of the thread may take: twice what all rules keep, a page of the feed, and what is made of it. */
-export const ALERT_HEAP_MB = 256;
+/** The most that the heap of the thread may take: what all rules keep, once more while it is read at a start, and a page of events. */
+export const ALERT_HEAP_MB = 384;
 
 type Method = EvaluationCall['method'];
 

@@ -184,7 +184,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: '1024',
     about:
       'Memory for events and answers: half of it is for the DuckDB that searches, which spills to DATA_DIR beyond that. The program ' +
-      'takes 1512 MiB beside it at most',
+      'takes 1640 MiB beside it at most',
     ...wholeNumberSetting(256, 1_048_576),
   },
   {
