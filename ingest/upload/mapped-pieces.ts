@@ -268,7 +268,7 @@ function mapOne(mapper: RecordMapper, record: Uint8Array, receive: (mapped: Writ
   const partial = new PartialEvent();
   partial.add(record);
   const { start, sizeBytes, sha256 } = partial.finish(new Uint8Array(0)) as LongPiece;
-  receive({ kind: 'rejected', reason: tooLong(sizeBytes), zoneId: null, record: start, cut: { sizeBytes, sha256 } });
+  receive({ kind: 'rejected', reason: tooLong(sizeBytes, 'record'), zoneId: null, record: start, cut: { sizeBytes, sha256 } });
 }
 
 /** Maps the records of a message, those that are rejected behind the others. */
