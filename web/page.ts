@@ -1,4 +1,5 @@
 import { AlertButton } from './alerting/alert-button.ts';
+import { AlertsButton } from './alerting/alerts-button.ts';
 import { DifferencePanel } from './overview/difference-panel.ts';
 import { Facets } from './overview/facets.ts';
 import { HistogramPanel } from './overview/histogram-panel.ts';
@@ -16,7 +17,7 @@ export function ExplorerPage() {
   const { kind } = progress.value;
   const isStale = failure.value !== null || kind === 'cancelled';
   return html`
-    <${TopBar}><${SavedSearches} /><${AlertButton} /></${TopBar}>
+    <${TopBar}><${SavedSearches} /><${AlertButton} /><${AlertsButton} /></${TopBar}>
     <main class=${isStale ? 'stale' : ''} aria-busy=${kind === 'asking'}>
       <${Notices} />
       <${HistogramPanel} />

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
+import type { ListedAlert } from '../api/alerts.ts';
 import type { HistogramInWindow, Window } from '../api/explore.ts';
 import { answered, eventTotal, isComplete, progress } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -11,6 +12,7 @@ import { countText, durationText, eventsText, shareText, timeOfDay, timeText, va
 import { html } from '../widgets/html.ts';
 import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
+import { alertsOf, alertWords } from './alert-marks.ts';
 import { CompareButton } from './compare-button.ts';
 import { PeakList } from './peak-list.ts';
 import { colorOf } from './series-colors.ts';
@@ -41,6 +43,8 @@ function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, c
   openMenu({ anchor, content: () => ({ title, items }), place, closed });
 }
 
+const NO_ALERTS: readonly ListedAlert[] = [];
+
 interface PlotProps {
   readonly histogram: HistogramInWindow;
   /** Its own one, which is not that of the state while another answer is awaited. */
@@ -65,6 +69,10 @@ function Plot({ histogram, question }: PlotProps) {
   const further = useFurtherAnswer(about, (signal) => shareOverTime(question, histogram, signal));
   const share = name !== null && further.kind === 'found' ? further.found : null;
   const marked = comparison?.kind === 'time' ? comparison : null;
+  const told = useFurtherAnswer(isComplete.value ? JSON.stringify([question.zones, window, counted]) : null, (signal) =>
+    alertsOf(question, signal),
+  );
+  const alerts = told.kind === 'found' ? told.found : NO_ALERTS;
 
   const choose = (anchor: HTMLElement, place: DOMRect, stretch: Window): void =>
     openStretchMenu(anchor, place, stretch, () => {
@@ -95,6 +103,7 @@ function Plot({ histogram, question }: PlotProps) {
     plot.current = drawn;
     return drawn.destroy;
   }, [histogram, clock, marked, share]);
+  useEffect(() => plot.current?.markAlerts(alerts), [histogram, clock, marked, share, alerts]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = afterKey(chosen.value, event, histogram.buckets);
@@ -116,6 +125,8 @@ function Plot({ histogram, question }: PlotProps) {
   };
 
   const at = hovered.value;
+  const wordsAt = (bucket: number): string =>
+    `${bucketWords(histogram, window, bucket, clock)}${alertWords(alerts, stretchOf(histogram, window, bucket, bucket + 1))}`;
   return html`<section class="panel histogram" aria-label="Events over time">
     <header>
       <${Count} />
@@ -132,7 +143,7 @@ function Plot({ histogram, question }: PlotProps) {
       aria-valuemin="0"
       aria-valuemax=${histogram.buckets - 1}
       aria-valuenow=${at ?? 0}
-      aria-valuetext=${`${bucketWords(histogram, window, at ?? 0, clock)}${shareWords(share, name, at ?? 0)}`}
+      aria-valuetext=${`${wordsAt(at ?? 0)}${shareWords(share, name, at ?? 0)}`}
       aria-describedby="plot-keys"
       onKeyDown=${onKeyDown}
     />
@@ -147,12 +158,20 @@ function Plot({ histogram, question }: PlotProps) {
             ${' '}<button type="button" onClick=${further.askAgain}>Try again</button>
           </p>`
     }
+    ${
+      told.kind === 'failed'
+        ? html`<p class="failed" role="alert">
+            Alerts are not known: ${told.failure.message}
+            ${' '}<button type="button" onClick=${told.askAgain}>Try again</button>
+          </p>`
+        : null
+    }
     <${Legend}
       layers=${layers}
       colors=${colors}
       by=${by}
       bucket=${at}
-      words=${at === null ? null : bucketWords(histogram, window, at, clock)}
+      words=${at === null ? null : wordsAt(at)}
       share=${share}
       name=${name}
     />

@@ -31,10 +31,14 @@ export interface TimePlot {
   /** Where the marked stretch is on the screen. */
   readonly place: () => DOMRect;
   readonly clear: () => void;
+  /** Draws a band at the top of each of these stretches, in place of those before. What is being drawn by hand stays. */
+  readonly markAlerts: (alerts: readonly Window[]) => void;
   readonly destroy: () => void;
 }
 
 const HEIGHT = 160;
+/** The height of the band of an alert. */
+const BAND = 5;
 
 /** Distances between marks of the axis of counts: there is no half event. */
 const COUNT_STEPS = [1, 2, 5].flatMap((digit) => Array.from({ length: 10 }, (_, power) => digit * 10 ** power)).toSorted((a, b) => a - b);
@@ -47,6 +51,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
   // The highest reaches are drawn first, so that the lower layers cover them.
   const order = layers.map((_, index) => layers.length - 1 - index);
   const isMarkInside = options.marked !== null && options.marked.from < window.to && options.marked.to > window.from;
+  let alerts: readonly Window[] = [];
   const timeAt = (plot: uPlot, px: number): number => plot.posToVal(px, 'x') * 1000;
 
   const brushed = (plot: uPlot): void => {
@@ -109,7 +114,10 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
         setSelect: [brushed],
         ready: [(self) => self.over.addEventListener('click', () => clicked(self)), byTouch],
         drawClear: [(self) => mark(self, isMarkInside ? options.marked : null)],
-        draw: [(self) => cutBars(histogram, window).map((bar) => shade(self, bar, '--panel', 0.55))],
+        draw: [
+          (self) => cutBars(histogram, window).map((bar) => shade(self, bar, '--panel', 0.55)),
+          (self) => alerts.map((alert) => shade(self, alert, '--danger', 1, BAND)),
+        ],
       },
     },
     [starts, ...order.map((layer) => [...(heights[layer] ?? [])]), ...(shares === null ? [] : [[...shares]])],
@@ -127,6 +135,10 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
     select: (first, end) => select(plot, first, end),
     place: () => placeOf(plot),
     clear: () => plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false),
+    markAlerts: (marked) => {
+      alerts = marked;
+      plot.redraw(false);
+    },
     destroy: () => {
       resizing.disconnect();
       schemes.removeEventListener('change', repaint);
@@ -175,8 +187,8 @@ function cutBars(histogram: HistogramInWindow, window: Window): readonly Window[
   return [stretchOf(histogram, window, 0, first), stretchOf(histogram, window, end, buckets)].filter(({ from, to }) => from < to);
 }
 
-/** Covers a stretch of time with a colour, of which so much is seen. */
-function shade(plot: uPlot, { from, to }: Window, color: string, alpha: number): void {
+/** Covers a stretch of time with a colour, of which so much is seen, from the top on, `height` CSS pixels high. */
+function shade(plot: uPlot, { from, to }: Window, color: string, alpha: number, height = Number.POSITIVE_INFINITY): void {
   const { ctx, bbox } = plot;
   // What is outside of the window would be painted over the axes.
   const within = (px: number): number => Math.min(bbox.left + bbox.width, Math.max(bbox.left, px));
@@ -184,7 +196,7 @@ function shade(plot: uPlot, { from, to }: Window, color: string, alpha: number):
   ctx.save();
   ctx.globalAlpha = alpha;
   ctx.fillStyle = cssColor(color);
-  ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
+  ctx.fillRect(left, bbox.top, Math.max(2, right - left), Math.min(bbox.height, height * devicePixelRatio));
   ctx.restore();
 }
 
