@@ -118,34 +118,36 @@ class OtlpJson {
     return isBase64 ? Buffer.from(plain.toString('latin1'), 'base64') : plain;
   }
 
-  /** Writes the KeyValue at `at` as a member of an object. */
+  /** Writes the KeyValue at `at` as a member of an object. Each value is written once, or one inside another would be 2^levels times. */
   #keyValue(at: number, level: number): number {
     const from = this.#out.length;
-    let [keyAt, valueAt, written]: [number, number, number] = [-1, -1, -1];
+    let [keyAt, writtenAt, valueFrom]: [number, number, number] = [-1, -1, -1];
     const end = this.#object(at, (name, start) => {
       if (name === 'key') {
         this.#require(start, QUOTE);
         keyAt = start;
       }
-      if (name === 'value') valueAt = start;
-      if (name !== 'value' || keyAt < 0) return this.#skip(start);
-      written = keyAt;
-      return this.#member(from, keyAt, start, level);
+      if (name !== 'value') return this.#skip(start);
+      if (valueFrom < 0) [writtenAt, valueFrom] = [keyAt, this.#key(keyAt)];
+      this.#out.cutTo(valueFrom);
+      return this.#value(start, level);
     });
-    // The key came behind its value, or there is but one of the two.
-    if (written < 0 || written !== keyAt) this.#member(from, keyAt, valueAt, level);
+    if (valueFrom < 0) {
+      this.#key(keyAt);
+      this.#out.ascii('null');
+    } else if (writtenAt !== keyAt) {
+      // The key that counts came behind its value.
+      this.#out.replace(from, valueFrom - 1, this.#bytes.subarray(keyAt, this.#skip(keyAt)));
+    }
     return end;
   }
 
-  /** Writes a member behind `from`, and returns the index behind its value. An index of -1 stands for what is not there. */
-  #member(from: number, keyAt: number, valueAt: number, level: number): number {
-    this.#out.cutTo(from);
-    if (keyAt < 0) this.#out.ascii('""');
-    else this.#out.raw(this.#bytes, keyAt, this.#skip(keyAt));
+  /** Writes the key at an index and a colon, and returns where the value comes. An index of -1 stands for a key that is not there. */
+  #key(at: number): number {
+    if (at < 0) this.#out.ascii('""');
+    else this.#out.raw(this.#bytes, at, this.#skip(at));
     this.#out.ascii(':');
-    if (valueAt >= 0) return this.#value(valueAt, level);
-    this.#out.ascii('null');
-    return valueAt;
+    return this.#out.length;
   }
 
   /** Writes the AnyValue at `at`. */

@@ -38,6 +38,15 @@ export class RecordWriter {
     this.#length = length;
   }
 
+  /** Puts bytes in the place of what was written from `from` to `to`. What stands behind that moves. */
+  replace(from: number, to: number, bytes: Uint8Array): void {
+    const behind = from + bytes.length;
+    this.#makeRoom(Math.max(0, behind - to));
+    this.#memory.copyWithin(behind, to, this.#length);
+    this.#memory.set(bytes, from);
+    this.#length += behind - to;
+  }
+
   /** Writes bytes as they are. */
   raw(bytes: Uint8Array, start = 0, end = bytes.length): void {
     this.#makeRoom(end - start);

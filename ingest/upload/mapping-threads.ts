@@ -48,6 +48,8 @@ export class MappingThreads {
       heapMb,
       inline: {
         fits: (task) => {
+          // Its records may be gzip of a thousand times their bytes.
+          if ('envelope' in task && task.envelope === 'firehose') return false;
           const [{ length }, mapping] = 'envelope' in task ? [task.body, task.mapping?.mapping] : [task.batch.bytes, task.batch.mapping];
           return length <= MAX_BYTES_HERE && (mapping === undefined || !unpacking.has(mapping));
         },
@@ -128,15 +130,28 @@ export class MappingThreads {
     while (!this.hasRoom) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
-      await (signal === undefined ? promise : abortable(promise, signal)).finally(() => this.#waiting.delete(resolve));
+      try {
+        await (signal === undefined ? promise : abortable(promise, signal));
+      } catch (error) {
+        // The room that it was told of goes to another.
+        if (!this.#waiting.delete(resolve)) this.#wake();
+        throw error;
+      }
     }
     this.#underWay += 1;
   }
 
   #end(): void {
     this.#underWay -= 1;
+    this.#wake();
+  }
+
+  /** Tells one that waits of room, and each only once, so that two rooms wake two. */
+  #wake(): void {
     const [first] = this.#waiting;
-    first?.();
+    if (first === undefined) return;
+    this.#waiting.delete(first);
+    first();
   }
 }
 

@@ -166,6 +166,12 @@ describe('a request in protobuf that is none', () => {
 
 describe('a request in JSON', () => {
   const around = (logRecord: string): Buffer => Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${logRecord}]}]}]}`);
+  const longKey = 'k'.repeat(1024 * 1024);
+  /** Lists of keys and values inside one another, of each of which another key than that before the value counts. */
+  const keysTwice = (levels: number): string =>
+    levels === 0
+      ? '{"intValue":1}'
+      : `{"kvlistValue":{"values":[{"key":"a longer one","value":${keysTwice(levels - 1)},"key":"b"},{"value":{},"key":"c"}]}}`;
 
   test.each<[what: string, body: string, reason: RegExp]>([
     ['nothing', '', /the body ends in the middle of it/],
@@ -200,6 +206,16 @@ describe('a request in JSON', () => {
       'with escapes in names',
       around('{"\\u0062ody":{"kvlistValue":{"values":[{"\\u006bey":"\\u0061","value":{"stringValue":"\\n"}}]}}}'),
       ['{"\\u0061":"\\n"}'],
+    ],
+    [
+      'with 32 levels whose keys stand there twice',
+      around(`{"body":${keysTwice(32)}}`),
+      [`${'{"b":'.repeat(32)}1${',"c":null}'.repeat(32)}`],
+    ],
+    [
+      'with a long key and very many values',
+      around(`{"attributes":[{"key":"${longKey}"${',"value":{}'.repeat(100_000)}}]}`),
+      [`{"${longKey}":null}`],
     ],
     ['with what is passed over, however deep', around(`{"x":${brackets(5_000, '"]"')},"body":{"stringValue":"{}"}}`), ['{}']],
   ])('%s', (_what, body, expected) => {

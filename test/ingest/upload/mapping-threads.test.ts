@@ -176,6 +176,25 @@ describe('a body is taken apart, and its first records are mapped in the same ta
     expect(threads.hasRoom).toBe(true);
   });
 
+  test('in as many rooms as are given back at once, also where one that waits for them has just left', async () => {
+    const held = [];
+    while (threads.hasRoom) held.push(await threads.begin(batchOf([small])));
+    const leaving = new AbortController();
+    const left = threads.begin(batchOf([small]), leaving.signal);
+    const waiting = held.map(() => threads.begin(batchOf([small])));
+    leaving.abort(new Error('it has left'));
+    for (const one of held) one[Symbol.dispose]();
+    await expect(left).rejects.toThrow('it has left');
+    for (const one of await Promise.all(waiting)) one[Symbol.dispose]();
+    expect(threads.hasRoom).toBe(true);
+  });
+
+  test('on a thread where it may unpack to much more, however small it is', async () => {
+    const body = new TextEncoder().encode(`{"records":[{"data":"${gzipSync('\n'.repeat(8 * MIB)).toString('base64')}"}]}\0`);
+    expect(await threads.takeApart('firehose', body)).toMatchObject({ kind: 'records', count: 0 });
+    expect(body.length, 'what went to a thread is not here').toBe(0);
+  });
+
   test('of our own form nothing is mapped, and nobody waits', async () => {
     const taken = await threads.takeApart('hec lines', bodyOf([small, small]));
     expect(taken).toMatchObject({ kind: 'records', count: 2, first: null, rest: { count: 2 } });
