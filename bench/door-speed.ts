@@ -73,7 +73,9 @@ async function send(url: string, way: Way, requests: readonly Buffer[]): Promise
 const median = (all: readonly number[]): number => all.toSorted((one, other) => one - other)[Math.floor(all.length / 2)] ?? Number.NaN;
 
 async function main(dataDir: string): Promise<void> {
-  const subject = fork(new URL('subjects/doors-subject.ts', import.meta.url), [dataDir]);
+  const subject = fork(new URL('subjects/doors-subject.ts', import.meta.url), [dataDir], {
+    execArgv: ['--initial-old-space-size=128'],
+  });
   const [{ url }] = (await once(subject, 'message')) as [DoorsServed];
   const used = async (): Promise<DoorsUse> => {
     subject.send('used');

@@ -3,7 +3,7 @@ import { OPEN_BRACE } from '../../query/json-bytes.ts';
 import { GatheredBytes } from '../event/gathered-bytes.ts';
 import { JsonSkipper, type MemberRange } from '../event/json-skipper.ts';
 import { beginsGzip } from '../mapping/decode-steps.ts';
-import { BASE64, type EnvelopeFault, MOST_ENVELOPE_BYTES, RecordPlaces, type TakenApart } from './envelope.ts';
+import { decodedBase64, type EnvelopeFault, MOST_ENVELOPE_BYTES, RecordPlaces, type TakenApart } from './envelope.ts';
 import { forEachElement, NamedMembers } from './named-members.ts';
 
 /** So many records a request may have: a buffer of 16 MiB has fewer, unless they are tiny. */
@@ -71,9 +71,8 @@ function listOfRecords(skipper: JsonSkipper, body: Buffer): number {
 function bytesOf(body: Buffer, data: MemberRange | undefined): Buffer | null {
   if (data?.kind !== 'string') return null;
   const { valueStart, valueEnd, valueHasEscapes } = data;
-  const text = body.toString('latin1', valueStart, valueEnd);
-  const base64 = valueHasEscapes ? String(JSON.parse(text)) : text.slice(1, -1);
-  return BASE64.test(base64) ? Buffer.from(base64, 'base64') : null;
+  if (!valueHasEscapes) return decodedBase64(body.toString('latin1', valueStart + 1, valueEnd - 1));
+  return decodedBase64(String(JSON.parse(body.toString('latin1', valueStart, valueEnd))));
 }
 
 function unpacked(bytes: Buffer | null, mostBytes: number): Buffer | keyof typeof FAULTS {

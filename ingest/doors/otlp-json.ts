@@ -1,6 +1,6 @@
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../query/json-bytes.ts';
 import { JsonSkipper } from '../event/json-skipper.ts';
-import { BASE64, type EnvelopeFault, foundAt, type TakenApart, unescaped } from './envelope.ts';
+import { decodedBase64, type EnvelopeFault, foundAt, type TakenApart, unescaped } from './envelope.ts';
 import { behindBrackets } from './json-brackets.ts';
 import { BrokenOtlp, isWholeRecord, MOST_VALUE_LEVELS, textKind } from './otlp-record.ts';
 import { RecordWriter } from './record-writer.ts';
@@ -114,8 +114,7 @@ class OtlpJson {
     if (this.#bytes[start] !== QUOTE || !(name === 'stringValue' || name === 'bytesValue')) return null;
     const text = this.#bytes.subarray(start + 1, end - 1);
     const plain = text.includes(BACKSLASH) ? this.#bytes.subarray(start + 1, unescaped(this.#bytes, start + 1, end - 1)) : text;
-    const isBase64 = name === 'bytesValue' && BASE64.test(plain.toString('latin1'));
-    return isBase64 ? Buffer.from(plain.toString('latin1'), 'base64') : plain;
+    return (name === 'bytesValue' ? decodedBase64(plain.toString('latin1')) : null) ?? plain;
   }
 
   /** Writes the KeyValue at `at` as a member of an object. Each value is written once, or one inside another would be 2^levels times. */
