@@ -1,7 +1,7 @@
 // Measures what rules of alerts cost of a core for each stored event, once the feed was read for their conditions:
 //   node bench/rule-speed.ts [--events N] [--page N]
-// Only the events that the condition of all rules finds are parsed, matched and counted; what is found by the condition is not measured here
-// (`condition-speed.ts`). `changes` is what a fold gives to be written after each page.
+// Only the events that the condition of all rules finds are parsed, matched and counted; what the condition costs is measured by
+// `condition-speed.ts`. `changes` is what a fold gives to be written after each page.
 
 import { EntryBudget } from '../alerts/entry-budget.ts';
 import type { AlertRule } from '../alerts/rule.ts';

@@ -71,8 +71,8 @@ async function* linesOf(lines: AsyncIterable<BacktestLine>): AsyncGenerator<read
 }
 
 /**
- * `POST /alerts/test` says which alerts a rule would have made of the stored events; NDJSON, as it goes on. One runs at a time, because each
- * may read the whole store.
+ * `POST /alerts/test` says which alerts a rule would have made of the stored events; NDJSON, as it goes on. One runs at a time, because
+ * each may read the whole store.
  */
 export async function backtestRoutes(app: FastifyInstance, options: BacktestRoutesOptions): Promise<void> {
   const { store, reads, turns, bodies, now, retentionMs, idleMs } = options;

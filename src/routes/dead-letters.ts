@@ -59,7 +59,8 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
 
 /**
  * `GET /ingest/dead-letters` lists the letters in id order, `POST /ingest/dead-letters/replay` replays all or the `ids` named, these
- * also by another `mapping`, and `POST /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does not open do not exist for it.
+ * also by another `mapping`, and `POST /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does
+ * not open do not exist for it.
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
   const { store, searches, now, retentionMs, mapping: threads, bodies } = options;

@@ -81,7 +81,7 @@ class StoppedFold {
   }
 }
 
-/** The events in pages that are cut anywhere, behind each of which the folds may be stopped. The first has all events, others some of them. */
+/** The events in pages that are cut anywhere, behind each of which the folds may be stopped. The first has all, others some of them. */
 function foldedInPages(all: readonly Drawn[], seed: number, newBudget: () => EntryBudget): readonly Folded[] {
   const random = new SeededRandom(seed + 1_000_000);
   const budget = newBudget();
@@ -179,7 +179,7 @@ test(`where nothing was too late, the hits of count and distinct in ${SEEDS} seq
   expect([inTime > SEEDS / 20, inOtherOrder > SEEDS / 50]).toEqual([true, true]);
 });
 
-test(`where a rule has more groups and alerts than it may, ${SEEDS} sequences give no hit that is not one, in whatever pages they are read`, () => {
+test(`where a rule has more groups and alerts than it may, ${SEEDS} sequences give no hit that is not one, in whatever pages`, () => {
   let bounded = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const drawn = { ...drawnFrom(seed, KINDS, { maxGroups: 2 + (seed % 5) }), maxAlerts: 1 + (seed % 4) };
