@@ -42,6 +42,8 @@ export interface DoorOutcome {
   /** Of an envelope whose items are answered one by one. */
   readonly items: BulkItems | null;
   readonly report: IntakeReport;
+  /** Whether a record may be several in the report, because the mapping takes envelopes apart: indices there are of these. */
+  readonly mayBeSeveral: boolean;
   /** Why a client must not be told of success: none of the records is an event, or one of them is kept nowhere. Null where it may be. */
   readonly refusal: { readonly index: number; readonly reason: string } | null;
 }
@@ -114,7 +116,8 @@ export class DoorIntake {
       maxRejected: MOST_DOOR_LETTERS,
       first,
     });
-    return { records: count, report, refusal: refusalOf(report), items };
+    const mayBeSeveral = (mapping?.threads.mappings.get(mapping.name)?.mapping.items.length ?? 0) > 0;
+    return { records: count, report, refusal: refusalOf(report), items, mayBeSeveral };
   }
 
   /** Counts an answer until it is written, or its client has gone. Throws RequestProblem `store.busy` where there is no room for it. */

@@ -36,11 +36,19 @@ function bulkProblem({ status, headers, message }: RequestProblem, request: Fast
 
 const NOT_SUPPORTED = 'is not supported here: allowed are index and create';
 
+/** Whether each document is told to be refused: all are letters, or one is kept nowhere of which the document cannot be told. */
+function isAllRefused({ report, refusal, mayBeSeveral }: DoorOutcome): boolean {
+  const { accepted, expired, leftOut = 0 } = report;
+  return refusal !== null && (mayBeSeveral || accepted + expired + leftOut === 0);
+}
+
 /** The items of an answer as JSON, and whether one of them is an error. */
-function answeredItems(index: string, { items: named, report, refusal }: DoorOutcome) {
+function answeredItems(index: string, outcome: DoorOutcome) {
+  const { items: named, report, refusal, mayBeSeveral } = outcome;
   const { actions = [], indices = [], names = [] } = named ?? {};
-  const reasons = new Map(report.rejected.map(({ index: record, reason, kept }) => [record, { reason, isLost: kept === false }]));
-  const isAllLetters = report.accepted + report.expired + (report.leftOut ?? 0) === 0 && refusal !== null;
+  const rejections = mayBeSeveral ? [] : report.rejected;
+  const reasons = new Map(rejections.map(({ index: record, reason, kept }) => [record, { reason, isLost: kept === false }]));
+  const isRefused = isAllRefused(outcome);
   const items: string[] = [];
   let [record, hasErrors] = [0, false];
   for (const [item, number] of actions.entries()) {
@@ -51,7 +59,7 @@ function answeredItems(index: string, { items: named, report, refusal }: DoorOut
     } else {
       const rejected = reasons.get(record);
       record += 1;
-      if (isAllLetters || rejected?.isLost === true) {
+      if (isRefused || rejected?.isLost === true) {
         error = { type: 'document_parsing_exception', reason: rejected?.reason ?? refusal?.reason ?? '' };
       }
     }

@@ -216,3 +216,15 @@ test('its health needs no key, and is that of the store', async () => {
   const answer = await ask(ill, '/_cat/health');
   expect([answer.status, answer.body.error.type, answer.headers.get('retry-after')]).toEqual([429, 'es_rejected_execution_exception', '5']);
 });
+
+test('where documents are envelopes, all of them are refused where something of one is kept nowhere', async () => {
+  const full = await startApp({ storeOptions: { deadLetterQuotaBytes: 1 } });
+  onTestFinished(() => full.stop());
+  const [leftOut, broken] = [{ category: 'another' }, { category: 'FrontDoorWebApplicationFirewallLog' }];
+  const body = [[leftOut, broken], [leftOut]].map((records) => index(`${JSON.stringify({ records })}\n`)).join('');
+  const answer = await send(body, NDJSON, '/_bulk?mapping=azure-front-door&zone=7', 'POST', full);
+  expect([answer.status, answer.body.errors]).toEqual([200, true]);
+  const error = { type: 'document_parsing_exception', reason: expect.stringContaining('DEAD_LETTER_MAX_MB is used up') };
+  const refused = { index: expect.objectContaining({ status: 400, error }) };
+  expect(answer.body.items).toEqual([refused, refused]);
+});
