@@ -33,7 +33,7 @@ const CLICKHOUSE = 'test/clickhouse/**/*.test.ts';
 const ON_CLICKHOUSE = [
   'test/fixtures/test-store.test.ts',
   'test/limits/{explore,export,feed,ingest,search}.test.ts',
-  'test/property/{search,explore,matcher,address,feed-parts,feed-condition,alert-hits}-property.test.ts',
+  'test/property/{search,explore,matcher,address,feed-parts,feed-condition,alert-hits,alert-evaluation}-property.test.ts',
   'test/src/{export,feed,management,openapi,routes,tail}/!(*.slow|*.long).test.ts',
   'test/store/{dead-letter-shares,mapped-records}.test.ts',
   'test/src/feed/{feed-several-zones,feed-wait}.slow.test.ts',

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 import { CursorAhead, type EventStore, type FeedPosition, type StoreLogger } from '../../store/event-store.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { AlertKeeper } from './alert-keeper.ts';
 import type { CursorRefusal } from './alert-state.ts';
+import type { EvaluationFacts } from './alerts-overview.ts';
 import { packed, type WantedPage } from './feed-pages.ts';
-import type { EvaluationFacts, NextStep } from './rule-evaluation.ts';
+import type { NextStep } from './rule-evaluation.ts';
 
 /** A page has at most so many events; in bytes the store bounds it. */
 const PAGE_EVENTS = 20_000;
@@ -13,6 +15,9 @@ const PACE_MS = 250;
 /** The feed is looked at after this time even where nothing came, because alerts are resolved by the time of the intake. */
 const IDLE_MS = 1_000;
 const RETRY_MS = 1_000;
+/** Rules of the kind `silence` look at zones that often, and at those that had events for so long. */
+const LOOK_MS = MINUTE_MS;
+const LOOK_BACK_MS = DAY_MS;
 
 export interface RuleReaderOptions {
   readonly store: Pick<EventStore, 'positions'>;
@@ -26,7 +31,10 @@ export interface RuleReaderOptions {
 
 export interface AlertEvaluatorOptions extends RuleReaderOptions {
   readonly store: Pick<EventStore, 'onEvents' | 'positions'>;
-  readonly keeper: Pick<AlertKeeper, 'begin' | 'takePage' | 'refuse'>;
+  readonly reads: Pick<EventStore, 'readFeed' | 'activeZones'>;
+  readonly keeper: Pick<AlertKeeper, 'begin' | 'takePage' | 'refuse' | 'look'>;
+  /** Whether all that is sent comes in, so that a zone without events has none. */
+  readonly isUpToDate: () => Promise<boolean>;
 }
 
 const REFUSALS: Readonly<Record<CursorRefusal, string>> = {
@@ -113,6 +121,8 @@ export class AlertEvaluator {
   readonly #reader: RuleReader;
   readonly #running: Promise<void>;
   #facts: EvaluationFacts | undefined;
+  /** When zones were looked at, Unix ms UTC. */
+  #lookedAtMs = 0;
   /** Why it does not get on. */
   #failure: string | undefined;
 
@@ -150,7 +160,7 @@ export class AlertEvaluator {
         const began = performance.now();
         using news = this.#news();
         const read: ReadStep = await this.#reader.step(step.wanted, signal);
-        step = read.step;
+        step = await this.#look(read.step);
         this.#facts = step.facts;
         this.#recovered();
         if (read.isAtEnd) await Promise.race([news.promise, delay(IDLE_MS, undefined, { signal })]);
@@ -162,6 +172,19 @@ export class AlertEvaluator {
         await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  /** Looks at zones where it is time for it. */
+  async #look(step: NextStep): Promise<NextStep> {
+    const { reads, keeper, now, isUpToDate } = this.#options;
+    const nowMs = now();
+    if (!step.facts.looksAtZones || Math.abs(nowMs - this.#lookedAtMs) < LOOK_MS) return step;
+    this.#lookedAtMs = nowMs;
+    if (!(await isUpToDate())) return step;
+    // Events may be some minutes ahead of the clock.
+    const window = { fromMs: nowMs - LOOK_BACK_MS, toMs: nowMs + HOUR_MS };
+    const zones = await reads.activeZones(window, 'all', { signal: this.#stopping.signal });
+    return await keeper.look(zones, nowMs);
   }
 
   /** Resolves when more events are visible. */

@@ -2,7 +2,6 @@ import { WorkerPool } from '../../work/worker-pool.ts';
 import type { AlertRule } from '../rule.ts';
 import { versionOf } from '../rule.ts';
 import type { EvaluationCall } from './alert-thread.ts';
-import type { PageOfEvents } from './feed-pages.ts';
 import type { Outbox } from './outbox.ts';
 import type { EvaluationOptions, NextStep, RuleEvaluation } from './rule-evaluation.ts';
 
@@ -39,10 +38,12 @@ export class AlertKeeper implements Outbox {
     return rule !== undefined && versionOf(rule) === version ? rule : undefined;
   }
 
-  async takePage(page: PageOfEvents, nowMs: number): Promise<NextStep> {
-    const step = await this.#run('takePage', page, nowMs);
-    if (step.hasQueued) for (const listener of this.#onQueued) listener();
-    return step;
+  async takePage(...values: Parameters<RuleEvaluation['takePage']>): Promise<NextStep> {
+    return this.#told(await this.#run('takePage', ...values));
+  }
+
+  async look(...values: Parameters<RuleEvaluation['look']>): Promise<NextStep> {
+    return this.#told(await this.#run('look', ...values));
   }
 
   /** Calls `listener`, which must not throw, soon after messages were put into the outbox; returns the function that ends this. */
@@ -81,6 +82,11 @@ export class AlertKeeper implements Outbox {
 
   close(): Promise<void> {
     return this.#thread.close();
+  }
+
+  #told(step: NextStep): NextStep {
+    if (step.hasQueued) for (const listener of this.#onQueued) listener();
+    return step;
   }
 
   async #run<M extends Method>(method: M, ...values: Parameters<RuleEvaluation[M]>): Promise<ReturnType<RuleEvaluation[M]>> {

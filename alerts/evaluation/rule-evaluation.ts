@@ -6,17 +6,11 @@ import { type AlertRule, readBackMs, versionOf } from '../rule.ts';
 import { readRule } from '../rule-file.ts';
 import { RuleFold } from '../rule-fold.ts';
 import { RuleSet } from '../rule-set.ts';
-import {
-  AlertState,
-  type CursorRefusal,
-  type EvaluationProgress,
-  type Silence,
-  type StoredAlert,
-  type StoredRule,
-  type Told,
-} from './alert-state.ts';
+import type { ZoneActivity } from '../silent-zones.ts';
+import { AlertState, type CursorRefusal, type EvaluationProgress, type Silence, type StoredRule, type Told } from './alert-state.ts';
+import type { AlertsOverview, EvaluationFacts } from './alerts-overview.ts';
 import { eventsIn, type PageOfEvents, type WantedPage } from './feed-pages.ts';
-import type { EarlyEnd, ListedDelivery, Outcome, QueueTotals, ToldRule, WaitingMessages } from './outbox.ts';
+import type { EarlyEnd, Outcome, ToldRule, WaitingMessages } from './outbox.ts';
 
 /** Where nothing but the time moves on, it is written after so long, because each write waits for the disk. */
 const TIME_WRITTEN_MS = MINUTE_MS;
@@ -42,38 +36,12 @@ export interface EvaluationOptions {
   readonly exceptZone?: number;
 }
 
-/** How far the evaluation has come. */
-export interface EvaluationFacts extends EvaluationProgress {
-  readonly rules: number;
-}
-
 export interface NextStep {
   /** Null: there is no rule. */
   readonly wanted: WantedPage | null;
   readonly facts: EvaluationFacts;
   /** Whether there are new messages in the outbox. */
   readonly hasQueued: boolean;
-}
-
-export interface RuleOverview extends Pick<StoredRule, 'name' | 'version' | 'file' | 'hasJoined' | 'unreadable'> {
-  readonly rule: AlertRule;
-  /** The time of the intake up to which it has counted, Unix ms UTC. */
-  readonly timeMs: number;
-  readonly tooLate: number;
-  readonly bounded: number;
-  /** Its alerts that are not resolved. */
-  readonly open: number;
-}
-
-export interface AlertsOverview {
-  readonly facts: EvaluationFacts;
-  readonly rules: readonly RuleOverview[];
-  /** Those that were told, the last begun first. */
-  readonly alerts: readonly StoredAlert[];
-  /** Messages that wait or were not delivered, the newest first. */
-  readonly deliveries: readonly ListedDelivery[];
-  readonly queues: readonly QueueTotals[];
-  readonly silences: readonly Silence[];
 }
 
 /** A rule that is evaluated. */
@@ -131,7 +99,7 @@ export class RuleEvaluation implements Disposable {
   next(hasQueued = false): NextStep {
     const { progress } = this.#state;
     this.#asked = this.#ask(progress);
-    return { wanted: this.#asked?.wanted ?? null, facts: { ...progress, rules: this.#readers.length }, hasQueued };
+    return { wanted: this.#asked?.wanted ?? null, facts: this.#facts, hasQueued };
   }
 
   /** Counts the page that was asked for last; another one is passed over. `nowMs` is the clock, at which messages are queued. */
@@ -139,6 +107,20 @@ export class RuleEvaluation implements Disposable {
     const asked = this.#asked;
     if (asked?.wanted.key !== page.key) return this.next();
     return this.next(this.#state.transaction(() => this.#take(page, asked, nowMs)));
+  }
+
+  /** Lets rules of the kind `silence` look at the last events of all zones that had some within a day. */
+  look(zones: readonly ZoneActivity[], nowMs: number): NextStep {
+    const others = zones.filter(({ zoneId }) => zoneId !== this.#options.exceptZone);
+    const looking = this.#readers.filter(({ rule, stored }) => rule.kind.kind === 'silence' && stored.hasJoined);
+    const hasQueued = this.#state.transaction(() => {
+      const { progress } = this.#state;
+      const news = looking.map((reader) => ({ reader, ofReader: reader.fold.lookAt(others, nowMs) }));
+      const told = news.reduce((sum, { reader, ofReader }) => sum + this.#keep(reader, ofReader, nowMs), 0);
+      if (told > 0) this.#state.setProgress({ ...progress, told: progress.told + told });
+      return news.some(({ ofReader }) => ofReader.length > 0);
+    });
+    return this.next(hasQueued);
   }
 
   /**
@@ -189,10 +171,14 @@ export class RuleEvaluation implements Disposable {
       const { timeMs, tooLate, bounded } = fold.facts;
       return { name, version, file, hasJoined, unreadable, rule, timeMs, tooLate, bounded, open: this.#state.countOpen(name) };
     });
-    const { progress, outbox, silences } = this.#state;
-    const facts = { ...progress, rules: rules.length };
+    const { outbox, silences } = this.#state;
     const [alerts, deliveries] = [this.#state.latestTold(limit), outbox.latest(limit)];
-    return { facts, rules, alerts, deliveries, queues: outbox.totals(), silences };
+    return { facts: this.#facts, rules, alerts, deliveries, queues: outbox.totals(), silences };
+  }
+
+  get #facts(): EvaluationFacts {
+    const looksAtZones = this.#readers.some(({ rule }) => rule.kind.kind === 'silence');
+    return { ...this.#state.progress, rules: this.#readers.length, looksAtZones };
   }
 
   #reconcile(): void {
@@ -306,9 +292,7 @@ export class RuleEvaluation implements Disposable {
       const isOfPage = readers.includes(reader);
       // Where all rules together have too much, those of other pages have given up something.
       const ofReader = [...(news.get(reader) ?? []), ...fold.completeTo(isOfPage ? timeMs : fold.facts.timeMs)];
-      const changes = fold.takeChanges();
-      if (changes !== null) this.#state.saveFold(reader.stored, changes);
-      told += this.#send(reader, ofReader, nowMs);
+      told += this.#keep(reader, ofReader, nowMs);
       hasNews ||= ofReader.length > 0;
       if (!isOfPage) continue;
       this.#advance(reader, page, isOfJoined);
@@ -318,6 +302,13 @@ export class RuleEvaluation implements Disposable {
     if (hasMoved) this.#state.setProgress({ ...progress, cursor, completeToMs, told: progress.told + told });
     this.#beginRules(completeToMs);
     return hasNews;
+  }
+
+  /** Writes what a fold knows now, and queues messages about its news. Returns how many alerts were told. */
+  #keep(reader: Reader, news: readonly FoldNews[], nowMs: number): number {
+    const changes = reader.fold.takeChanges();
+    if (changes !== null) this.#state.saveFold(reader.stored, changes);
+    return this.#send(reader, news, nowMs);
   }
 
   /** A rule has counted a page. */

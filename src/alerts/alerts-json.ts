@@ -1,6 +1,6 @@
 import type { Silence } from '../../alerts/evaluation/alert-state.ts';
+import type { AlertsOverview } from '../../alerts/evaluation/alerts-overview.ts';
 import type { ToldRule } from '../../alerts/evaluation/outbox.ts';
-import type { AlertsOverview } from '../../alerts/evaluation/rule-evaluation.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import type { GroupDimension } from '../../query/event-fields.ts';

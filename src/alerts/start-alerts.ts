@@ -8,6 +8,7 @@ import { ALERT_STATE_FILE } from '../../alerts/evaluation/alert-state.ts';
 import { ALERT_ZONE_QUEUE } from '../../alerts/evaluation/outbox.ts';
 import { readRuleFolder } from '../../alerts/evaluation/rule-folder.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
+import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore, StoreLogger } from '../../store/event-store.ts';
 import type { Config } from '../config/config.ts';
 import { levelRead, totalRead } from '../http/metric-registry.ts';
@@ -21,6 +22,9 @@ import type { Receiver } from './receiver-file.ts';
 /** The folder in DATA_DIR of rules where ALERTS is not set. */
 const USUAL_FOLDER = 'alerts';
 
+/** Kafka counts as behind where so many messages are not read. */
+const MOST_BEHIND = 10_000;
+
 /** The flows of the reads of rules, and of the questions about alerts. No key has a name with a blank. */
 const RULES_FLOW = 'alert rules';
 const MESSAGES_FLOW = 'alert messages';
@@ -29,6 +33,8 @@ export interface AlertsOptions {
   readonly config: Pick<Config, 'alerts' | 'alertZone' | 'dataDir' | 'publicUrl' | 'retentionMs' | 'store'>;
   readonly store: EventStore;
   readonly reads: Pick<ScheduledReads, 'of'>;
+  /** Null where no Kafka is configured. */
+  readonly kafka: Pick<KafkaSource, 'reasonsNotReady' | 'lag'> | null;
   /** Who may be told of alerts. */
   readonly receivers: readonly Receiver[];
   /** Unix ms UTC. */
@@ -67,7 +73,7 @@ export function startAlerts(options: AlertsOptions): Alerts {
   }
   const zone = alertZone === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: alertZone };
   const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone });
-  const evaluator = new AlertEvaluator({ store, reads: reads.of(RULES_FLOW), keeper, now, logger });
+  const evaluator = new AlertEvaluator({ store, reads: reads.of(RULES_FLOW), keeper, now, logger, isUpToDate: () => isUpToDate(options) });
   const delivery = startDelivery(keeper, options);
   return {
     keeper,
@@ -84,6 +90,12 @@ export function startAlerts(options: AlertsOptions): Alerts {
       await keeper.close();
     },
   };
+}
+
+/** Whether nothing keeps events from coming in. */
+async function isUpToDate({ store, kafka }: AlertsOptions): Promise<boolean> {
+  if (kafka !== null && (kafka.reasonsNotReady().length > 0 || kafka.lag() > MOST_BEHIND)) return false;
+  return (await store.reasonsNotReady()).length === 0;
 }
 
 function startDelivery(keeper: AlertKeeper, { config, store, reads, now, logger, receivers }: AlertsOptions): AlertDelivery {

@@ -31,6 +31,7 @@ export class KeeperHere {
 
   begin = async () => this.call('next');
   takePage = async (...values: Parameters<RuleEvaluation['takePage']>) => this.call('takePage', ...values);
+  look = async (...values: Parameters<RuleEvaluation['look']>) => this.call('look', ...values);
   refuse = async (...values: Parameters<RuleEvaluation['refuse']>) => this.call('refuse', ...values);
 
   call<M extends Method>(method: M, ...values: Parameters<RuleEvaluation[M]>): ReturnType<RuleEvaluation[M]> {
