@@ -88,6 +88,8 @@ export const MAPPED_PIECE_BYTES = 1024 * 1024;
 const USUAL_EVENT_BYTES = 16 * 1024;
 /** A piece ends behind the record with which it has so many rejections, because each may have a reason of its own. */
 const PIECE_REJECTIONS = 1_000;
+/** And with which it has so many outcomes, because those that are left out have no bytes. */
+export const PIECE_OUTCOMES = 50_000;
 
 /** Thrown where the rest of a record goes into another piece. */
 const FULL = Symbol('the piece is full');
@@ -124,6 +126,7 @@ class PieceWriter {
   get isFull(): boolean {
     // A usual record still fits.
     const used = this.#length + this.#letters.length;
+    if (this.#kinds.length >= PIECE_OUTCOMES) return true;
     return used >= Math.max(MAPPED_PIECE_BYTES, this.#lines.length) - USUAL_EVENT_BYTES || this.#rejected.length >= PIECE_REJECTIONS;
   }
 

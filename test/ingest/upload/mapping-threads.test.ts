@@ -5,7 +5,14 @@ import { LongPiece } from '../../../ingest/event/partial-event.ts';
 import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
 import { mappedLetterOf } from '../../../ingest/upload/mapped-messages.ts';
-import { MAPPED, MAPPED_PIECE_BYTES, type MappedPiece, type RecordBatch, rejectionOf } from '../../../ingest/upload/mapped-pieces.ts';
+import {
+  MAPPED,
+  MAPPED_PIECE_BYTES,
+  type MappedPiece,
+  PIECE_OUTCOMES,
+  type RecordBatch,
+  rejectionOf,
+} from '../../../ingest/upload/mapped-pieces.ts';
 import { LARGEST_RECORD_MB, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { LARGEST_CHUNK_BYTES } from '../../../ingest/upload/shared-chunks.ts';
 import { mappingOf } from '../mapping/mapped.ts';
@@ -16,6 +23,7 @@ timestamp: {path: t, time: unix}
 ua: {first: [{path: gz, decode: [base64, gzip]}, {path: js, decode: json}, 'list[a=x].b', a]}
 url: {text: 'x{a}{?b}'}
 items: {path: records, decode: [base64, gzip]}
+leaveOut: {path: out, table: {yes: 'true', '*': 'false'}}
 `);
 const threads = new MappingThreads(new Map([['own', { mapping: MAPPING, file: '', text: '', isPreset: false }]]), LARGEST_RECORD_MB);
 
@@ -114,6 +122,7 @@ const RECORDS: readonly (readonly [what: string, records: readonly string[]])[] 
   ['an envelope of very many letters', [small, envelope(...Array.from({ length: 40_000 }, (_, index) => `{"n":${index}}`)), small]],
   ['an envelope of long letters', [envelope(...Array.from({ length: 30 }, (_, index) => `{"n":"${index}${'n'.repeat(30_000)}"}`))]],
   ['no record at all', [envelope(), '']],
+  ['very many records that are left out', Array<string>(110_000).fill('{"out":"yes"}')],
 ];
 
 /** The outcomes of a piece, in the words of `expectedOf`. */
@@ -133,6 +142,7 @@ describe('records come in pieces of bounded memory, each outcome once and in its
     for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
       expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_CHUNK_BYTES);
       expect(piece.letters.length).toBeLessThan(2 * MAPPED_PIECE_BYTES);
+      expect(piece.kinds.length).toBeLessThan(2 * PIECE_OUTCOMES);
       found.push(...outcomesOf(piece));
     }
     expect(found).toEqual(expectedOf(records));
