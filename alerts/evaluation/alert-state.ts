@@ -46,11 +46,13 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS alerts_by_id ON alerts (id);
   CREATE INDEX IF NOT EXISTS alerts_by_time ON alerts (from_ms);
+  CREATE INDEX IF NOT EXISTS open_alerts ON alerts (rule_id) WHERE is_open = 1;
   CREATE TABLE IF NOT EXISTS silences (
     id INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, zones TEXT NOT NULL, group_values TEXT NOT NULL,
     from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL,
     reason TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS silences_by_rule ON silences (rule);
 `;
 
 /** The tables with what a fold knows of a rule, which goes where the rule begins anew. */
@@ -265,8 +267,9 @@ export class AlertState implements Disposable {
     });
   }
 
-  countOpen(rule: string): number {
-    return Number(this.#get('SELECT count(*) AS count FROM alerts WHERE rule = ? AND is_open = 1', rule)?.['count']);
+  /** How many alerts of a rule are not resolved. Rules may be many and so may alerts, so an index has the open ones. */
+  countOpen(ruleId: number): number {
+    return Number(this.#get('SELECT count(*) AS count FROM alerts WHERE rule_id = ? AND is_open = 1', ruleId)?.['count']);
   }
 
   /** To whom an alert of this id was told; null where it was not. */
@@ -284,10 +287,19 @@ export class AlertState implements Disposable {
     this.#run(sql, JSON.stringify(alert), earlyEnd, ruleId, alert.nth);
   }
 
-  /** Removes the alerts of rules that there are no more, and silences, that ended before a time, Unix ms UTC. */
-  removeEnded(beforeMs: number): void {
+  /** Removes the alerts of rules that there are no more, where they ended before a time, Unix ms UTC. */
+  removeEndedAlerts(beforeMs: number): void {
     this.#run(`DELETE FROM alerts WHERE rule_id NOT IN (SELECT id FROM rules) AND alert ->> 'toMs' < ?`, beforeMs);
+  }
+
+  removeEndedSilences(beforeMs: number): void {
     this.#run('DELETE FROM silences WHERE to_ms < ?', beforeMs);
+  }
+
+  /** Whether alerts of a group of a rule are kept from being sent at a time, Unix ms UTC. */
+  isSilenced(rule: string, group: readonly string[], atMs: number): boolean {
+    const sql = `SELECT 1 FROM silences WHERE rule = ? AND from_ms <= ? AND to_ms > ? AND group_values IN ('null', ?) LIMIT 1`;
+    return this.#get(sql, rule, atMs, atMs, JSON.stringify(group)) !== undefined;
   }
 
   get silences(): readonly Silence[] {

@@ -157,7 +157,11 @@ export class RuleEvaluation implements Disposable {
   }
 
   addSilence(silence: Omit<Silence, 'id'>): Silence {
-    return { ...silence, id: this.#state.transaction(() => this.#state.addSilence(silence)) };
+    const id = this.#state.transaction(() => {
+      this.#state.removeEndedSilences(this.#state.progress.completeToMs - this.#options.retentionMs);
+      return this.#state.addSilence(silence);
+    });
+    return { ...silence, id };
   }
 
   /** Returns whether there was one. */
@@ -167,9 +171,9 @@ export class RuleEvaluation implements Disposable {
 
   /** All rules and silences, and the last alerts and messages, at most `limit` of each. */
   overview({ limit }: { readonly limit: number }): AlertsOverview {
-    const rules = this.#readers.map(({ stored: { name, version, file, hasJoined, unreadable }, rule, fold }) => {
+    const rules = this.#readers.map(({ stored: { id, name, version, file, hasJoined, unreadable }, rule, fold }) => {
       const { timeMs, tooLate, bounded } = fold.facts;
-      return { name, version, file, hasJoined, unreadable, rule, timeMs, tooLate, bounded, open: this.#state.countOpen(name) };
+      return { name, version, file, hasJoined, unreadable, rule, timeMs, tooLate, bounded, open: this.#state.countOpen(id) };
     });
     const { outbox, silences } = this.#state;
     const [alerts, deliveries] = [this.#state.latestTold(limit), outbox.latest(limit)];
@@ -201,7 +205,7 @@ export class RuleEvaluation implements Disposable {
       this.#state.setRule({ ...rule, ...now });
     }
     for (const [name, one] of given) this.#state.addRule({ ...one, name, version: versionOf(readRule(one.text)) });
-    this.#state.removeEnded(progress.completeToMs - retentionMs);
+    this.#state.removeEndedAlerts(progress.completeToMs - retentionMs);
   }
 
   /** Removes a rule. Its alerts are resolved. */
@@ -353,10 +357,8 @@ export class RuleEvaluation implements Disposable {
   /** Why an alert is not sent to receivers; null where it is. */
   #keptFrom({ name, maxAgeMs }: AlertRule, { group, toldAtMs, toMs }: Alert): Told['kept'] {
     const atMs = toldAtMs ?? 0;
-    const values = JSON.stringify(group.map(({ text }) => text));
-    const isOver = (one: Silence) =>
-      one.rule === name && one.fromMs <= atMs && atMs < one.toMs && (one.group === null || JSON.stringify(one.group) === values);
-    if (this.#state.silences.some(isOver)) return 'silenced';
+    const values = group.map(({ text }) => text);
+    if (this.#state.isSilenced(name, values, atMs)) return 'silenced';
     return atMs - toMs > maxAgeMs ? 'too_old' : null;
   }
 }

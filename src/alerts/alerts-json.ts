@@ -15,6 +15,8 @@ export const DEFAULT_LISTED_ALERTS = 100;
 export const MAX_LISTED_ALERTS = 1_000;
 export const LONGEST_SILENCE_MS = 90 * DAY_MS;
 export const MAX_SILENCE_REASON_LENGTH = 500;
+/** The most silences of a rule, with those that ended within the retention. */
+export const MAX_SILENCES = 200;
 
 const SILENCE_LIMITS: JsonLimits = { depth: 4, values: 20 };
 const TIMES = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
@@ -107,12 +109,13 @@ export function alertsJson(overview: AlertsOverview, caller: Zones, { limit, now
 export interface SilenceContext {
   /** The rule in force of a name that the caller sees. */
   readonly ruleNamed: (name: string) => AlertRule | undefined;
+  readonly silences: readonly Pick<Silence, 'rule'>[];
   /** Unix ms UTC. */
   readonly nowMs: number;
 }
 
 /** Reads a silence: without `from` it begins now, without `group` it is for all groups. Throws RequestProblem `request.invalid`. */
-export function readSilence(body: Uint8Array, { ruleNamed, nowMs }: SilenceContext): Omit<Silence, 'id'> {
+export function readSilence(body: Uint8Array, { ruleNamed, silences, nowMs }: SilenceContext): Omit<Silence, 'id'> {
   const errors = new ErrorList();
   const parsed = readJson(body, SILENCE_LIMITS, errors);
   const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['rule', 'group', 'from', 'to', 'reason'], errors);
@@ -121,6 +124,8 @@ export function readSilence(body: Uint8Array, { ruleNamed, nowMs }: SilenceConte
   const name = readText(member('rule'), 'rule', errors);
   const rule = name === undefined ? undefined : ruleNamed(name);
   if (name !== undefined && rule === undefined) errors.add('rule', `must be the name of a rule, not ${JSON.stringify(name)}`);
+  const others = silences.filter((silence) => silence.rule === rule?.name).length;
+  if (others >= MAX_SILENCES) errors.add('rule', `must have at most ${MAX_SILENCES} silences, and ${name} has ${others}`);
   const from = member('from') === null ? BigInt(nowMs) : readInteger(member('from'), 'from', TIMES, errors);
   const to = readInteger(member('to'), 'to', TIMES, errors);
   const reason = readText(member('reason'), 'reason', errors);

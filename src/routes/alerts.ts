@@ -56,7 +56,7 @@ export async function alertRoutes(app: FastifyInstance, { keeper, now, bodies }:
     const overview = await keeper?.overview({ limit: 1 });
     const seen = overview?.rules.map(({ rule }) => rule).filter((rule) => seesRule(callerOf(request), rule)) ?? [];
     const ruleNamed = (name: string) => seen.find((rule) => rule.name === name);
-    const silence = readSilence(wholeBody(request), { ruleNamed, nowMs: now() });
+    const silence = readSilence(wholeBody(request), { ruleNamed, silences: overview?.silences ?? [], nowMs: now() });
     if (keeper === null) throw new Error(`nobody follows the rule ${silence.rule}`);
     return silenceJson(await keeper.addSilence(silence), ruleNamed(silence.rule));
   });

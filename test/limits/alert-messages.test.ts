@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { readRule } from '../../alerts/rule-file.ts';
 import { MOST_WAITING, TRIED_FOR_MS } from '../../src/alerts/alert-delivery.ts';
 import { FACTS_A_MINUTE, FACTS_DEADLINE_MS } from '../../src/alerts/alert-facts.ts';
-import { LONGEST_SILENCE_MS, MAX_LISTED_ALERTS, MAX_SILENCE_REASON_LENGTH, readSilence } from '../../src/alerts/alerts-json.ts';
+import {
+  LONGEST_SILENCE_MS,
+  MAX_LISTED_ALERTS,
+  MAX_SILENCE_REASON_LENGTH,
+  MAX_SILENCES,
+  readSilence,
+} from '../../src/alerts/alerts-json.ts';
 import { ALERTS_AN_ARRAY, MESSAGE_LIMITS, PACE_MS } from '../../src/alerts/receiver-client.ts';
 import { MOST_RECEIVERS, readReceivers } from '../../src/alerts/receiver-file.ts';
 import { ALERTS_A_MESSAGE, SHOWN_CHARACTERS } from '../../src/alerts/told-alerts.ts';
@@ -14,6 +20,8 @@ import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { count, describeLimits, milliseconds, refusalOf } from './limit-table.ts';
 
 const RULE = readRule('name: a\nzones: all\nkind: count\nat_least: 1\nwindow: 5m\n');
+
+const RULE_OF_SILENCE = { rule: 'a' };
 
 async function receivers(length: number): Promise<string> {
   const file = join(temporaryFolder(), 'receivers.yaml');
@@ -27,9 +35,9 @@ async function receivers(length: number): Promise<string> {
   }
 }
 
-function silence(changed: object): Promise<string> {
+function silence(changed: object, others = 0): Promise<string> {
   const body = Buffer.from(JSON.stringify({ rule: 'a', from: NOW, to: NOW + 1, reason: 'test', ...changed }));
-  return refusalOf(() => readSilence(body, { ruleNamed: () => RULE, nowMs: NOW }));
+  return refusalOf(() => readSilence(body, { ruleNamed: () => RULE, silences: Array(others).fill(RULE_OF_SILENCE), nowMs: NOW }));
 }
 
 describeLimits('Messages about alerts', import.meta.filename, {
@@ -76,6 +84,10 @@ describeLimits('Messages about alerts', import.meta.filename, {
     ask: (limit) => refusalOf(() => readQuery({ limit: String(limit) }, { limit: wholeNumberParameter(1, MAX_LISTED_ALERTS) })),
   },
   'length of a silence': { is: milliseconds(LONGEST_SILENCE_MS), ask: (ms) => silence({ to: NOW + ms }) },
+  'silences of a rule, with those that ended within the retention': {
+    is: count(MAX_SILENCES),
+    ask: (silences) => silence({}, silences - 1),
+  },
   'characters of the reason of a silence': {
     is: count(MAX_SILENCE_REASON_LENGTH),
     ask: (length) => silence({ reason: 'a'.repeat(length) }),

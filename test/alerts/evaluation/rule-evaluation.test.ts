@@ -172,6 +172,20 @@ describe('an alert', () => {
     expect([after.call('removeSilence', made.id), after.call('removeSilence', made.id)]).toEqual([true, false]);
   });
 
+  test('silences that ended before the retention go when another one is made', async () => {
+    const { append, run, clock } = await evaluatedStore();
+    const keeper = await run([ruleText()]);
+    const made = (nowMs: number) => keeper.call('addSilence', { ...silenceAt(nowMs), rule: 'a-rule', group: null });
+    made(clock.nowMs);
+    clock.nowMs += 72 * HOUR_MS;
+    const kept = made(clock.nowMs - 2 * HOUR_MS);
+    clock.nowMs += 2 * HOUR_MS;
+    await append(1);
+    const later = await run([ruleText()]);
+    const last = later.call('addSilence', { ...silenceAt(clock.nowMs), rule: 'a-rule', group: null });
+    expect(overviewOf(later).silences).toEqual([kept, last]);
+  });
+
   test('is sent again behind the end of a silence alone', async () => {
     const { append, run, clock } = await evaluatedStore();
     const keeper = await run([ruleText()]);
