@@ -41,8 +41,10 @@ it('its whole example does what is said of it', () => {
   expect(mapped(mapping, record('"kind":"flow"')).map(outcomeOf)).toEqual(['left out']);
 });
 
-// Its other blocks are settings of shippers.
-it.each(mappingsIn(documentOf('waf-logs.md')).filter((text) => text.includes('preset: ')))('the mapping of docs/waf-logs.md does what it is for: %s', (text) => {
+// The other blocks of the page are settings of shippers.
+const MAPPINGS_OF_SOURCES = mappingsIn(documentOf('waf-logs.md')).filter((text) => text.includes('preset: '));
+
+it.each(MAPPINGS_OF_SOURCES)('the mapping of docs/waf-logs.md does what it is for: %s', (text) => {
   const { preset, leaveOut } = parse(text) as { readonly preset: string; readonly leaveOut?: unknown };
   const [{ record }] = parse(readFileSync(join(import.meta.dirname, 'presets', `${preset}.yaml`), 'utf8')) as [{ readonly record: string }];
   // Its example has no labels, by one of which the document tells zones apart.
