@@ -50,9 +50,11 @@ function answeredItems(index: string, outcome: DoorOutcome) {
   const reasons = new Map(rejections.map(({ index: record, reason, kept }) => [record, { reason, isLost: kept === false }]));
   const isRefused = isAllRefused(outcome);
   const items: string[] = [];
+  // What is stored of an index by an action has one text: 50,000 items of their own would hold the main thread for 20 ms.
+  const created: string[] = [];
   let [record, hasErrors] = [0, false];
   for (const [item, number] of actions.entries()) {
-    const name = JSON.stringify(names[indices[item] ?? 0] || index);
+    const nth = indices[item] ?? 0;
     let error: { readonly type: string; readonly reason: string } | null = null;
     if (number >= STORING) {
       error = { type: 'illegal_argument_exception', reason: `${BULK_ACTIONS[number]} ${NOT_SUPPORTED}` };
@@ -64,8 +66,14 @@ function answeredItems(index: string, outcome: DoorOutcome) {
       }
     }
     hasErrors ||= error !== null;
-    const result = error === null ? '"status":201,"result":"created"' : `"status":400,"error":${JSON.stringify(error)}`;
-    items.push(`{"${BULK_ACTIONS[number]}":{"_index":${name},${result}}}`);
+    const answered = (result: string) => `{"${BULK_ACTIONS[number]}":{"_index":${JSON.stringify(names[nth] || index)},${result}}}`;
+    if (error === null) {
+      const key = nth * BULK_ACTIONS.length + number;
+      created[key] ??= answered('"status":201,"result":"created"');
+      items.push(created[key]);
+    } else {
+      items.push(answered(`"status":400,"error":${JSON.stringify(error)}`));
+    }
   }
   return { items, hasErrors };
 }
