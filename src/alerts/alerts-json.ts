@@ -98,7 +98,8 @@ export function alertsJson(overview: AlertsOverview, caller: Zones, { limit, now
         state,
         outcome: outcome?.kind ?? 'waiting',
         at: outcome?.atMs ?? null,
-        answer: outcome?.answer ?? null,
+        // It may have an address, which is for those who run the program.
+        answer: (caller.opensEveryZone ? outcome?.answer : null) ?? null,
       })),
     silences: overview.silences.filter(isSeen).map((silence) => {
       return silenceJson(silence, rules.find(({ name }) => name === silence.rule)?.rule);

@@ -228,7 +228,10 @@ export const ALERTS_GROUP = {
           state: STATE,
           outcome: { enum: ['waiting', 'delivered', 'refused', 'given_up'] },
           at: nullableTime('When it was refused or given up'),
-          answer: { ...nullableText, description: 'What the receiver said, or why it was not asked any more' },
+          answer: {
+            ...nullableText,
+            description: 'What the receiver said, or why it was not asked any more; null for a key of some zones',
+          },
         }),
       ),
       silences: listOf(ref('Silence')),

@@ -114,16 +114,20 @@ test('a key sees a rule, and what is about it, when it opens all of its zones', 
   const { app } = await appWith(RULES, { status: 400 }, { ACCESS_KEYS });
   await ingest(app, attack(7), { accesskey: KEYS.all });
   await expect.poll(async () => namesOf((await alertsOf(app, KEYS.all)).alerts)).toEqual(['both', 'everywhere', 'seven']);
-  await expect.poll(async () => (await alertsOf(app, KEYS.all)).deliveries).toHaveLength(1);
+  await expect.poll(async () => (await alertsOf(app, KEYS.all)).deliveries).toMatchObject([{ outcome: 'refused' }]);
   for (const rule of Object.keys(RULES)) await post(app, '/alerts/silences', { rule, to: Date.now() + HOUR, reason: 'test' }, KEYS.all);
   for (const [key, seen, deliveries] of [
     [KEYS.seven, ['seven'], 1],
     [KEYS.both, ['both', 'seven'], 1],
     [KEYS.reader, ['both', 'everywhere', 'seven'], 1],
   ] as const) {
+    const isOfAllZones = key === KEYS.reader;
     const listed = await alertsOf(app, key);
     expect([namesOf(listed.rules), namesOf(listed.alerts), namesOf(listed.silences)]).toEqual([seen, seen, seen]);
     expect(listed.deliveries).toHaveLength(deliveries);
+    // What a receiver said has its address, which is for those who run the program.
+    const answer = isOfAllZones ? expect.stringContaining('answered 400') : null;
+    expect(listed.deliveries).toMatchObject([{ receiver: 'soc', outcome: 'refused', answer }]);
   }
   expect((await alertsOf(app, KEYS.all, '?limit=2')).alerts).toHaveLength(2);
 });
