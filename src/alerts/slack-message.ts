@@ -12,6 +12,8 @@ function code(value: string): string {
   return `\`${words(value.replaceAll('`', '\\u0060'))}\``;
 }
 
+const numberOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const percent = (part: number, whole: number): string => `${Math.round((part / Math.max(whole, 1)) * 100)} %`;
 
 function valueText({ field, value, count }: AlertValue, of: number): string {
@@ -26,7 +28,7 @@ function lines({ sentence, facts, link, isBounded }: ToldAlert): readonly string
       : typeof facts === 'string'
         ? [`What its events have is not known: ${words(facts)}`]
         : [
-            `${facts.count} events; most: ${facts.top.map((value) => valueText(value, facts.count)).join(', ') || 'nothing'}`,
+            `${numberOf(facts.count, 'event')}; most: ${facts.top.map((value) => valueText(value, facts.count)).join(', ') || 'nothing'}`,
             ...(facts.different.length === 0
               ? []
               : [`More than around: ${facts.different.map((value) => valueText(value, facts.count)).join(', ')}`]),
@@ -48,6 +50,6 @@ export function slackRequest({ alerts, more }: AlertMessage): ReceiverRequest {
     texts.push(text);
   }
   const left = more + alerts.length - texts.length;
-  const text = [...texts, ...(left === 0 ? [] : [`${left} more alerts of this rule`])].join('\n\n');
+  const text = [...texts, ...(left === 0 ? [] : [`${numberOf(left, 'more alert')} of this rule`])].join('\n\n');
   return { headers: {}, body: JSON.stringify({ text, unfurl_links: false, unfurl_media: false, link_names: false }) };
 }

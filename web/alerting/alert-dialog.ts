@@ -144,7 +144,7 @@ function Preview({ stretches, totals, draft: { by, atLeast, windowMinutes }, onT
       window=${window}
       clock=${explorer.value.clock}
       threshold=${atLeast}
-      words=${`At least ${countText(atLeast)} events: ${found}`}
+      words=${`At least ${numberOf(atLeast, 'event')}: ${found}`}
       onThreshold=${onThreshold}
     />
     <p class="alert-preview">
@@ -157,7 +157,7 @@ function Preview({ stretches, totals, draft: { by, atLeast, windowMinutes }, onT
           isWhole
             ? ''
             : html` Only the ${COUNTED_GROUPS} largest groups of each stretch of time are counted;
-              from ${countText(mostElsewhere + 1)} events on, no other can hit.`
+              from ${numberOf(mostElsewhere + 1, 'event')} on, no other can hit.`
         }
       </span>
     </p>`;

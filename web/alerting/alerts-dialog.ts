@@ -77,7 +77,7 @@ function Rules({ list: { rules } }: Pick<ListProps, 'list'>) {
           rule.readsBack ? 'reads what was there before it' : `${durationText(rule.lagMs)} behind`,
           ...(tooLate > 0 ? [`${countText(tooLate)} times too late`] : []),
           ...(bounded > 0 ? [`gave up ${countText(bounded)} times`] : []),
-          ...(unreadable > 0 ? [`lacks up to ${countText(unreadable)} events`] : []),
+          ...(unreadable > 0 ? [`lacks up to ${countText(unreadable)} ${unreadable === 1 ? 'event' : 'events'}`] : []),
         ];
         return html`<li key=${rule.rule}><strong>${rule.rule}</strong> <span class="dim">${facts.join(', ')}</span></li>`;
       })}

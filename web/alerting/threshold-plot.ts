@@ -48,13 +48,14 @@ export function ThresholdPlot({ totals, window, clock, threshold, words, onThres
   };
   const path = (isHit: boolean): string =>
     bars.map((count, x) => (count > 0 && count >= threshold === isHit ? `M${x} ${top}v${-count}h.9v${count}z` : '')).join('');
+  const highest = `${countText(peak)} ${peak === 1 ? 'event' : 'events'}`;
   return html`<div class="threshold-plot">
     <div class="threshold-bars" ref=${plot} onClick=${moveTo}>
       <svg
         viewBox=${`0 0 ${bars.length} ${top}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label=${`The highest window of ${timeText(window.from, clock)} to ${timeText(window.to, clock)} has ${countText(peak)} events`}
+        aria-label=${`The highest window of ${timeText(window.from, clock)} to ${timeText(window.to, clock)} has ${highest}`}
       >
         <path d=${path(false)} />
         <path class="hit" d=${path(true)} />

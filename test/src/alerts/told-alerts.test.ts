@@ -110,6 +110,20 @@ test('a text for Slack that would be cut off counts the alerts that it leaves ou
   expect([named > 0 && named <= 20, text.endsWith(`\n\n${25 - named} more alerts of this rule`)]).toEqual([true, true]);
 });
 
+test.each([
+  [1, 1, '1 event; most: nothing', '1 more alert of this rule'],
+  [2, 2, '2 events; most: nothing', '2 more alerts of this rule'],
+])('a text for Slack counts events and further alerts in words: %i and %i', (count, more, events, further) => {
+  const alerts = [toldAlert(sampleMessage(1), { link: null, facts: { count, top: [], different: [] } })];
+  const { text } = JSON.parse(slackRequest({ rule: SAMPLE_RULE, alerts, more }).body);
+  expect(
+    text
+      .split('\n')
+      .filter((line: string) => line !== '')
+      .slice(1),
+  ).toEqual([events, further]);
+});
+
 test('a message says why it does not say what the events have, and where hits may be missing', () => {
   const bounded = sampleMessage(1, { alert: sampleAlert(1, { isBounded: true }) });
   const alerts = [toldAlert(bounded, { link: null, facts: 'the search took too long' })];
