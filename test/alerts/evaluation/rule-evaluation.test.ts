@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { startWork } from '../../../alerts/evaluation/alert-thread.ts';
@@ -236,6 +236,27 @@ describe('a cursor', () => {
     const keeper = await run([ruleText()]);
     expect(overviewOf(keeper).facts.refusals).toEqual({ expired: 1 });
     expect(messagesIn(keeper)).toHaveLength(1);
+  });
+});
+
+describe('events', () => {
+  test('that cannot be read are counted by the rule, which goes on with what is left', async () => {
+    const { append, run, store, file } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(3);
+    await store.settle('flush');
+    rmSync(join(dirname(file), 'segments'), { recursive: true });
+    await append(1);
+    const keeper = await run([ruleText()]);
+    expect(overviewOf(keeper).rules).toMatchObject([{ unreadable: 3, open: 0 }]);
+    await append(1);
+    // A new rule lacks them, too, because it reads back what is stored.
+    const later = await run([ruleText(), ruleText({ name: 'another', receivers: undefined })]);
+    expect(overviewOf(later).rules).toMatchObject([
+      { name: 'a-rule', unreadable: 3, open: 1 },
+      { name: 'another', unreadable: 3, open: 1 },
+    ]);
+    expect(messagesIn(later)).toHaveLength(1);
   });
 });
 
