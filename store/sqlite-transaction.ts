@@ -9,6 +9,9 @@ const FULL = 13;
 /** SQLite's codes for a damaged file, and for one that is no database. */
 const DAMAGE = [11, 26];
 
+/** SQLite's codes for a file without rights, one that is locked, read-only or does not open, an I/O error, and a full disk. */
+const UNUSABLE = [3, 5, 6, 8, IO_ERROR, FULL, 14];
+
 /**
  * A commit that failed while it was written or synced. The next process that opens the file may find it carried out or not, so nothing may
  * be removed that either outcome needs.
@@ -59,6 +62,11 @@ export function isFull(error: unknown): boolean {
 /** Whether SQLite found its file damaged, or to be no database. */
 export function isDamage(error: unknown): boolean {
   return DAMAGE.includes(codeOf(error));
+}
+
+/** Whether SQLite cannot use its file for now, because of the disk, rights, or another program. */
+export function isUnusable(error: unknown): boolean {
+  return error instanceof CommitInDoubtError || UNUSABLE.includes(codeOf(error));
 }
 
 /** SQLite's code without its extension; 0 where it is no error of SQLite. */

@@ -1,7 +1,8 @@
 import { WorkerPool } from '../../work/worker-pool.ts';
 import type { AlertRule } from '../rule.ts';
 import { versionOf } from '../rule.ts';
-import type { EvaluationCall } from './alert-thread.ts';
+import { AlertStateError } from './alert-state.ts';
+import type { EvaluationAnswer, EvaluationCall } from './alert-thread.ts';
 import type { Outbox } from './outbox.ts';
 import type { EvaluationOptions, NextStep, RuleEvaluation } from './rule-evaluation.ts';
 
@@ -10,9 +11,12 @@ export const ALERT_HEAP_MB = 384;
 
 type Method = EvaluationCall['method'];
 
-/** What the rules of alerts know, kept by a thread of its own: it parses, matches and counts events, and waits for the disk. */
+/**
+ * What the rules of alerts know, kept by a thread of its own: it parses, matches and counts events, and waits for the disk. Its calls
+ * reject with AlertStateError where the file of the state cannot be used.
+ */
 export class AlertKeeper implements Outbox {
-  readonly #thread: WorkerPool<EvaluationCall, unknown, EvaluationOptions>;
+  readonly #thread: WorkerPool<EvaluationCall, EvaluationAnswer, EvaluationOptions>;
   readonly #onQueued = new Set<() => void>();
   #rules: readonly AlertRule[] = [];
 
@@ -90,6 +94,8 @@ export class AlertKeeper implements Outbox {
   }
 
   async #run<M extends Method>(method: M, ...values: Parameters<RuleEvaluation[M]>): Promise<ReturnType<RuleEvaluation[M]>> {
-    return (await this.#thread.run({ method, values })) as ReturnType<RuleEvaluation[M]>;
+    const answer = await this.#thread.run({ method, values });
+    if ('fault' in answer) throw new AlertStateError(answer.fault);
+    return answer.value as ReturnType<RuleEvaluation[M]>;
   }
 }

@@ -9,6 +9,11 @@ import { OutboxTable } from './outbox-table.ts';
 /** The name of the file in DATA_DIR. */
 export const ALERT_STATE_FILE = 'alerts.sqlite';
 
+/** The file of the state cannot be used, because of the disk, its rights, or another program. The message names no folder. */
+export class AlertStateError extends Error {
+  override readonly name = 'AlertStateError';
+}
+
 /** The form of the tables. A program refuses a file of a later one. */
 const FORM = 1;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -129,14 +134,15 @@ export class AlertState implements Disposable {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Throws SQLite's error where the file cannot be used. */
+  /** Throws SQLite's error where the file cannot be used, and AlertStateError where a later program wrote it. */
   constructor(file: string) {
     this.#database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     try {
       this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
       const form = Number(this.#database.prepare('PRAGMA user_version').get()?.['user_version']);
-      if (form > FORM)
-        throw new Error(`${JSON.stringify(file)} is of form ${form}, and this program knows ${FORM}: a later program wrote it`);
+      if (form > FORM) {
+        throw new AlertStateError(`${ALERT_STATE_FILE} is of form ${form}, and this program knows ${FORM}: a later program wrote it`);
+      }
       this.outbox = inTransaction(this.#database, () => {
         this.#database.exec(`${SCHEMA}; PRAGMA user_version = ${FORM}`);
         return new OutboxTable(this.#database);

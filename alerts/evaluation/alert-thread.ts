@@ -1,5 +1,8 @@
+import { basename } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
 import { setFileAside } from '../../store/set-aside.ts';
-import { isDamage } from '../../store/sqlite-transaction.ts';
+import { isDamage, isUnusable } from '../../store/sqlite-transaction.ts';
+import { ALERT_STATE_FILE, AlertStateError } from './alert-state.ts';
 import { type EvaluationOptions, RuleEvaluation } from './rule-evaluation.ts';
 
 /** A call of a method of `RuleEvaluation`, which the thread carries out. */
@@ -8,23 +11,37 @@ export interface EvaluationCall {
   readonly values: readonly unknown[];
 }
 
+/** What the method returned, or what is wrong with the file of the state, as a text, because errors lose their class between threads. */
+export type EvaluationAnswer = { readonly value: unknown } | { readonly fault: string };
+
 /**
  * The work of the thread of `AlertKeeper`. After an error the state is opened again, because memory may be ahead of the file. A file that
- * is damaged is set aside, and rules begin as new ones.
+ * is damaged is set aside, and rules begin as new ones. Throws what is no fault of the file.
  */
-export function startWork(options: EvaluationOptions): (call: EvaluationCall) => unknown {
+export function startWork(options: EvaluationOptions): (call: EvaluationCall) => EvaluationAnswer {
   let evaluation: RuleEvaluation | undefined;
   return ({ method, values }) => {
     try {
       evaluation ??= new RuleEvaluation(options);
-      return (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]);
+      return { value: (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]) };
     } catch (error) {
       evaluation?.[Symbol.dispose]();
       evaluation = undefined;
-      if (!isDamage(error)) throw error;
-      const setAside = JSON.stringify(setFileAside(options.file));
-      const what = `the state of alerts is damaged, ${(error as Error).message}; its file is ${setAside} now`;
-      throw new Error(`${what}, and rules begin as new ones`, { cause: error });
+      if (isDamage(error)) return { fault: `the state of alerts is damaged, ${(error as Error).message}; ${setAside(options.file)}` };
+      if (error instanceof AlertStateError) return { fault: error.message };
+      if (!isUnusable(error)) throw error;
+      return { fault: `the state of alerts, ${ALERT_STATE_FILE}, cannot be used: ${(error as Error).message}` };
     }
   };
+}
+
+/** Sets a damaged file aside, and says what has become of it. */
+function setAside(file: string): string {
+  try {
+    return `its file is ${JSON.stringify(basename(setFileAside(file)))} now, and rules begin as new ones`;
+  } catch (error) {
+    const { errno } = error as NodeJS.ErrnoException;
+    if (errno === undefined) throw error;
+    return `its file cannot be set aside: ${getSystemErrorMessage(errno)}`;
+  }
 }

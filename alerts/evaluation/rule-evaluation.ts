@@ -73,7 +73,7 @@ export class RuleEvaluation implements Disposable {
   /** The last readers that were together, by their ids. */
   readonly #sets = new Map<string, RuleSet>();
 
-  /** Opens the state, ends the rules that are gone or changed, and adds the new ones. Throws SQLite's error. */
+  /** Opens the state, ends the rules that are gone or changed, and adds the new ones. Throws as `AlertState` does. */
   constructor(options: EvaluationOptions) {
     this.#options = options;
     this.#state = new AlertState(options.file);

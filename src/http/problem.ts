@@ -1,3 +1,4 @@
+import { AlertStateError } from '../../alerts/evaluation/alert-state.ts';
 import { type FieldError, InvalidSearchError } from '../../query/request/request-errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/store-error.ts';
 import { DeadlinePassed } from './interruption.ts';
@@ -168,8 +169,11 @@ export const STORE_PROBLEMS = {
   },
 } as const satisfies Partial<Record<StoreErrorCode, StoreProblem>>;
 
-/** Returns the problem for an error of the store; any other error comes back as it is. */
+/** Returns the problem for an error of the store, or of the state of alerts; any other error comes back as it is. */
 export function asStoreProblem(error: unknown): unknown {
+  if (error instanceof AlertStateError) {
+    return new RequestProblem('store.unavailable', error.message, { headers: { 'retry-after': '5' }, cause: error });
+  }
   if (!(error instanceof StoreError)) return error;
   const told = (STORE_PROBLEMS as Partial<Record<StoreErrorCode, StoreProblem>>)[error.code];
   if (told === undefined) return error;

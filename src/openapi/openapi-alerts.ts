@@ -115,6 +115,7 @@ const CHANGE_PROBLEMS = [
   'body.too_large',
   'body.unsupported_type',
   'store.busy',
+  'store.unavailable',
   'program.stopping',
 ] as const;
 
@@ -138,7 +139,7 @@ export const ALERTS_GROUP = {
         ],
         responses: {
           200: answer('Rules, alerts, deliveries and silences', 'AlertList', { alerts: { summary: 'One of each', value: ALERTS_EXAMPLE } }),
-          ...problemAnswers('/alerts', 'request.invalid', ...KEY_PROBLEMS, 'access.scope_denied', 'program.stopping'),
+          ...problemAnswers('/alerts', 'request.invalid', ...KEY_PROBLEMS, 'access.scope_denied', 'store.unavailable', 'program.stopping'),
           ...DEFECT,
         },
       },

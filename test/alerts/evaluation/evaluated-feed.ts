@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { RuleReader } from '../../../alerts/evaluation/alert-evaluator.ts';
+import { AlertStateError } from '../../../alerts/evaluation/alert-state.ts';
 import { type EvaluationCall, startWork } from '../../../alerts/evaluation/alert-thread.ts';
 import type { EvaluationOptions, NextStep, RuleEvaluation } from '../../../alerts/evaluation/rule-evaluation.ts';
 import { type EventStore, type FeedRequest, silentLogger } from '../../../store/event-store.ts';
@@ -35,7 +36,9 @@ export class KeeperHere {
   refuse = async (...values: Parameters<RuleEvaluation['refuse']>) => this.call('refuse', ...values);
 
   call<M extends Method>(method: M, ...values: Parameters<RuleEvaluation[M]>): ReturnType<RuleEvaluation[M]> {
-    return this.#call({ method, values }) as ReturnType<RuleEvaluation[M]>;
+    const answer = this.#call({ method, values });
+    if ('fault' in answer) throw new AlertStateError(answer.fault);
+    return answer.value as ReturnType<RuleEvaluation[M]>;
   }
 }
 

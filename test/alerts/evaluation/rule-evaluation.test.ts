@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { startWork } from '../../../alerts/evaluation/alert-thread.ts';
+import { AlertStateError } from '../../../alerts/evaluation/alert-state.ts';
 import { ALERT_ZONE_QUEUE, type OutboxMessage } from '../../../alerts/evaluation/outbox.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../query/durations.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
@@ -288,9 +288,9 @@ describe('the state', () => {
     const folder = temporaryFolder();
     const file = join(folder, 'alerts.sqlite');
     writeFileSync(file, 'no database '.repeat(1_000));
-    const work = startWork({ file, rules: rulesOf(ruleText()), wrongFiles: [], retentionMs: HOUR_MS, alsoTo: [] });
-    expect(() => work({ method: 'next', values: [] })).toThrow(/damaged.*damaged-\d+-alerts\.sqlite" now, and rules begin as new ones/);
-    expect(work({ method: 'next', values: [] })).toMatchObject({ facts: { rules: 1 } });
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    expect(() => keeper.call('next')).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
+    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1 } });
     expect(readdirSync(folder).some((name) => name.startsWith('damaged-'))).toBe(true);
   });
 
@@ -298,9 +298,24 @@ describe('the state', () => {
     const file = join(temporaryFolder(), 'alerts.sqlite');
     using database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 2');
-    const work = startWork({ file, rules: [], wrongFiles: [], retentionMs: HOUR_MS, alsoTo: [] });
-    expect(() => work({ method: 'next', values: [] })).toThrow(/is of form 2, and this program knows 1: a later program wrote it/);
+    const keeper = new KeeperHere({ file, rules: [] });
+    expect(() => keeper.call('next')).toThrow('alerts.sqlite is of form 2, and this program knows 1: a later program wrote it');
     expect(existsSync(file)).toBe(true);
+  });
+
+  test('that is no file cannot be used until it is one; what is no fault of the file stays a defect', () => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    mkdirSync(file);
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    const cannotBeUsed = new AlertStateError('the state of alerts, alerts.sqlite, cannot be used: unable to open database file');
+    for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(cannotBeUsed);
+    rmdirSync(file);
+    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1 } });
+    using other = new DatabaseSync(file);
+    other.exec('DROP TABLE silences');
+    expect(() => overviewOf(keeper)).toThrow(expect.not.objectContaining({ name: 'AlertStateError' }));
+    // A table that is gone comes back with the state.
+    expect(overviewOf(keeper).silences).toEqual([]);
   });
 
   test('is as it was where a page cannot be written, and the page is counted once it can', async () => {

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { AlertStateError } from '../../../alerts/evaluation/alert-state.ts';
 import type { ErrorKey } from '../../../src/http/problem.ts';
 import { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from '../../../store/store-error.ts';
 import { DESCRIBED_OPERATIONS, type DescribedOperation } from './document-check.ts';
@@ -51,8 +52,8 @@ function overload({ store }: Site): void {
   Object.assign(store, { ...reads, ...lettersOf });
 }
 
-/** Whatever the store is on does not answer from here on. */
-function disconnect({ store, kafka }: Site): void {
+/** Whatever the store is on does not answer from here on, and the file of the state of alerts cannot be used. */
+function disconnect({ store, kafka, alerts }: Site): void {
   const { refuse, reads, refuseLines } = refusalsWith(new StoreError('unavailable', 'connection refused'));
   Object.assign(store, {
     ...reads,
@@ -65,12 +66,17 @@ function disconnect({ store, kafka }: Site): void {
   });
   Object.assign(store.positions, { decode: refuse, oldest: refuse, newest: refuse, afterExpiry: refuse });
   Object.assign(kafka, { skip: refuse, rewind: refuse });
+  const overview = async (): Promise<never> => {
+    throw new AlertStateError('the state of alerts, alerts.sqlite, cannot be used: disk I/O error');
+  };
+  Object.assign(alerts.keeper ?? {}, { overview });
 }
 
 const READS = ['exploreEventLogs', 'exportEventLogs', 'listActiveRules', 'listActiveZones', 'readFeed', 'searchEventLogs', 'testAlertRule'];
 const LETTERS = ['discardDeadLetters', 'listDeadLetters', 'replayDeadLetters'];
 /** The one operation beside the search that asks the store. */
 const { getApiGuardianMetrics = {} } = OPERATION_DRIVERS;
+const ALERTS = ['addSilence', 'listAlerts', 'removeSilence'];
 const INTAKE = ['ingestEvents', ...LETTERS, 'rewindKafkaTopic', 'skipKafkaBatch'];
 
 const DRIVERS = { ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...PROGRAM_DRIVERS };
@@ -81,7 +87,7 @@ const WITH_BODIES = DESCRIBED_OPERATIONS.filter(({ operationId, requestBody }) =
 
 test.each<[ErrorKey, string, (site: Site) => void, readonly string[]]>([
   ['store.busy', 'has too much to do', overload, [...READS, ...LETTERS]],
-  ['store.unavailable', 'cannot be reached', disconnect, [...READS, ...INTAKE, 'backUp', 'checkFiles', 'tailEvents']],
+  ['store.unavailable', 'cannot be reached', disconnect, [...READS, ...INTAKE, ...ALERTS, 'backUp', 'checkFiles', 'tailEvents']],
 ])('what asks the store ends in `%s` where it %s, and the document says so of nothing else', async (key, _what, fail, expected) => {
   const site = await startSite();
   onTestFinished(() => site.stop());

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
@@ -25,6 +25,7 @@ async function appWith(
   rules: Readonly<Record<string, string>>,
   reaction: Reaction = { status: 200 },
   env: Readonly<Record<string, string>> = {},
+  dataDir = temporaryFolder(),
 ) {
   const listener = await httpListener(() => reaction);
   onTestFinished(() => listener.stop());
@@ -33,7 +34,7 @@ async function appWith(
   mkdirSync(ALERTS);
   for (const [name, text] of Object.entries(rules)) writeFileSync(join(ALERTS, `${name}.yaml`), text);
   writeFileSync(ALERT_RECEIVERS, `soc:\n  kind: webhook\n  url: ${listener.url}\n`);
-  const app = await startApp({ env: { ALERTS, ALERT_RECEIVERS, ...env } });
+  const app = await startApp({ dataDir, env: { ALERTS, ALERT_RECEIVERS, ...env } });
   onTestFinished(() => app.stop());
   return { app, listener };
 }
@@ -199,6 +200,24 @@ test('without rules there are none, and nothing can be silenced', async () => {
   expect(await alertsOf(app)).toEqual({ rules: [], alerts: [], deliveries: [], silences: [] });
   expect((await post(app, '/alerts/silences', { rule: 'seven', to: Date.now() + HOUR, reason: 'test' })).status).toBe(400);
   expect((await post(app, '/alerts/silences/remove', { id: 1 })).body).toEqual({ removed: false });
+});
+
+test('while `alerts.sqlite` cannot be opened, alerts and silences are unavailable, and the answer says why', async () => {
+  const dataDir = temporaryFolder();
+  mkdirSync(join(dataDir, 'alerts.sqlite'));
+  const { app } = await appWith({ seven: RULES.seven }, { status: 200 }, {}, dataDir);
+  for (const answer of [
+    await ask(app, '/alerts'),
+    await post(app, '/alerts/silences', { rule: 'seven', to: Date.now() + HOUR, reason: 'test' }),
+    await post(app, '/alerts/silences/remove', { id: 1 }),
+  ]) {
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    const detail = 'the state of alerts, alerts.sqlite, cannot be used: unable to open database file';
+    expect(answer.body).toMatchObject({ errorKey: 'store.unavailable', detail });
+  }
+  // It goes on by itself.
+  rmdirSync(join(dataDir, 'alerts.sqlite'));
+  await expect.poll(async () => (await ask(app, '/alerts')).status).toBe(200);
 });
 
 test('a wrong silence is refused with all that is wrong', async () => {
