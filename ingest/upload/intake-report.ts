@@ -39,8 +39,9 @@ export class Rejections {
 
   add(rejection: RejectedEvent): void {
     this.count += 1;
-    this.#remember(rejection, this.#inBatch);
-    if (this.#first.length < MAX_REJECTED_LISTED) this.#remember(rejection, this.#first);
+    this.#bytes += memoryOf(rejection);
+    this.#inBatch.push(rejection);
+    if (this.#first.length < MAX_REJECTED_LISTED) this.#first.push(rejection);
   }
 
   /** Begins another batch of dead letters. The function takes the indices among those of the batch before that were not kept. */
@@ -49,18 +50,17 @@ export class Rejections {
     const before = this.count - letters.length;
     this.#inBatch = [];
     return (notKept) => {
-      for (const letter of letters) this.#bytes -= memoryOf(letter);
+      for (const letter of letters.slice(Math.max(0, MAX_REJECTED_LISTED - before))) this.#bytes -= memoryOf(letter);
       for (const index of notKept) {
         const lost: RejectedEvent = { ...letters[index]!, kept: false };
-        if (before + index < MAX_REJECTED_LISTED) this.#first[before + index] = lost;
-        else this.#remember(lost, this.#lost);
+        if (before + index < MAX_REJECTED_LISTED) {
+          this.#first[before + index] = lost;
+        } else {
+          this.#lost.push(lost);
+          this.#bytes += memoryOf(lost);
+        }
       }
     };
-  }
-
-  #remember(rejection: RejectedEvent, among: RejectedEvent[]): void {
-    among.push(rejection);
-    this.#bytes += memoryOf(rejection);
   }
 }
 
