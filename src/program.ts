@@ -117,7 +117,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     const reads = new ScheduledReads(store, new FairQueue());
     const edge = await startEdge({ store: reads.of(CONTROL_PLANE), config, now, logger });
     planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
-    const alerts = startAlerts({ config, store, reads, kafka, receivers, now, logger });
+    const alerts = await startAlerts({ config, store, reads, kafka, receivers, now, logger });
     planes.push({ name: () => 'the rules of alerts', stop: () => alerts.stop() });
     const page = pageReader();
     const app = await buildApp({ store, reads, config, now, logger, kafka, alerts, edge, page, mapping });

@@ -173,6 +173,36 @@ export type CheckLine =
       readonly faults: number;
     };
 
+/** A program that follows rules of alerts. */
+export interface AlertFollower {
+  /** It stays the same when the program starts again. */
+  readonly id: string;
+  /** Says for people which program it is. */
+  readonly program: string;
+}
+
+/** Who follows the rules of alerts of a store, and since when: Unix ms UTC by the clock of the store. */
+export interface HeldClaim extends AlertFollower {
+  readonly sinceMs: number;
+}
+
+/**
+ * The claim of one of the programs of a store to follow rules of alerts. It is against mistakes and no fence: of programs that are cut off
+ * from the store or very slow, two may believe for a while that they have it.
+ */
+export interface AlertClaim {
+  /**
+   * Takes the claim where it is free, was not renewed for `CLAIM_EXPIRES_MS`, or is the program's already, which renews it. Resolves with
+   * null where the program has it then, otherwise with who has it. Rejects with `StoreError`.
+   */
+  take(own: AlertFollower): Promise<HeldClaim | null>;
+  /** Gives the claim back, if the program has it. Rejects with `StoreError`. */
+  release(own: AlertFollower): Promise<void>;
+}
+
+/** A claim that was not renewed for so long may be taken by another program. */
+export const CLAIM_EXPIRES_MS = 60_000;
+
 export interface EventStore {
   /**
    * Resolves once the batch is durable **and** searchable. Batches are applied in call order; several may be under way. A rejected append
@@ -220,6 +250,8 @@ export interface EventStore {
   /** The id of the topic that the stored source offset of a partition is of; undefined where it is not known. */
   sourceTopicId(topic: string, partition: number): Promise<string | undefined>;
   readonly deadLetterIds: DeadLetterIds;
+  /** Null where the store has one program alone. */
+  readonly alertClaim: AlertClaim | null;
   /** Lists letters by ascending id: fewer than the limit where they are long, none where there are no more. */
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]>;
   /** Removes dead letters for good; resolves with their number. */

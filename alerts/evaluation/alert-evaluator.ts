@@ -33,6 +33,8 @@ export interface AlertEvaluatorOptions extends RuleReaderOptions {
   readonly store: Pick<EventStore, 'onEvents' | 'positions'>;
   readonly reads: Pick<EventStore, 'readFeed' | 'activeZones'>;
   readonly keeper: Pick<AlertKeeper, 'begin' | 'takePage' | 'refuse' | 'look'>;
+  /** Whether no other program follows rules of the store. */
+  readonly mayFollow: () => boolean;
   /** Whether all that is sent comes in, so that a zone without events has none. */
   readonly isUpToDate: () => Promise<boolean>;
 }
@@ -154,6 +156,10 @@ export class AlertEvaluator {
     let step: NextStep | undefined;
     while (!signal.aborted) {
       try {
+        if (!this.#options.mayFollow()) {
+          await delay(RETRY_MS, undefined, { signal });
+          continue;
+        }
         step ??= await this.#options.keeper.begin();
         this.#facts = step.facts;
         if (step.wanted === null) return;

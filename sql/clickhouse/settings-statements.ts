@@ -1,8 +1,11 @@
 import { clickhouseStatement } from '../dialect.ts';
 import { joinSql, type SqlStatement, sql, text } from '../statement.ts';
+import { ALERT_CLAIM } from './claim-statements.ts';
 
-/** The settings of a store. Columns: name, value. */
-export const STORE_SETTINGS_STATEMENT: SqlStatement = clickhouseStatement(sql`SELECT name, value FROM store_settings FINAL ORDER BY name`);
+/** The settings of a store, without the claim that stands beside them. Columns: name, value. */
+export const STORE_SETTINGS_STATEMENT: SqlStatement = clickhouseStatement(
+  sql`SELECT name, value FROM store_settings FINAL WHERE name != ${text(ALERT_CLAIM)} ORDER BY name`,
+);
 
 /** Writes settings by their names. The last value of a name counts, also where a clock steps back. */
 export function writeSettingsStatement(settings: Iterable<readonly [name: string, value: string]>): SqlStatement {

@@ -13,6 +13,7 @@ import type { EventStore, StoreLogger } from '../../store/event-store.ts';
 import type { Config } from '../config/config.ts';
 import { levelRead, totalRead } from '../http/metric-registry.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
+import { AlertClaimWatch } from './alert-claim-watch.ts';
 import { AlertDelivery } from './alert-delivery.ts';
 import { AlertQuestions } from './alert-facts.ts';
 import { AlertZone } from './alert-zone.ts';
@@ -56,9 +57,10 @@ export interface Alerts {
 
 /**
  * Reads the rules of the folder of ALERTS, follows them, and tells receivers of their alerts. A file that is wrong is told, and the rule
- * that was read from it before goes on. Programs on one ClickHouse would each tell the same alerts, so that there ALERTS has to be set.
+ * that was read from it before goes on. Programs on one ClickHouse would each tell the same alerts, so that there ALERTS has to be set, and
+ * only one of them follows rules. Throws ConfigError where another one does.
  */
-export function startAlerts(options: AlertsOptions): Alerts {
+export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
   const { config, store, reads, now, logger } = options;
   const { alerts: folder, alertZone, dataDir, retentionMs } = config;
   const stateFile = join(dataDir, ALERT_STATE_FILE);
@@ -71,14 +73,23 @@ export function startAlerts(options: AlertsOptions): Alerts {
   if (isOff || (rules.length === 0 && !existsSync(stateFile))) {
     return { keeper: null, stateFile, notes: () => faultNotes, registerMetrics: () => undefined, stop: async () => undefined };
   }
+  const claim = store.alertClaim && (await AlertClaimWatch.begin({ claim: store.alertClaim, dataDir, logger }));
   const zone = alertZone === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: alertZone };
   const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone });
-  const evaluator = new AlertEvaluator({ store, reads: reads.of(RULES_FLOW), keeper, now, logger, isUpToDate: () => isUpToDate(options) });
+  const evaluator = new AlertEvaluator({
+    store,
+    reads: reads.of(RULES_FLOW),
+    keeper,
+    now,
+    logger,
+    mayFollow: () => claim === null || claim.isHeld(),
+    isUpToDate: () => isUpToDate(options),
+  });
   const delivery = startDelivery(keeper, options);
   return {
     keeper,
     stateFile,
-    notes: () => [...faultNotes, ...evaluator.notes(), ...delivery.notes()],
+    notes: () => [...faultNotes, ...(claim?.notes() ?? []), ...evaluator.notes(), ...delivery.notes()],
     registerMetrics: (registry) => {
       const lagSeconds = () => evaluator.facts && Math.max(0, now() - evaluator.facts.completeToMs) / 1000;
       levelRead(registry, 'shieldlog_alerts_lag_seconds', 'For how long events have been there that alerts have not counted', lagSeconds);
@@ -88,6 +99,7 @@ export function startAlerts(options: AlertsOptions): Alerts {
     stop: async () => {
       await Promise.all([evaluator.stop(), delivery.stop()]);
       await keeper.close();
+      await claim?.stop();
     },
   };
 }

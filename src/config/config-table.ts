@@ -96,7 +96,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     allowed: 'the path of a folder with rules of alerts, in files NAME.yaml',
     about:
       'The rules of alerts, which are read at the start; unset: the folder `alerts` in DATA_DIR, if it is there, and with ' +
-      'STORE=clickhouse none',
+      'STORE=clickhouse none. Of the programs on one ClickHouse it is set for one',
     parse: someText,
   },
   {

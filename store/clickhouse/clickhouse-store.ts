@@ -6,6 +6,7 @@ import type { DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../de
 import type {
   ActiveRule,
   ActiveZone,
+  AlertClaim,
   AppendReceipt,
   CheckLine,
   EventBatch,
@@ -47,6 +48,7 @@ export interface ClickhouseParts {
   readonly deadLetters: SharedDeadLetters;
   readonly sourceOffsets: SourceOffsets;
   readonly positions: FeedPositions;
+  readonly alertClaim: AlertClaim;
   readonly feed: Feed;
   readonly retention: Retention;
   readonly hold: RetentionHold;
@@ -66,12 +68,14 @@ export interface ClickhouseParts {
 /** An event store on ClickHouse, which any number of processes share. */
 export class ClickhouseStore implements EventStore {
   readonly positions: FeedPositions;
+  readonly alertClaim: AlertClaim;
   readonly #parts: ClickhouseParts;
   #closed: Promise<void> | undefined;
 
   constructor(parts: ClickhouseParts) {
     this.#parts = parts;
     this.positions = parts.positions;
+    this.alertClaim = parts.alertClaim;
   }
 
   /** Says for people what `close` waits for. */

@@ -52,6 +52,7 @@ export interface StoreParts extends ReadPath, WritePath, Pick<OpenEngine, 'alias
 /** The event store in this process: journals and segments are Parquet files, which DuckDB searches. */
 export class EmbeddedStore implements EventStore {
   readonly positions: FeedPositions;
+  readonly alertClaim = null;
   readonly #parts: StoreParts;
   #closed: Promise<void> | undefined;
 

@@ -59,7 +59,7 @@ export async function startApp(options: RunningAppOptions = {}): Promise<Running
   const edge = hasEdge ? { edge: await startEdge({ store, config, now, logger }) } : {};
   const reads = new ScheduledReads(store, new FairQueue());
   const receivers = config.alertReceivers === null ? [] : readReceivers(config.alertReceivers, env);
-  const alerts = startAlerts({ config, store, reads, kafka: null, receivers, now, logger });
+  const alerts = await startAlerts({ config, store, reads, kafka: null, receivers, now, logger });
   const app = await buildApp({ store, reads, config, now, logger, kafka: kafka ?? null, alerts, ...edge, ...limits });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });

@@ -24,7 +24,7 @@ async function following(text: string, isUpToDate = async () => true, readFails 
       return await store.readFeed(request);
     },
   };
-  const evaluator = new AlertEvaluator({ store, reads, keeper, now, logger: silentLogger, isUpToDate });
+  const evaluator = new AlertEvaluator({ store, reads, keeper, now, logger: silentLogger, isUpToDate, mayFollow: () => true });
   onTestFinished(() => evaluator.stop());
   const append = (zone: number, country = 'DE') =>
     store.append(

@@ -66,7 +66,7 @@ export async function startSite(env: Readonly<Record<string, string>> = {}, now:
   const kafka = waitingSource();
   const queue = new FairQueue();
   const reads = new ScheduledReads(store, queue);
-  const alerts = startAlerts({ config, store, reads, kafka: null, receivers: [], now: Date.now, logger });
+  const alerts = await startAlerts({ config, store, reads, kafka: null, receivers: [], now: Date.now, logger });
   // The rule is known from then on.
   await alerts.keeper?.begin();
   const app = await buildApp({ store, reads, config, now: Date.now, logger, kafka, edge, alerts, bodyDeadlineMs: BODY_DEADLINE_MS });
