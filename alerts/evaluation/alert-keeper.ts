@@ -17,10 +17,13 @@ type Method = EvaluationCall['method'];
  */
 export class AlertKeeper implements Outbox {
   readonly #thread: WorkerPool<EvaluationCall, EvaluationAnswer, EvaluationOptions>;
+  readonly #onDamage: (what: string) => void;
   readonly #onQueued = new Set<() => void>();
   #rules: readonly AlertRule[] = [];
 
-  constructor(options: EvaluationOptions) {
+  /** `onDamage`, which must not throw, is told of a file of the state that was damaged. */
+  constructor(options: EvaluationOptions, onDamage: (what: string) => void = () => undefined) {
+    this.#onDamage = onDamage;
     const module = new URL('./alert-thread.ts', import.meta.url);
     this.#thread = new WorkerPool({ module, data: options, heapMb: ALERT_HEAP_MB });
   }
@@ -95,7 +98,10 @@ export class AlertKeeper implements Outbox {
 
   async #run<M extends Method>(method: M, ...values: Parameters<RuleEvaluation[M]>): Promise<ReturnType<RuleEvaluation[M]>> {
     const answer = await this.#thread.run({ method, values });
-    if ('fault' in answer) throw new AlertStateError(answer.fault);
+    if ('fault' in answer) {
+      if (answer.isDamage) this.#onDamage(answer.fault);
+      throw new AlertStateError(answer.fault);
+    }
     return answer.value as ReturnType<RuleEvaluation[M]>;
   }
 }

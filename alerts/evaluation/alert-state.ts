@@ -63,7 +63,7 @@ const SCHEMA = `
 /** The tables with what a fold knows of a rule, which goes where the rule begins anew. */
 const FOLD_TABLES = ['windows', 'entries', '"values"', 'remembered'] as const;
 
-/** Why a cursor was refused, each with how often it was. */
+/** Why a cursor was refused. */
 export type CursorRefusal =
   /** The store has lost its last events, and knows which the reader has: it goes on there. */
   | 'ahead'
@@ -72,6 +72,16 @@ export type CursorRefusal =
   /** Events behind the cursor are past the retention. */
   | 'expired';
 
+/** Why rules could not go on from what was kept: a cursor was refused, or the file of the state was damaged and set aside. */
+export const REFUSALS = ['ahead', 'unknown', 'expired', 'damaged'] as const satisfies readonly (CursorRefusal | 'damaged')[];
+
+export type Refusal = (typeof REFUSALS)[number];
+
+/** How often there was each, and which was the last one. */
+export interface RefusalCounts extends Readonly<Partial<Record<Refusal, number>>> {
+  readonly last?: Refusal;
+}
+
 export interface EvaluationProgress {
   /** How far the rules that have joined have read; null: nothing was read yet. */
   readonly cursor: string | null;
@@ -79,7 +89,7 @@ export interface EvaluationProgress {
   readonly completeToMs: number;
   /** How many alerts were told. */
   readonly told: number;
-  readonly refusals: Readonly<Partial<Record<CursorRefusal, number>>>;
+  readonly refusals: RefusalCounts;
 }
 
 /** A rule in the state. */

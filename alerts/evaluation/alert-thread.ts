@@ -12,7 +12,10 @@ export interface EvaluationCall {
 }
 
 /** What the method returned, or what is wrong with the file of the state, as a text, because errors lose their class between threads. */
-export type EvaluationAnswer = { readonly value: unknown } | { readonly fault: string };
+export type EvaluationAnswer =
+  | { readonly value: unknown }
+  /** `isDamage`: rules begin anew, with the next call. */
+  | { readonly fault: string; readonly isDamage: boolean };
 
 /**
  * The work of the thread of `AlertKeeper`. After an error the state is opened again, because memory may be ahead of the file. A file that
@@ -20,17 +23,25 @@ export type EvaluationAnswer = { readonly value: unknown } | { readonly fault: s
  */
 export function startWork(options: EvaluationOptions): (call: EvaluationCall) => EvaluationAnswer {
   let evaluation: RuleEvaluation | undefined;
+  let damaged = 0;
   return ({ method, values }) => {
     try {
-      evaluation ??= new RuleEvaluation(options);
+      if (evaluation === undefined) {
+        evaluation = new RuleEvaluation(options);
+        if (damaged > 0) evaluation.countDamaged(damaged);
+      }
       return { value: (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]) };
     } catch (error) {
       evaluation?.[Symbol.dispose]();
       evaluation = undefined;
-      if (isDamage(error)) return { fault: `the state of alerts is damaged, ${(error as Error).message}; ${setAside(options.file)}` };
-      if (error instanceof AlertStateError) return { fault: error.message };
+      if (isDamage(error)) {
+        const fault = `the state of alerts is damaged, ${(error as Error).message}; ${setAside(options.file)}`;
+        damaged += 1;
+        return { fault, isDamage: true };
+      }
+      if (error instanceof AlertStateError) return { fault: error.message, isDamage: false };
       if (!isUnusable(error)) throw error;
-      return { fault: `the state of alerts, ${ALERT_STATE_FILE}, cannot be used: ${(error as Error).message}` };
+      return { fault: `the state of alerts, ${ALERT_STATE_FILE}, cannot be used: ${(error as Error).message}`, isDamage: false };
     }
   };
 }

@@ -134,7 +134,7 @@ export class RuleEvaluation implements Disposable {
     const readers = isOfJoined ? this.#readers : asked.readers;
     this.#state.transaction(() => {
       const { progress } = this.#state;
-      const refusals = { ...progress.refusals, [refusal]: (progress.refusals[refusal] ?? 0) + 1 };
+      const refusals = { ...progress.refusals, [refusal]: (progress.refusals[refusal] ?? 0) + 1, last: refusal };
       const joined = goesOn === null ? { cursor: null, completeToMs: 0 } : { cursor: goesOn };
       this.#state.setProgress({ ...progress, refusals, ...(isOfJoined && joined) });
       if (goesOn === null) this.#beginAnew(readers, isOfJoined ? null : progress.completeToMs);
@@ -142,6 +142,14 @@ export class RuleEvaluation implements Disposable {
     });
     if (goesOn === null) this.#restart();
     return this.next();
+  }
+
+  /** Counts that so many files of the state were damaged and set aside since the thread began. The same number counts once. */
+  countDamaged(files: number): void {
+    const { progress } = this.#state;
+    if (progress.refusals.damaged === files) return;
+    const refusals = { ...progress.refusals, damaged: files, last: 'damaged' } as const;
+    this.#state.transaction(() => this.#state.setProgress({ ...progress, refusals }));
   }
 
   waiting(queue: string, options: { readonly limit: number; readonly except: readonly string[] }): WaitingMessages | null {

@@ -1,4 +1,4 @@
-import type { Silence } from '../../alerts/evaluation/alert-state.ts';
+import { REFUSALS, type Refusal, type RefusalCounts, type Silence } from '../../alerts/evaluation/alert-state.ts';
 import type { AlertsOverview } from '../../alerts/evaluation/alerts-overview.ts';
 import type { ToldRule } from '../../alerts/evaluation/outbox.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
@@ -47,6 +47,12 @@ export function silenceJson({ group, ...silence }: Silence, rule: Pick<AlertRule
     to: toMs,
     reason,
   };
+}
+
+/** How often rules could not go on from what was kept, and why the last time; null: never. */
+export function refusalsJson(counts: RefusalCounts) {
+  const ofEach = Object.fromEntries(REFUSALS.map((refusal) => [refusal, counts[refusal] ?? 0])) as Record<Refusal, number>;
+  return { ...ofEach, last: counts.last ?? null };
 }
 
 /** What a caller sees of alerts: at most `limit` alerts and as many deliveries, the newest first. */
@@ -104,6 +110,7 @@ export function alertsJson(overview: AlertsOverview, caller: Zones, { limit, now
     silences: overview.silences.filter(isSeen).map((silence) => {
       return silenceJson(silence, rules.find(({ name }) => name === silence.rule)?.rule);
     }),
+    refusals: refusalsJson(overview.facts.refusals),
   };
 }
 

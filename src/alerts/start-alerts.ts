@@ -75,7 +75,11 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
   }
   const claim = store.alertClaim && (await AlertClaimWatch.begin({ claim: store.alertClaim, dataDir, logger }));
   const zone = alertZone === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: alertZone };
-  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone });
+  let damage: readonly string[] = [];
+  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone }, (what) => {
+    logger.error({}, what);
+    damage = [what];
+  });
   const evaluator = new AlertEvaluator({
     store,
     reads: reads.of(RULES_FLOW),
@@ -89,7 +93,7 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
   return {
     keeper,
     stateFile,
-    notes: () => [...faultNotes, ...(claim?.notes() ?? []), ...evaluator.notes(), ...delivery.notes()],
+    notes: () => [...faultNotes, ...(claim?.notes() ?? []), ...damage, ...evaluator.notes(), ...delivery.notes()],
     registerMetrics: (registry) => {
       const lagSeconds = () => evaluator.facts && Math.max(0, now() - evaluator.facts.completeToMs) / 1000;
       levelRead(registry, 'shieldlog_alerts_lag_seconds', 'For how long events have been there that alerts have not counted', lagSeconds);

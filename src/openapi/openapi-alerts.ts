@@ -1,3 +1,4 @@
+import { REFUSALS } from '../../alerts/evaluation/alert-state.ts';
 import { RULE_SEVERITIES } from '../../alerts/rule.ts';
 import { exactly, listOf, mapOf } from '../../edge/operations/json-schema.ts';
 import { DAY_MS } from '../../query/durations.ts';
@@ -104,6 +105,7 @@ const ALERTS_EXAMPLE = {
     },
   ],
   silences: [SILENCE_EXAMPLE],
+  refusals: { ahead: 0, unknown: 0, expired: 1, damaged: 0, last: 'expired' },
 };
 
 const CHANGE_PROBLEMS = [
@@ -236,6 +238,16 @@ export const ALERTS_GROUP = {
         }),
       ),
       silences: listOf(ref('Silence')),
+      refusals: {
+        ...exactly({
+          ahead: countOf('The store had lost events that alerts had read; they went on with what came since'),
+          unknown: countOf('The store was another one, or an older copy; rules began as new ones'),
+          expired: countOf('Events expired that alerts had not read; they went on with what was left'),
+          damaged: countOf('The state of alerts was damaged and set aside; rules began as new ones'),
+          last: { enum: [...REFUSALS, null], description: 'The last of these; null: there was none' },
+        }),
+        description: 'How often rules could not go on from what was kept',
+      },
     }),
     Silence: exactly(SILENCE),
     SilenceRequest: exactly(

@@ -6,6 +6,7 @@ import {
   MAX_LISTED_ALERTS,
   readSilence,
   readSilenceId,
+  refusalsJson,
   seesRule,
   silenceJson,
 } from '../alerts/alerts-json.ts';
@@ -26,7 +27,7 @@ export interface AlertRoutesOptions {
 /** So many of the last alerts and deliveries are looked through for those of a key of some zones. */
 const LOOKED_THROUGH = 10_000;
 
-const NOTHING = { rules: [], alerts: [], deliveries: [], silences: [] };
+const NOTHING = { rules: [], alerts: [], deliveries: [], silences: [], refusals: refusalsJson({}) };
 
 async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
   readQuery(query, {});

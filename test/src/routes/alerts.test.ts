@@ -1,5 +1,6 @@
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
@@ -38,6 +39,8 @@ async function appWith(
   onTestFinished(() => app.stop());
   return { app, listener };
 }
+
+const NO_REFUSALS = { ahead: 0, unknown: 0, expired: 0, damaged: 0, last: null };
 
 const keyed = (accesskey: string) => ({ headers: { accesskey } });
 const alertsOf = async (app: RunningApp, key?: string, query = '') =>
@@ -197,7 +200,7 @@ test('a rule that names ALERT_ZONE, or a receiver that there is not, is refused 
 test('without rules there are none, and nothing can be silenced', async () => {
   const app = await startApp();
   onTestFinished(() => app.stop());
-  expect(await alertsOf(app)).toEqual({ rules: [], alerts: [], deliveries: [], silences: [] });
+  expect(await alertsOf(app)).toEqual({ rules: [], alerts: [], deliveries: [], silences: [], refusals: NO_REFUSALS });
   expect((await post(app, '/alerts/silences', { rule: 'seven', to: Date.now() + HOUR, reason: 'test' })).status).toBe(400);
   expect((await post(app, '/alerts/silences/remove', { id: 1 })).body).toEqual({ removed: false });
 });
@@ -218,6 +221,26 @@ test('while `alerts.sqlite` cannot be opened, alerts and silences are unavailabl
   // It goes on by itself.
   rmdirSync(join(dataDir, 'alerts.sqlite'));
   await expect.poll(async () => (await ask(app, '/alerts')).status).toBe(200);
+});
+
+test('that rules could not go on from what was kept is listed with its reason, and /readyz and the log say it', async () => {
+  const dataDir = temporaryFolder();
+  const file = join(dataDir, 'alerts.sqlite');
+  writeFileSync(file, 'no database '.repeat(1_000));
+  const { app } = await appWith({ seven: RULES.seven }, { status: 200 }, {}, dataDir);
+  // Whoever asks first finds the damage.
+  await expect.poll(async () => (await alertsOf(app)).refusals).toEqual({ ...NO_REFUSALS, damaged: 1, last: 'damaged' });
+  await expect.poll(async () => (await alertsOf(app)).rules).toMatchObject([{ rule: 'seven', readsBack: false }]);
+  const note = /^alerts: the state of alerts is damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/;
+  await expect.poll(async () => (await ask(app, '/readyz')).body).toEqual({ status: 'ready', reasons: [expect.stringMatching(note)] });
+  expect(app.log.filter(({ msg }) => note.test(`alerts: ${msg}`))).toHaveLength(1);
+  await app.stop();
+  {
+    using database = new DatabaseSync(file);
+    database.prepare('UPDATE progress SET cursor = ?').run('AQAAAAAAAAAAAAAAAAAAAAAAAAAA');
+  }
+  const { app: next } = await appWith({ seven: RULES.seven }, { status: 200 }, {}, dataDir);
+  await expect.poll(async () => (await alertsOf(next)).refusals).toEqual({ ...NO_REFUSALS, damaged: 1, unknown: 1, last: 'unknown' });
 });
 
 test('a wrong silence is refused with all that is wrong', async () => {
