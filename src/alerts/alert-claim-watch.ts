@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AlertClaim, type AlertFollower, CLAIM_EXPIRES_MS, type HeldClaim, type StoreLogger } from '../../store/event-store.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { ConfigError } from '../config/config.ts';
 
 /** The file in DATA_DIR of the id by which the program has its claim again after a crash. No backup has it, so that no two folders have. */
@@ -45,7 +46,8 @@ export class AlertClaimWatch {
   }
 
   /**
-   * Resolves once the program has the claim, or its store cannot be asked for it. Throws ConfigError where another program has it.
+   * Resolves once the program has the claim, or its store cannot be asked for it. Throws ConfigError where another program has it, and
+   * `StoreError` (`folder_unusable`).
    */
   static async begin(options: AlertClaimOptions): Promise<AlertClaimWatch> {
     const watch = new AlertClaimWatch(options);
@@ -116,12 +118,18 @@ function followed({ sinceMs }: HeldClaim): string {
   return `another program has followed the rules of alerts of this store since ${new Date(sinceMs).toISOString()}`;
 }
 
-/** The id of the program with this folder, which is made at its first start. */
+/** The id of the program with this folder, which is made at its first start. Throws `StoreError` (`folder_unusable`). */
 function idIn(dataDir: string): string {
   const file = join(dataDir, CLAIM_FILE);
-  const found = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (ID.test(found)) return found;
-  const id = randomUUID();
-  writeFileSync(file, id, { mode: 0o600 });
-  return id;
+  try {
+    const found = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    if (ID.test(found)) return found;
+    const id = randomUUID();
+    writeFileSync(file, id, { mode: 0o600 });
+    return id;
+  } catch (error) {
+    throw new StoreError('folder_unusable', `DATA_DIR: ${JSON.stringify(file)} cannot be used: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }

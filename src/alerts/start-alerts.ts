@@ -58,7 +58,7 @@ export interface Alerts {
 /**
  * Reads the rules of the folder of ALERTS, follows them, and tells receivers of their alerts. A file that is wrong is told, and the rule
  * that was read from it before goes on. Programs on one ClickHouse would each tell the same alerts, so that there ALERTS has to be set, and
- * only one of them follows rules. Throws ConfigError where another one does.
+ * only one of them follows rules. Throws ConfigError where another one does, and `StoreError` (`folder_unusable`).
  */
 export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
   const { config, store, reads, now, logger } = options;

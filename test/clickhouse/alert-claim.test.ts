@@ -102,6 +102,17 @@ test('a program that loses its claim follows no rules and says so, until the oth
   expect([log.at(-1), watch.notes()]).toEqual(['this program follows the rules of alerts again', []]);
 });
 
+test('a file of the id that cannot be read ends the start with its path', async () => {
+  const { name: database } = await testDatabase();
+  const dataDir = temporaryFolder();
+  const file = join(dataDir, 'alert-claim-id');
+  mkdirSync(file);
+  await expect(programOn([clickhouseUrl()], { database, env: { ALERTS: rules(), DATA_DIR: dataDir } })).rejects.toMatchObject({
+    code: 'folder_unusable',
+    message: expect.stringContaining(`DATA_DIR: "${file}" cannot be used: EISDIR`),
+  });
+});
+
 /** A folder of ALERTS with a rule that each event of zone 7 is an alert of. */
 function rules(): string {
   const folder = join(temporaryFolder(), 'rules');
