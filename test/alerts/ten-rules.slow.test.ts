@@ -13,7 +13,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 import { matchSubject } from '../../query/match/match-event.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8');
-const RULES = [...DOCUMENT.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => readRule(text));
+const BLOCKS = [...DOCUMENT.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+// The other blocks are files of receivers.
+const RULES = BLOCKS.filter((text) => text.startsWith('name: ')).map((text) => readRule(text));
 
 const BEGIN = Date.UTC(2026, 4, 12, 12);
 const RETENTION_MS = 3 * DAY_MS;
