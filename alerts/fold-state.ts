@@ -13,13 +13,26 @@ export interface FoldFacts {
   readonly bounded: number;
   /** How many alerts were opened. */
   readonly opened: number;
+  /** How many events of its zones were read, for this rule or others. Those since the last change go with the process. */
+  readonly read: number;
+  /** How many of them the rule is about. */
+  readonly counted: number;
   /** Before this time of the intake nothing that is new, and no window of `more_than_before`, is a hit: too little is known for it. */
   readonly hitsFromMs: number;
   /** The windows that begin from here on have all their events; those before may have been given up. Of `more_than_before`. */
   readonly historyFromMs: number;
 }
 
-export const NO_FACTS: FoldFacts = { timeMs: 0, tooLate: 0, bounded: 0, opened: 0, hitsFromMs: 0, historyFromMs: 0 };
+export const NO_FACTS: FoldFacts = {
+  timeMs: 0,
+  tooLate: 0,
+  bounded: 0,
+  opened: 0,
+  read: 0,
+  counted: 0,
+  hitsFromMs: 0,
+  historyFromMs: 0,
+};
 
 /** A window that is kept. */
 export interface KeptWindow {

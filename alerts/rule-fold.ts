@@ -49,7 +49,7 @@ export class RuleFold {
     this.#rule = rule;
     this.#retentionMs = retentionMs;
     const { facts, ...kept } = state ?? { facts: begunFacts(rule, begunAtMs, retentionMs), ...NOTHING, alerts };
-    this.#facts = { ...facts };
+    this.#facts = { ...NO_FACTS, ...facts };
     const dues = this.#dues;
     this.#book = new AlertBook({ rule, facts: this.#facts, dues, alerts: kept.alerts, maxAlerts });
     const parts: FoldParts = { rule, retentionMs, facts: this.#facts, dues, book: this.#book, budget };
@@ -89,11 +89,17 @@ export class RuleFold {
   /** Counts an event that the rule is about, after all that was due when it came in. */
   count(event: CountedEvent, subject: MatchSubject = matchSubject(event.fields)): readonly FoldNews[] {
     this.#isTouched = true;
+    this.#facts.counted += 1;
     this.advanceTo(event.ingestedAtMs);
     const group = groupKey(this.#rule.by.map((dimension) => keptValue(fieldValue(event, dimension) ?? '')));
     if (this.#rule.kind.kind === 'new_value') this.#memory.count(event, group);
     else this.#windows.count(event, group, subject);
     return this.#book.takeNews();
+  }
+
+  /** Notes how many events of the rule's zones were read. That alone is no change. */
+  addRead(events: number): void {
+    this.#facts.read += events;
   }
 
   /** Works off what is due by the time up to which all events were counted. */

@@ -14,6 +14,9 @@ export interface RuleOverview extends Pick<StoredRule, 'name' | 'version' | 'fil
   readonly rule: AlertRule;
   /** The time of the intake up to which it has counted, Unix ms UTC. */
   readonly timeMs: number;
+  /** How many events of its zones were read, for this rule or others, and how many of them it is about. */
+  readonly read: number;
+  readonly counted: number;
   readonly tooLate: number;
   readonly bounded: number;
   /** Its alerts that are not resolved. */

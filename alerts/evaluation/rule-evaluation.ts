@@ -180,8 +180,9 @@ export class RuleEvaluation implements Disposable {
   /** All rules and silences, and the last alerts and messages, at most `limit` of each. */
   overview({ limit }: { readonly limit: number }): AlertsOverview {
     const rules = this.#readers.map(({ stored: { id, name, version, file, hasJoined, unreadable }, rule, fold }) => {
-      const { timeMs, tooLate, bounded } = fold.facts;
-      return { name, version, file, hasJoined, unreadable, rule, timeMs, tooLate, bounded, open: this.#state.countOpen(id) };
+      const { timeMs, read, counted, tooLate, bounded } = fold.facts;
+      const facts = { timeMs, read, counted, tooLate, bounded, open: this.#state.countOpen(id) };
+      return { name, version, file, hasJoined, unreadable, rule, ...facts };
     });
     const { outbox, silences } = this.#state;
     const [alerts, deliveries] = [this.#state.latestTold(limit), outbox.latest(limit)];
@@ -297,7 +298,8 @@ export class RuleEvaluation implements Disposable {
     const completeToMs = isOfJoined ? Math.max(progress.completeToMs, page.completeToMs) : progress.completeToMs;
     // Up to their cursor what the rules that have joined know of the time holds for others, too.
     const timeMs = isOfJoined || page.hasReachedUntil ? completeToMs : page.completeToMs;
-    const news = countPage(page, readers, set);
+    const { news, ofZones } = countPage(page, readers, set, this.#options.exceptZone);
+    for (const { rule, fold } of readers) fold.addRead(readFor(rule, ofZones));
     let [told, hasNews] = [0, false];
     for (const reader of this.#readers) {
       const { fold } = reader;
@@ -371,15 +373,29 @@ export class RuleEvaluation implements Disposable {
   }
 }
 
-/** Counts the events of a page for the rules that they match, and returns what comes of it. */
-function countPage(page: PageOfEvents, readers: readonly Reader[], set: RuleSet): ReadonlyMap<Reader, FoldNews[]> {
+/** How many events of a page there are in each zone, and in `all` that the word means. */
+type ZoneCounts = ReadonlyMap<number | 'all', number>;
+
+/** How many events of a page are of the zones of a rule, which is tried, or looked up, for each. */
+function readFor({ zones, kind }: AlertRule, ofZones: ZoneCounts): number {
+  if (kind.kind === 'silence') return 0;
+  if (zones === 'all') return ofZones.get(zones) ?? 0;
+  return zones.reduce((sum, zone) => sum + (ofZones.get(zone) ?? 0), 0);
+}
+
+/** Counts the events of a page for the rules that they match, and returns what comes of it, and how many events each zone has. */
+function countPage(page: PageOfEvents, readers: readonly Reader[], set: RuleSet, exceptZone: number | undefined) {
+  const ofZones = new Map<number | 'all', number>();
+  const add = (zone: number | 'all') => ofZones.set(zone, (ofZones.get(zone) ?? 0) + 1);
   const news = new Map<Reader, FoldNews[]>(readers.map((reader) => [reader, []]));
   for (const event of eventsIn(page)) {
+    add(event.zoneId);
+    if (event.zoneId !== exceptZone) add('all');
     const subject = matchSubject(event.fields);
     for (const index of set.matching(event.zoneId, subject)) {
       const reader = readers[index] as Reader;
       news.get(reader)?.push(...reader.fold.count(event, subject));
     }
   }
-  return news;
+  return { news, ofZones };
 }

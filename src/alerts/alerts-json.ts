@@ -60,7 +60,7 @@ export function alertsJson(overview: AlertsOverview, caller: Zones, { limit, now
   const isSeen = (rule: Pick<AlertRule, 'zones'>): boolean => seesRule(caller, rule);
   const rules = overview.rules.filter(({ rule }) => isSeen(rule));
   return {
-    rules: rules.map(({ rule, version, hasJoined, timeMs, tooLate, bounded, unreadable, open }) => ({
+    rules: rules.map(({ rule, version, hasJoined, timeMs, read, counted, tooLate, bounded, unreadable, open }) => ({
       rule: rule.name,
       version,
       zones: rule.zones,
@@ -69,6 +69,8 @@ export function alertsJson(overview: AlertsOverview, caller: Zones, { limit, now
       receivers: rule.receivers,
       readsBack: !hasJoined,
       lagMs: Math.max(0, nowMs - timeMs),
+      read,
+      counted,
       tooLate,
       bounded,
       unreadable,

@@ -240,6 +240,37 @@ describe('a cursor', () => {
 });
 
 describe('events', () => {
+  test('of its zones that were read, and that it is about, are counted by each rule, over a restart, too', async () => {
+    const { append, run } = await evaluatedStore();
+    const texts = [
+      ruleText({ name: 'every-event', at_least: 100 }),
+      ruleText({ name: 'of-seven', zones: '[7, 9]', search: 'url:~login', at_least: 100 }),
+      ruleText({ name: 'of-eight', zones: 8, search: 'country:NL', at_least: 100 }),
+      ruleText({ name: 'silent', kind: 'silence', for: '5m', at_least: undefined, window: undefined, by: undefined }),
+    ];
+    const countsOf = (keeper: KeeperHere) => overviewOf(keeper).rules.map(({ name, ...counts }) => [name, counts.read, counts.counted]);
+    await append(3, 0, { url: '/login' });
+    await append(2);
+    await append(4, 0, { shieldZoneId: 8, country: 'NL' });
+    await append(5, 0, { shieldZoneId: 99 });
+    const once = [
+      ['every-event', 9, 9],
+      ['of-seven', 5, 3],
+      ['of-eight', 4, 4],
+      ['silent', 0, 0],
+    ];
+    expect(countsOf(await run(texts, { exceptZone: 99 }))).toEqual(once);
+    await append(1, 0, { url: '/login' });
+    await append(1, 0, { shieldZoneId: 8, country: 'NL' });
+    const twice = [
+      ['every-event', 11, 11],
+      ['of-seven', 6, 4],
+      ['of-eight', 5, 5],
+      ['silent', 0, 0],
+    ];
+    expect(countsOf(await run(texts, { exceptZone: 99 }))).toEqual(twice);
+  });
+
   test('that cannot be read are counted by the rule, which goes on with what is left', async () => {
     const { append, run, store, file } = await evaluatedStore();
     await run([ruleText()]);
