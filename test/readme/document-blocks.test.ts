@@ -50,7 +50,7 @@ function here(commands: string): string {
   return commands
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
     .replaceAll('127.0.0.1:9092', inject('kafkaBrokers'))
-    .replaceAll(/shieldlog -- (ingest|feed|search|groups|tail|export)\b/g, `$& --url http://127.0.0.1:${port}`);
+    .replaceAll(/shieldlog -- (ingest|feed|search|groups|tail|export|alerts test)\b/g, `$& --url http://127.0.0.1:${port}`);
 }
 
 /** Replaces the addresses and folders of this run with those that the documents show. */
