@@ -21,7 +21,7 @@ export interface AskedQuestion {
 /** What the page of a person does and asks for, seen from the outside. */
 export interface WatchedPage {
   readonly page: Page;
-  /** The requests to the program's interface so far, without those for the page's own files. */
+  /** The requests to the program's interface so far, without those for the page's own files, and for alerts, which it asks by itself. */
   readonly requests: readonly Request[];
   /** The bodies of the questions so far, without the requests for what follows one, such as further pages or an event. */
   questions(): readonly AskedQuestion[];
@@ -97,6 +97,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
   const page = await context.newPage();
   const faults: string[] = [];
   const requests: Request[] = [];
+  const forAlerts: Request[] = [];
   page.on('pageerror', (error) => faults.push(`a script threw ${error.stack ?? error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
@@ -106,7 +107,9 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
     const asked = new URL(request.url());
     if (asked.protocol === 'data:' || asked.protocol === 'blob:') return;
     if (asked.origin !== origin) faults.push(`${request.url()} was asked for`);
-    else if (['fetch', 'xhr', 'eventsource', 'ping'].includes(request.resourceType())) requests.push(request);
+    else if (['fetch', 'xhr', 'eventsource', 'ping'].includes(request.resourceType())) {
+      (asked.pathname.endsWith('/alerts') ? forAlerts : requests).push(request);
+    }
   });
   await page.addInitScript(CLOCK + WATCH);
   if (initScript !== undefined) await page.addInitScript(initScript);
@@ -127,7 +130,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
     actions: async () => Number(await page.evaluate('actionsOfPerson')),
     close: async () => {
       await context.close();
-      return [...faults, ...undescribedRequests(requests, pathBefore)];
+      return [...faults, ...undescribedRequests([...requests, ...forAlerts], pathBefore)];
     },
   };
 }
