@@ -2,8 +2,8 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_B
 import { JsonSkipper } from '../event/json-skipper.ts';
 import { decodedBase64, type EnvelopeFault, foundAt, type TakenApart, unescaped } from './envelope.ts';
 import { behindBrackets } from './json-brackets.ts';
-import { BrokenOtlp, isWholeRecord, MOST_VALUE_LEVELS, textKind } from './otlp-record.ts';
-import { RecordWriter } from './record-writer.ts';
+import { BrokenOtlp, isWholeRecord, MOST_VALUE_LEVELS, takeOtlp, textKind } from './otlp-record.ts';
+import type { RecordWriter } from './record-writer.ts';
 
 /** What integers of 64 bits come as, and other numbers may: texts of JSON's numbers. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -29,18 +29,7 @@ type TakeValue = (at: number) => number;
  * texts and numbers as they stand there. Of members of one name the last counts, but all of those that have log records.
  */
 export function takeOtlpJson(body: Buffer): TakenApart | EnvelopeFault {
-  const records = new RecordWriter(body.length);
-  try {
-    new OtlpJson(body, records).request();
-  } catch (error) {
-    if (!(error instanceof BrokenOtlp)) throw error;
-    return {
-      kind: 'fault',
-      index: records.count,
-      reason: `log record ${records.count}: the body is no JSON of OTLP's logs: ${error.message}`,
-    };
-  }
-  return records.taken();
+  return takeOtlp(body, 'JSON', (records) => new OtlpJson(body, records).request());
 }
 
 class OtlpJson {

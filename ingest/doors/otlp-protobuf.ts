@@ -1,7 +1,7 @@
 import { PbfReader } from 'pbf';
 import type { EnvelopeFault, TakenApart } from './envelope.ts';
-import { BrokenOtlp, isWholeRecord, MOST_VALUE_LEVELS, textKind } from './otlp-record.ts';
-import { RecordWriter } from './record-writer.ts';
+import { BrokenOtlp, isWholeRecord, MOST_VALUE_LEVELS, takeOtlp, textKind } from './otlp-record.ts';
+import type { RecordWriter } from './record-writer.ts';
 
 /** Numbers of fields, as opentelemetry/proto/logs/v1/logs.proto and common/v1/common.proto have them. */
 const REQUEST = { resourceLogs: 1 } as const;
@@ -31,18 +31,7 @@ const NOTHING: AnyValue = { field: 0, start: 0, end: 0 };
  * passed over.
  */
 export function takeOtlpProtobuf(body: Buffer): TakenApart | EnvelopeFault {
-  const records = new RecordWriter(body.length);
-  try {
-    new OtlpProtobuf(body.subarray(0, -1), records).request();
-  } catch (error) {
-    if (!(error instanceof BrokenOtlp)) throw error;
-    return {
-      kind: 'fault',
-      index: records.count,
-      reason: `log record ${records.count}: the body is no protobuf of OTLP's logs: ${error.message}`,
-    };
-  }
-  return records.taken();
+  return takeOtlp(body, 'protobuf', (records) => new OtlpProtobuf(body.subarray(0, -1), records).request());
 }
 
 class OtlpProtobuf {

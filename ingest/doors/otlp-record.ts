@@ -1,8 +1,23 @@
 import { isBlank, OPEN_BRACE } from '../../query/json-bytes.ts';
+import type { EnvelopeFault, TakenApart } from './envelope.ts';
+import { RecordWriter } from './record-writer.ts';
 
 /** Thrown for a request of OTLP that is broken, with the place and what is there. */
 export class BrokenOtlp extends Error {
   override readonly name = 'BrokenOtlp';
+}
+
+/** Takes a request of OTLP in a format apart, by `write`, which may throw BrokenOtlp. */
+export function takeOtlp(body: Buffer, format: string, write: (records: RecordWriter) => void): TakenApart | EnvelopeFault {
+  const records = new RecordWriter(body.length);
+  try {
+    write(records);
+  } catch (error) {
+    if (!(error instanceof BrokenOtlp)) throw error;
+    const { count: index } = records;
+    return { kind: 'fault', index, reason: `log record ${index}: the body is no ${format} of OTLP's logs: ${error.message}` };
+  }
+  return records.taken();
 }
 
 /** So many levels of values inside one another are written as JSON. What is deeper is kept as a text. */
