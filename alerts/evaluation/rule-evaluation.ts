@@ -196,7 +196,12 @@ export class RuleEvaluation implements Disposable {
 
   #reconcile(): void {
     const { rules, wrongFiles, retentionMs } = this.#options;
-    const given = new Map(rules.map((one) => [readRule(one.text).name, one]));
+    const given = new Map(
+      rules.map((one) => {
+        const rule = readRule(one.text);
+        return [rule.name, { ...one, version: versionOf(rule) }];
+      }),
+    );
     const { progress, rules: stored } = this.#state;
     // What was stored while there was no rule is of no interest.
     if (stored.length === 0) this.#state.setProgress({ ...progress, cursor: null, completeToMs: 0 });
@@ -206,14 +211,14 @@ export class RuleEvaluation implements Disposable {
         if (wrongFiles !== 'all' && !wrongFiles.includes(rule.file)) this.#end(rule, 'rule_gone', progress);
         continue;
       }
-      if (versionOf(readRule(now.text)) !== rule.version) {
+      if (now.version !== rule.version) {
         this.#end(rule, 'rule_changed', progress);
         continue;
       }
       given.delete(rule.name);
       this.#state.setRule({ ...rule, ...now });
     }
-    for (const [name, one] of given) this.#state.addRule({ ...one, name, version: versionOf(readRule(one.text)) });
+    for (const [name, one] of given) this.#state.addRule({ ...one, name });
     this.#state.removeEndedAlerts(progress.completeToMs - retentionMs);
   }
 
