@@ -89,14 +89,15 @@ export class Feed {
       lookedAt += piece.lookedAt;
     }
     const more = reached < upTo && (await this.#firstSlot({ ...wanted, after: reached, upTo }, signal)) !== undefined;
-    const completeToMs = ingestTimeOf((more ? reached : upTo) + 1n);
+    // What is left up to there has nothing wanted, though the last piece may have ended before it.
+    const end = more || reached > upTo ? reached : upTo;
     return {
       lines,
       more,
       lookedAt: Math.max(lookedAt, lines.length),
-      completeToMs,
+      completeToMs: ingestTimeOf((more ? reached : upTo) + 1n),
       unreadable: 0,
-      end: positions.advance(after, { sequence: reached }),
+      end: positions.advance(after, { sequence: end }),
     };
   }
 
