@@ -5,7 +5,8 @@ import type { LogMemory } from './blob/memtable-logs.ts';
 import type { DeadLetters } from './catalog/dead-letter-thread.ts';
 import { FailedMerges } from './compaction/failed-merges.ts';
 import { type MergeWriter, runMerge, type WriteMerge } from './compaction/merge.ts';
-import { chooseMerge, type Merge } from './compaction/merge-choice.ts';
+import { chooseMerge, LARGEST_MERGE_ROWS, type Merge } from './compaction/merge-choice.ts';
+import { isOutOfMemory } from './duckdb/statement-runner.ts';
 import type { Flusher } from './flush/flusher.ts';
 import type { JournalFolder } from './journal/journal-folder.ts';
 import type { AppendPipeline } from './memtable/append-pipeline.ts';
@@ -79,7 +80,7 @@ export class BackgroundJobs {
     await this.#compaction.run(() =>
       this.#compact(
         (task) => merges.writeAtOnce(task),
-        () => chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, Number.MAX_VALUE), now()),
+        (mostRows) => chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, Number.MAX_VALUE), now(), mostRows),
       ),
     );
     // A reader of footers holds segments, merged ones included, until it ends.
@@ -124,7 +125,7 @@ export class BackgroundJobs {
       this.#compaction.run(() =>
         this.#compact(
           (task) => merges.writeInBackground(task),
-          () => this.#nextMerge(),
+          (mostRows) => this.#nextMerge(mostRows),
         ),
       ),
     );
@@ -168,29 +169,43 @@ export class BackgroundJobs {
   }
 
   /** The next merge in the background. None while events come in: merging competes with that for the same cores, and can wait. */
-  #nextMerge(): Merge | undefined {
+  #nextMerge(mostRows: number): Merge | undefined {
     const { flusher, pipeline, compaction, now } = this.#options;
     const isTime = flusher.isIdle && pipeline.pendingBytes === 0;
-    return isTime ? chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, now()), now()) : undefined;
+    return isTime ? chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, now()), now(), mostRows) : undefined;
   }
 
-  async #compact(write: WriteMerge, next: () => Merge | undefined): Promise<void> {
-    const { compaction, now } = this.#options;
-    for (let merge = next(); !this.#stopped && merge !== undefined; merge = next()) {
+  /** Carries merges out as long as there is one. After one that there is too little memory for, smaller ones are tried first. */
+  async #compact(write: WriteMerge, next: (mostRows: number) => Merge | undefined): Promise<void> {
+    let tooLarge: { readonly merge: Merge; readonly error: unknown } | undefined;
+    for (let mostRows = LARGEST_MERGE_ROWS; !this.#stopped; ) {
+      const merge = next(mostRows);
+      if (merge === undefined) {
+        if (tooLarge === undefined) return;
+        throw this.#mergeFailed(tooLarge.merge, tooLarge.error);
+      }
       try {
-        await runMerge(merge, write, compaction);
+        await runMerge(merge, write, this.#options.compaction);
+        tooLarge = undefined;
       } catch (error) {
+        // After `stop` the merge was given up.
+        if (this.#stopped) return;
         if (isOfLargeVectors(error)) {
           this.#failedMerges.leaveAlone(merge.segments);
-          continue;
-        }
-        // After `stop` the merge was given up.
-        if (!this.#stopped) {
-          const files = merge.segments.map(({ file }) => file).join(', ');
-          const waitMs = this.#failedMerges.add(merge.segments, now());
-          throw new Error(`the segments ${files} could not be merged, and are left alone for ${waitMs / 1_000} s`, { cause: error });
+        } else if (isOutOfMemory(error)) {
+          tooLarge = { merge, error };
+          mostRows = Math.floor(merge.segments.reduce((sum, { rows }) => sum + rows, 0) / 2);
+        } else {
+          throw this.#mergeFailed(merge, error);
         }
       }
     }
+  }
+
+  /** Has the segments left alone for a while; returns the error that says so. */
+  #mergeFailed({ segments }: Merge, cause: unknown): Error {
+    const files = segments.map(({ file }) => file).join(', ');
+    const waitMs = this.#failedMerges.add(segments, this.#options.now());
+    return new Error(`the segments ${files} could not be merged, and are left alone for ${waitMs / 1_000} s`, { cause });
   }
 }

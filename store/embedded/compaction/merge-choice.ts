@@ -26,7 +26,7 @@ const MANY_LAYERS = 3;
 const LARGEST_ZONE_ROWS = 2_000_000;
 
 /** The most events of a merge. One core merges them in half a minute. */
-const LARGEST_MERGE_ROWS = 8_000_000;
+export const LARGEST_MERGE_ROWS = 8_000_000;
 
 /**
  * This many runs of about one size are merged while their hour receives events. Up to that number fresh segments are searched as quickly as
@@ -47,18 +47,18 @@ export interface Merge {
 
 /**
  * Chooses the next merge that is worth its work, or none: old time partitions first, then busy hours in many pieces. A merge may have any
- * number of segments, but no more than {@link LARGEST_MERGE_ROWS} events. Segments with long texts stay as they are, because DuckDB, which
- * writes merges, ends no row group early.
+ * number of segments, but no more than `mostRows` events. Segments with long texts stay as they are, because DuckDB, which writes merges,
+ * ends no row group early.
  */
-export function chooseMerge(all: readonly Segment[], nowMs: number): Merge | undefined {
+export function chooseMerge(all: readonly Segment[], nowMs: number, mostRows = LARGEST_MERGE_ROWS): Merge | undefined {
   const segments = all.filter((segment) => !hasShortRowGroups(segment));
-  return chooseOldPartition(segments, nowMs) ?? chooseSmallOnes(segments) ?? chooseRuns(segments, nowMs);
+  return chooseOldPartition(segments, nowMs, mostRows) ?? chooseSmallOnes(segments, mostRows) ?? chooseRuns(segments, nowMs, mostRows);
 }
 
-function chooseOldPartition(segments: readonly Segment[], nowMs: number): Merge | undefined {
+function chooseOldPartition(segments: readonly Segment[], nowMs: number, mostRows: number): Merge | undefined {
   for (const partitionMs of OLD_PARTITIONS_MS) {
     for (const [partition, all] of byPartition(segments, partitionMs)) {
-      const chosen = isOldPartition(partition, partitionMs, nowMs) && totalRows(all) <= LARGEST_MERGE_ROWS ? worthMerging(all) : [];
+      const chosen = isOldPartition(partition, partitionMs, nowMs) && totalRows(all) <= mostRows ? worthMerging(all) : [];
       if (chosen.length > 1 && largestZone(chosen) <= LARGEST_ZONE_ROWS) {
         return { partition, partitionMs, segments: chosen };
       }
@@ -84,11 +84,11 @@ function halvesBySize(segments: readonly Segment[]): boolean {
   return segments.length >= 2 * Math.ceil(totalRows(segments) / MAX_SEGMENT_ROWS);
 }
 
-function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
+function chooseSmallOnes(segments: readonly Segment[], mostRows: number): Merge | undefined {
   const small = segments.filter(({ rows }) => rows < SMALL_SEGMENT_ROWS);
   for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {
     for (const [partition, inPartition] of byPartition(small, partitionMs)) {
-      const chosen = upToFull(inPartition);
+      const chosen = upToFull(inPartition, Math.min(MAX_SEGMENT_ROWS, mostRows));
       if (chosen.length >= MANY_SMALL_SEGMENTS) {
         return { partition, partitionMs, segments: chosen };
       }
@@ -101,10 +101,10 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
  * Chooses segments of an hour or half a day with more events than one merge may have: consecutive runs of about one size, so that large
  * segments are not rewritten for small ones. Half days have the flushes with late events, which span several hours.
  */
-function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
+function chooseRuns(segments: readonly Segment[], nowMs: number, mostRows: number): Merge | undefined {
   for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {
     for (const [partition, inPartition] of byPartition(segments, partitionMs)) {
-      const chosen = firstEvenRuns(sequenceRuns(inPartition), isOldPartition(partition, partitionMs, nowMs));
+      const chosen = firstEvenRuns(sequenceRuns(inPartition), isOldPartition(partition, partitionMs, nowMs), mostRows);
       if (chosen !== undefined) {
         return { partition, partitionMs, segments: chosen };
       }
@@ -113,9 +113,9 @@ function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefi
   return undefined;
 }
 
-function firstEvenRuns(runs: readonly SequenceRun[], isIdle: boolean): readonly Segment[] | undefined {
+function firstEvenRuns(runs: readonly SequenceRun[], isIdle: boolean, mostRows: number): readonly Segment[] | undefined {
   for (const first of runs.keys()) {
-    const fit = fitting(runs.slice(first, first + MANY_RUNS));
+    const fit = fitting(runs.slice(first, first + MANY_RUNS), mostRows);
     const mayGrow = !isIdle && first + fit.length === runs.length;
     const chosen = fit.flatMap(({ segments }) => segments);
     if (fit.length >= (mayGrow ? MANY_RUNS : FEW_RUNS) && areEven(fit) && isWorth(chosen)) {
@@ -126,12 +126,12 @@ function firstEvenRuns(runs: readonly SequenceRun[], isIdle: boolean): readonly 
 }
 
 /** The first runs, as many as one merge may have. */
-function fitting(runs: readonly SequenceRun[]): SequenceRun[] {
+function fitting(runs: readonly SequenceRun[], mostRows: number): SequenceRun[] {
   let [rows, zoneRows] = [0, 0];
   const tooMany = runs.findIndex((run) => {
     rows += run.rows;
     zoneRows += run.zoneRows;
-    return rows > LARGEST_MERGE_ROWS || zoneRows > LARGEST_ZONE_ROWS;
+    return rows > mostRows || zoneRows > LARGEST_ZONE_ROWS;
   });
   return runs.slice(0, tooMany === -1 ? runs.length : tooMany);
 }
@@ -149,14 +149,14 @@ function isOldPartition(partition: number, partitionMs: number, nowMs: number): 
   return (partition + 1) * partitionMs + OLD_AFTER_MS <= nowMs;
 }
 
-/** The smallest of the segments, as many as fit into one segment. */
-function upToFull(segments: readonly Segment[]): Segment[] {
+/** The smallest of the segments, as many as have so many events together. */
+function upToFull(segments: readonly Segment[], mostRows: number): Segment[] {
   let rows = 0;
   return [...segments]
     .sort((a, b) => a.rows - b.rows)
     .filter((segment) => {
       rows += segment.rows;
-      return rows <= MAX_SEGMENT_ROWS;
+      return rows <= mostRows;
     });
 }
 

@@ -59,3 +59,17 @@ test('a segment that is damaged is left out of merges, and of the store until it
   await expect.poll(async () => (await mended.stats()).segments).toBe(series.length - 2);
   expect((await storedIds(mended)).toSorted()).toEqual(series.flatMap((events) => events.map(({ logId }) => logId)).toSorted());
 });
+
+test('where there is too little memory for a merge, smaller ones are made of its segments', async () => {
+  const store = await embeddedStoreIn(temporaryFolder(), { memoryLimitMb: 32 });
+  const parts = Array.from({ length: 48 }, (_, part) => eventSeries(`${part}-`, 3_000, NOW - 30 * HOUR, 1));
+  for (const events of parts) {
+    await store.append(canonicalBatch(events));
+    await store.flushNow();
+  }
+  await store.compactNow();
+  const { segments, events } = await store.stats();
+  expect(segments).toBeLessThan(parts.length / 2);
+  expect(events).toBe(parts.length * 3_000);
+  await store.close();
+});
