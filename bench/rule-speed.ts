@@ -1,100 +1,71 @@
-// Measures what rules of alerts cost of a core for each stored event, once the feed was read for their conditions:
-//   node bench/rule-speed.ts [--events N] [--page N]
-// Only the events that the condition of all rules finds are parsed, matched and counted; what the condition costs is measured by
-// `condition-speed.ts`. `changes` is what a fold gives to be written after each page.
-
-import { EntryBudget } from '../alerts/entry-budget.ts';
-import type { AlertRule } from '../alerts/rule.ts';
-import { readRule } from '../alerts/rule-file.ts';
-import { RuleFold } from '../alerts/rule-fold.ts';
-import { RuleSet } from '../alerts/rule-set.ts';
-import { MINUTE_MS } from '../query/durations.ts';
-import { compileMatcher, matchSubject } from '../query/match/match-event.ts';
-import type { FeedLine } from '../store/event-store.ts';
-import { readFields } from '../store/feed-event.ts';
-import { BENCH_NOW_MS, liveOptions } from './events/event-file.ts';
-import { generateEvents } from './events/event-generator.ts';
-import { PATHS, RULES } from './events/traffic-pools.ts';
-import { givenOptions } from './options.ts';
+// Measures what rules of alerts cost, on the real program:
+//   node bench/rule-speed.ts [--only parts,cost,delivery,backtest] [--events 600000] [--turns 6] [--rate 30000] [--batch 1000]
+//     [--seconds 60] [--attacks 120] [--stored 10000000] [--page 2000] [--memory-limit-mb 1024]
+// `cost` is the CPU of the whole process for each stored event, by several sets of rules in turns with none. `delivery` is the time until a
+// receiver is told of an attack. `backtest` is the CPU of POST /alerts/test over `--stored` events. `parts` is what parsing, matching and
+// counting take alone, in this process. Everything checks that rules count what was made for them.
+import { givenOptions, listOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { textTable } from './report/figures.ts';
+import { count, line, textTable } from './report/figures.ts';
+import { ruleBacktest } from './rules/rule-backtest.ts';
+import { ruleCost } from './rules/rule-cost.ts';
+import { ruleDelivery } from './rules/rule-delivery.ts';
+import { ruleParts } from './rules/rule-parts.ts';
 
-const RETENTION_MS = 72 * 60 * MINUTE_MS;
-const ROUNDS = 3;
+const MEASURES = ['parts', 'cost', 'delivery', 'backtest'] as const;
 
-const { events, page } = givenOptions({ events: 200_000, page: 2_000 });
-
-/** A rule that counts by address and has no hit. */
-const counting = (name: string, search: string, zones: string | number = 'all'): AlertRule =>
-  readRule(JSON.stringify({ name, zones, search, by: 'ip', kind: 'count', at_least: 1_000_000, window: '5m', late: '15m' }));
-
-const named = (prefix: string, count: number, searchOf: (nth: number) => string): AlertRule[] =>
-  Array.from({ length: count }, (_, nth) => counting(`${prefix}-${nth}`, searchOf(nth)));
-
-const idOf = (nth: number): string => RULES[nth % RULES.length]?.id ?? '';
-const pathOf = (nth: number): string => PATHS[nth % PATHS.length] ?? '';
-
-const SETS: Readonly<Record<string, readonly AlertRule[]>> = {
-  'a rare rule': [counting('rare', 'ruleId:no-such-rule')],
-  'eight usual rules': named('usual', 8, (nth) => `ruleId:${idOf(nth)}`),
-  'a hundred usual rules of all zones': [
-    ...named('rule', 60, (nth) => `ruleId:${idOf(nth)}`),
-    ...named('path', 20, (nth) => `action:blocked url:~${pathOf(nth)}`),
-    ...named('feature', 20, (nth) => `feature:waf ruleId:${idOf(60 + nth)},${idOf(90 + nth)} -country:DE`),
-  ],
-  'a thousand rules of a zone each': Array.from({ length: 1_000 }, (_, nth) => counting(`zone-${nth}`, 'action:blocked', nth + 1)),
-};
-
-const LINES: readonly FeedLine[] = Array.from(generateEvents(liveOptions(events)), (bytes, nth) => {
-  return { sequence: BigInt(nth), ingestedAtMs: BENCH_NOW_MS + Math.floor(nth / page) * 250, bytes, start: 0, end: bytes.length };
+const {
+  only,
+  'memory-limit-mb': memoryLimitMb,
+  ...given
+} = givenOptions({
+  only: MEASURES.join(),
+  events: 600_000,
+  turns: 6,
+  rate: 30_000,
+  batch: 1_000,
+  seconds: 60,
+  attacks: 120,
+  stored: 10_000_000,
+  page: 2_000,
+  'memory-limit-mb': 1_024,
 });
+const { events, turns, rate, batch, seconds, attacks, stored, page } = given;
+const tell = (what: string): void => void process.stderr.write(`${what}\n`);
+const show = (text: string): void => void process.stdout.write(`${text}\n\n`);
 
-function cpuMicros(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-}
-
-/** How much is done: the events are parsed, and matched, and counted, and what changed is taken after each page. */
-type Depth = 'parse' | 'match' | 'count' | 'changes';
-const DEPTHS: readonly Depth[] = ['parse', 'match', 'count', 'changes'];
-
-/** Microseconds of a core for each stored event. */
-function follow(rules: readonly AlertRule[], found: readonly FeedLine[], depth: Depth): number {
-  const set = new RuleSet(rules);
-  const budget = new EntryBudget();
-  const folds = rules.map((rule) => new RuleFold(rule, { retentionMs: RETENTION_MS, budget }));
-  const reach = DEPTHS.indexOf(depth);
-  const before = cpuMicros();
-  let timeMs = BENCH_NOW_MS;
-  for (const line of found) {
-    const event = readFields(line);
-    if (reach === 0) continue;
-    const subject = matchSubject(event.fields);
-    const matching = set.matching(event.zoneId, subject);
-    if (reach === 1) continue;
-    if (event.ingestedAtMs > timeMs) {
-      timeMs = event.ingestedAtMs;
-      for (const fold of folds) {
-        fold.completeTo(timeMs);
-        if (reach === 3) fold.takeChanges();
-      }
+show(circumstancesText(circumstances({})));
+for (const measure of listOption('only', only, MEASURES)) {
+  switch (measure) {
+    case 'parts': {
+      const { header, rows } = ruleParts({ events: Math.min(events, 200_000), page });
+      show(textTable('In this process, µs of CPU a stored event; each column has what stands before it', header, rows));
+      break;
     }
-    for (const index of matching) folds[index]?.count(event, subject);
+    case 'cost': {
+      const { header, rows } = await ruleCost({ events, rate, batch, turns, memoryLimitMb, tell });
+      const title = `µs of CPU of the program for each of ${count(events)} stored events, at ${count(rate)} a second, by ${turns} turns`;
+      show(textTable(`${title}: the medians, and what is more than without rules`, header, rows));
+      break;
+    }
+    case 'delivery': {
+      const { eventsPerSecond, shares, header, rows } = await ruleDelivery({ rate, seconds, attacks, batch, memoryLimitMb, tell });
+      show(
+        textTable(`From the answer of the intake to the message, at ${count(eventsPerSecond)} events/s; goal: p99 below 2 s`, header, rows),
+      );
+      show(
+        Object.entries(shares)
+          .map(([process, share]) => line(`share of a core: ${process}`, share.toFixed(2)))
+          .join('\n'),
+      );
+      break;
+    }
+    case 'backtest': {
+      const { header, rows } = await ruleBacktest({ events: stored, memoryLimitMb, tell });
+      show(textTable(`POST /alerts/test over ${count(stored)} stored events`, header, rows));
+      break;
+    }
+    default:
+      measure satisfies never;
   }
-  return (cpuMicros() - before) / events;
 }
-
-const rows: string[][] = [];
-for (const [name, rules] of Object.entries(SETS)) {
-  const { zones, where } = new RuleSet(rules).wanted;
-  const { matches } = compileMatcher(where);
-  const found = LINES.filter((line) => {
-    const { zoneId, fields } = readFields(line);
-    return (zones === 'all' || zones.includes(zoneId)) && matches(matchSubject(fields));
-  });
-  const least = DEPTHS.map((depth) => Math.min(...Array.from({ length: ROUNDS }, () => follow(rules, found, depth))));
-  rows.push([name, String(found.length), ...least.map((micros) => micros.toFixed(2))]);
-}
-const title = `µs of CPU for each of ${events} stored events, the least of ${ROUNDS} rounds; each column has what stands before it`;
-process.stdout.write(`${circumstancesText(circumstances({}))}\n\n`);
-process.stdout.write(`${textTable(title, ['rules', 'events found', 'parsed', 'matched', 'counted', 'changes taken'], rows)}\n`);

@@ -9,9 +9,9 @@ import { BENCH_DATA, inEmptyDataDir } from './events/event-file.ts';
 import { generateEvents } from './events/event-generator.ts';
 import { givenOptions } from './options.ts';
 import { count, line, ms, percentile } from './report/figures.ts';
+import type { EventSenderOrder, EventSenderReport } from './subjects/event-sender-subject.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 import { serveProgram } from './subjects/served-program.ts';
-import type { TailSenderOrder, TailSenderReport } from './subjects/tail-sender-subject.ts';
 
 /** A client of a live tail and what it has received. */
 interface WatchedTail {
@@ -89,8 +89,8 @@ const SEARCHES: readonly object[] = [
 const tell = (what: string): void => void process.stderr.write(`${what}\n`);
 const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
-function sendFrom(order: Pick<TailSenderOrder, 'url' | 'seed' | 'events' | 'rate'>): Promise<TailSenderReport> {
-  return forkSubject<TailSenderReport>('tail-sender-subject.ts', { ...order, zones: ZONES, batch });
+function sendFrom(order: Pick<EventSenderOrder, 'url' | 'seed' | 'events' | 'rate'>): Promise<EventSenderReport> {
+  return forkSubject<EventSenderReport>('event-sender-subject.ts', { ...order, zones: ZONES, batch });
 }
 
 function watchAll(url: string): Promise<WatchedTail[]> {

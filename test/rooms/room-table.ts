@@ -88,7 +88,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'config',
   ],
   web: ['.', 'alerting', 'overview', 'groups', 'live', 'saved', 'events', 'files', 'table', 'search', 'widgets', 'state', 'api'],
-  bench: ['.', 'compare', 'modes', 'subjects', 'report', 'engines', 'floor', 'events'],
+  bench: ['.', 'rules', 'compare', 'modes', 'subjects', 'report', 'engines', 'floor', 'events'],
 };
 
 /** Folders inside those folders. */
