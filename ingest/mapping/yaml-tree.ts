@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { Composer, type CST, isAlias, isMap, isScalar, Lexer, LineCounter, type Node, Parser } from 'yaml';
 
 /** A mapping file is wrong. Each fault names its line. */
 export class WrongMapping extends Error {
@@ -27,8 +27,6 @@ export interface YamlMember {
 export const LARGEST_MAPPING_BYTES = 1024 * 1024;
 const MOST_LEVELS = 20;
 const TOO_DEEP = `more than ${MOST_LEVELS} levels inside one another; allowed: at most so many`;
-/** Blanks and signs of lists and keys before the first letter. */
-const DEEP_START = new RegExp(`^(?:[ \\t]*[-?:][ \\t]){${MOST_LEVELS}}|^[ \\t]{100}`);
 
 /** Reads the one document of a YAML text without aliases, tags or doubled keys. Throws WrongMapping. */
 export function readYaml(text: string): YamlTree {
@@ -38,30 +36,30 @@ export function readYaml(text: string): YamlTree {
   }
   const lines = new LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
-  const wrong = deepLine(text);
-  if (wrong !== null) throw new WrongMapping([wrong]);
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: false, logLevel: 'error' });
-  const faults = [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
-    const says = code === 'MULTIPLE_DOCS' ? 'a second YAML document begins here; allowed: one' : message;
-    return `line ${lineAt(pos[0])}: ${says}`;
-  });
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, merge: false, logLevel: 'error' });
+  const [document, second] = composer.compose(tokensIn(text, lines), true, text.length);
+  const twice = second && { message: 'a second YAML document begins here; allowed: one', pos: second.range };
+  const found = [...(document?.errors ?? []), ...(twice === undefined ? [] : [twice]), ...(document?.warnings ?? [])];
+  const faults = found.map(({ message, pos }) => `line ${lineAt(pos[0])}: ${message}`);
   if (faults.length > 0) throw new WrongMapping(faults);
-  return treeOf(document.contents, lineAt, 1);
+  return treeOf(document?.contents ?? null, lineAt, 1);
 }
 
-/** The line that nests deeper than any mapping: the package reads what is inside one another by recursion. Null where there is none. */
-function deepLine(text: string): string | null {
-  let depth = 0;
-  for (const [index, line] of text.split('\n').entries()) {
-    const brackets = line.trimStart().startsWith('#') ? [] : (line.match(/[[\]{}]/g) ?? []);
-    let deepest = depth;
-    for (const bracket of brackets) {
-      depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
-      deepest = Math.max(deepest, depth);
-    }
-    if (deepest > MOST_LEVELS || DEEP_START.test(line)) return `line ${index + 1}: ${TOO_DEEP}`;
+/**
+ * The concrete syntax of a text for the composer, which goes by recursion into what is inside one another. Throws WrongMapping at the first
+ * part that is deeper than any mapping. Brackets in texts and comments are no parts.
+ */
+function* tokensIn(text: string, lines: LineCounter): Generator<CST.Token> {
+  lines.addNewLine(0);
+  const parser = new Parser(lines.addNewLine);
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    const innermost = parser.stack.at(-1);
+    // The document itself is around all others.
+    if (innermost === undefined || parser.stack.length <= MOST_LEVELS + 1) continue;
+    throw new WrongMapping([`line ${lines.linePos(innermost.offset).line}: ${TOO_DEEP}`]);
   }
-  return null;
+  yield* parser.end();
 }
 
 function treeOf(node: Node | null, lineAt: (offset: number) => number, level: number): YamlTree {

@@ -3,9 +3,6 @@ import { type LineClause, type LineSearch, parseSearchLine, printable, searchLin
 import type { Zones } from '../state/explorer-state.ts';
 import { minutesText } from '../state/time-range.ts';
 
-/** A file of more brackets that are open is refused as one that nests too deep, also where they stand in texts. */
-const MOST_BRACKETS = 10;
-
 /** A rule of alerts of the kind `count`, as a person puts it together. */
 export interface RuleDraft {
   readonly name: string;
@@ -31,7 +28,7 @@ export function suggestedName({ query, filters, exclude }: LineSearch): string {
 /** The file of a rule, YAML that `shieldlog alerts check` takes. */
 export function ruleText({ name, zones, search, by, atLeast, windowMinutes }: RuleDraft): string {
   const lines = [
-    `name: ${quotedText(name, false)}`,
+    `name: ${quotedText(name)}`,
     `zones: ${zones === 'all' ? zones : listText(zones.map(String))}`,
     ...searchLines(search),
     ...(by.length === 0 ? [] : [`by: ${listText(by)}`]),
@@ -43,18 +40,16 @@ export function ruleText({ name, zones, search, by, atLeast, windowMinutes }: Ru
 /** The search line, or where no line says the search its members. A rule without a search counts every event. */
 function searchLines(search: LineSearch): readonly string[] {
   const { query, filters, exclude } = search;
-  const texts = [query, ...[...filters, ...exclude].flatMap(({ value }) => value)].join('');
-  const escapes = (texts.match(/[[{]/g)?.length ?? 0) > MOST_BRACKETS;
   const line = searchLineOf(search);
   if (line === '') return [];
-  if (line !== null && isReadAs(line, search)) return [`search: ${quotedText(line, escapes)}`];
+  if (line !== null && isReadAs(line, search)) return [`search: ${quotedText(line)}`];
   const clauses = (name: string, of: readonly LineClause[]): string[] => {
     const items = of.map(({ field, op, value }) => {
-      return `    - { field: ${field}, op: ${op}, value: [${value.map((text) => quotedText(text, escapes)).join(', ')}] }`;
+      return `    - { field: ${field}, op: ${op}, value: [${value.map(quotedText).join(', ')}] }`;
     });
     return items.length === 0 ? [] : [`  ${name}:`, ...items];
   };
-  const terms = query === '' ? [] : [`  query: ${quotedText(query, escapes)}`];
+  const terms = query === '' ? [] : [`  query: ${quotedText(query)}`];
   return ['search:', ...terms, ...clauses('filters', filters), ...clauses('exclude', exclude)];
 }
 
@@ -69,9 +64,7 @@ function listText(items: readonly string[]): string {
 }
 
 /** A text in quotes: in single ones, where nothing is an escape, if it can be. */
-function quotedText(text: string, escapesBrackets: boolean): string {
-  const hasOdd = printable(text) !== text || !text.isWellFormed() || escapesBrackets;
-  if (!hasOdd) return `'${text.replaceAll("'", "''")}'`;
-  const quoted = printable(JSON.stringify(text));
-  return escapesBrackets ? quoted.replaceAll(/[[{]/g, (bracket) => `\\x${bracket.charCodeAt(0).toString(16)}`) : quoted;
+function quotedText(text: string): string {
+  const hasOdd = printable(text) !== text || !text.isWellFormed();
+  return hasOdd ? printable(JSON.stringify(text)) : `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { LARGEST_MAPPING_BYTES, WrongMapping } from '../../../ingest/mapping/yaml-tree.ts';
+import { LARGEST_MAPPING_BYTES, readYaml, WrongMapping } from '../../../ingest/mapping/yaml-tree.ts';
 import { mapped, mappingOf, outcomeOf } from './mapped.ts';
 
 function faultsOf(text: string): readonly string[] {
@@ -73,7 +73,7 @@ describe('a mapping file that is wrong names the line, the value and what is all
     [`${TIME}${'? '.repeat(3000)}`, /^line 2: more than 20 levels inside one another/],
     [
       `${TIME}${Array.from({ length: 60 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}`,
-      /^line 21: more than 20 levels inside one another/,
+      /^line 22: more than 20 levels inside one another/,
     ],
   ];
   it.each(cases.map(([text, message]) => [text.slice(0, 80), text, message] as const))('%j', (_, text, message) => {
@@ -130,6 +130,30 @@ test('a mapping file that is too long is refused', () => {
   expect(faultsOf(ofBytes(LARGEST_MAPPING_BYTES + 2))).toEqual(['line 1: the file has 1048578 bytes: at most 1048576 are allowed']);
 });
 
+describe('levels inside one another', () => {
+  const [open, closed] = ['[{'.repeat(50), ']'.repeat(21)];
+  it.each([
+    ['single quotes', `ua: {const: '${open}'}`],
+    ['double quotes', `ua: {const: "a \\"${open}"}`],
+    ['quotes over lines', `ua: {const: '${open}\n  ${open}'}`],
+    ['a text without quotes', `ua:\n  const: a${open}`],
+    ['a block', `ua:\n  const: |\n    ${open}\n    ${'- '.repeat(50)}`],
+    ['a comment', `ua: {const: a} # ${open}\n  # ${open}`],
+  ])('are none of the brackets in %s', (_, text) => {
+    expect(faultsOf(`${TIME}${text}`)).toEqual([]);
+  });
+
+  it.each([
+    ['of brackets', '['.repeat(20) + closed.slice(1), '['.repeat(21) + closed],
+    ['of braces', `${'{a: '.repeat(19)}b${'}'.repeat(19)}`, `${'{a: '.repeat(20)}b${'}'.repeat(20)}`],
+    ['of lists', `${'- '.repeat(19)}a`, `${'- '.repeat(20)}a`],
+    ['with brackets that are closed between them', `[${'[[]], '.repeat(100)}]`, `[${'[[]], '.repeat(100)}${'['.repeat(20)}${closed}`],
+  ])('%s are twenty at most', (_, most, more) => {
+    expect(() => readYaml(most)).not.toThrow();
+    expect(() => readYaml(more)).toThrow('line 1: more than 20 levels inside one another; allowed: at most so many');
+  });
+});
+
 describe('a hostile mapping file', () => {
   const numbers = (count: number): string => [...Array(count).keys()].join();
   const bomb = Array.from({ length: 20 }, (_, level) => `b${level}: &b${level} [${Array(9).fill(`*b${level - 1}`)}]`).join('\n');
@@ -148,7 +172,7 @@ describe('a hostile mapping file', () => {
     ['20,000 empty keys', `${TIME}${'?\n'.repeat(20_000)}`, 'line 3: the key "" is there twice'],
     ['a path of 100,000 steps', `${TIME}ua: ${'a.'.repeat(100_000)}a`, 'line 2: ua is "a.a.a.'],
     ['a key that does not end', `${TIME}ua: '"${'a'.repeat(100_000)}'`, 'line 2: ua is "\\"aaa'],
-    ['100,000 braces in a text', `${TIME}ua: {text: '${'{'.repeat(100_000)}'}`, 'line 2: more than 20 levels inside one another'],
+    ['100,000 braces in a text', `${TIME}ua: {text: '${'{'.repeat(100_000)}'}`, 'line 2: text of ua is "{{{'],
     ['100,000 signs of a tag', `${TIME}ua: ${'!'.repeat(100_000)}`, 'line 2: '],
     ['NUL', '\0'.repeat(100), 'line 1: '],
     ['150,000 texts that count as absent', `${TIME}absent: [${numbers(150_000)}]`, null],
