@@ -1,4 +1,7 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { getSystemErrorMessage } from 'node:util';
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { inTransaction } from '../../store/sqlite-transaction.ts';
 import type { Alert } from '../alert-book.ts';
@@ -12,6 +15,35 @@ export const ALERT_STATE_FILE = 'alerts.sqlite';
 /** The file of the state cannot be used, because of the disk, its rights, or another program. The message names no folder. */
 export class AlertStateError extends Error {
   override readonly name = 'AlertStateError';
+}
+
+/** A file beside that of the state says that there was one. */
+const KEPT_MARK = 'alerts-kept';
+
+function markOf(file: string): string {
+  return join(dirname(file), KEPT_MARK);
+}
+
+/** Whether there was a state of alerts, and its file is gone. */
+export function isStateLost(file: string): boolean {
+  return existsSync(markOf(file)) && !existsSync(file);
+}
+
+/** Has the next start know that there was a state. Throws AlertStateError. */
+export function markKept(file: string): void {
+  if (existsSync(markOf(file))) return;
+  try {
+    writeFileSync(markOf(file), '');
+  } catch (error) {
+    throw new AlertStateError(`the file ${KEPT_MARK} beside ${ALERT_STATE_FILE} cannot be written: ${systemMessage(error)}`);
+  }
+}
+
+/** What the system says of a file. Throws what it does not say. */
+export function systemMessage(error: unknown): string {
+  const { errno } = error as NodeJS.ErrnoException;
+  if (errno === undefined) throw error;
+  return getSystemErrorMessage(errno);
 }
 
 /** The form of the tables. A program refuses a file of a later one. */
@@ -72,8 +104,12 @@ export type CursorRefusal =
   /** Events behind the cursor are past the retention. */
   | 'expired';
 
-/** Why rules could not go on from what was kept: a cursor was refused, or the file of the state was damaged and set aside. */
-export const REFUSALS = ['ahead', 'unknown', 'expired', 'damaged'] as const satisfies readonly (CursorRefusal | 'damaged')[];
+/** Why rules could not go on from what was kept: a cursor was refused, or the file of the state was damaged and set aside, or lost. */
+export const REFUSALS = ['ahead', 'unknown', 'expired', 'damaged', 'lost'] as const satisfies readonly (
+  | CursorRefusal
+  | 'damaged'
+  | 'lost'
+)[];
 
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
-import { getSystemErrorMessage } from 'node:util';
 import { setFileAside } from '../../store/set-aside.ts';
 import { isDamage, isUnusable } from '../../store/sqlite-transaction.ts';
-import { ALERT_STATE_FILE, AlertStateError } from './alert-state.ts';
+import { ALERT_STATE_FILE, AlertStateError, isStateLost, markKept, systemMessage } from './alert-state.ts';
 import { type EvaluationOptions, RuleEvaluation } from './rule-evaluation.ts';
 
 /** A call of a method of `RuleEvaluation`, which the thread carries out. */
@@ -19,16 +18,19 @@ export type EvaluationAnswer =
 
 /**
  * The work of the thread of `AlertKeeper`. After an error the state is opened again, because memory may be ahead of the file. A file that
- * is damaged is set aside, and rules begin as new ones. Throws what is no fault of the file.
+ * is damaged is set aside, and rules begin as new ones, as they do where it was lost before. Throws what is no fault of the file.
  */
 export function startWork(options: EvaluationOptions): (call: EvaluationCall) => EvaluationAnswer {
   let evaluation: RuleEvaluation | undefined;
+  const lost = isStateLost(options.file) ? 1 : 0;
   let damaged = 0;
   return ({ method, values }) => {
     try {
       if (evaluation === undefined) {
         evaluation = new RuleEvaluation(options);
-        if (damaged > 0) evaluation.countDamaged(damaged);
+        markKept(options.file);
+        evaluation.countBegunAnew('lost', lost);
+        evaluation.countBegunAnew('damaged', damaged);
       }
       return { value: (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]) };
     } catch (error) {
@@ -51,8 +53,6 @@ function setAside(file: string): string {
   try {
     return `its file is ${JSON.stringify(basename(setFileAside(file)))} now, and rules begin as new ones`;
   } catch (error) {
-    const { errno } = error as NodeJS.ErrnoException;
-    if (errno === undefined) throw error;
-    return `its file cannot be set aside: ${getSystemErrorMessage(errno)}`;
+    return `its file cannot be set aside: ${systemMessage(error)}`;
   }
 }

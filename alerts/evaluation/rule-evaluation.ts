@@ -144,11 +144,11 @@ export class RuleEvaluation implements Disposable {
     return this.next();
   }
 
-  /** Counts that so many files of the state were damaged and set aside since the thread began. The same number counts once. */
-  countDamaged(files: number): void {
+  /** Counts how often that was wrong with the file of the state since the thread began. The same number counts once. */
+  countBegunAnew(refusal: 'damaged' | 'lost', times: number): void {
     const { progress } = this.#state;
-    if (progress.refusals.damaged === files) return;
-    const refusals = { ...progress.refusals, damaged: files, last: 'damaged' } as const;
+    if (times === 0 || progress.refusals[refusal] === times) return;
+    const refusals = { ...progress.refusals, [refusal]: times, last: refusal };
     this.#state.transaction(() => this.#state.setProgress({ ...progress, refusals }));
   }
 

@@ -4,7 +4,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { AlertEvaluator } from '../../alerts/evaluation/alert-evaluator.ts';
 import { AlertKeeper } from '../../alerts/evaluation/alert-keeper.ts';
-import { ALERT_STATE_FILE } from '../../alerts/evaluation/alert-state.ts';
+import { ALERT_STATE_FILE, isStateLost } from '../../alerts/evaluation/alert-state.ts';
 import { ALERT_ZONE_QUEUE } from '../../alerts/evaluation/outbox.ts';
 import { readRuleFolder } from '../../alerts/evaluation/rule-folder.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
@@ -70,16 +70,19 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
   const { rules, wrongFiles, faults } = isOff ? { rules: [], wrongFiles: [], faults: [] } : found;
   for (const fault of faults) logger.error({ fault }, 'a rule of alerts is wrong; the one that was read from its file before goes on');
   const faultNotes = faults.map((fault) => `a rule is wrong: ${fault}`);
-  if (isOff || (rules.length === 0 && !existsSync(stateFile))) {
+  const isLost = isStateLost(stateFile);
+  if (isOff || (rules.length === 0 && !existsSync(stateFile) && !isLost)) {
     return { keeper: null, stateFile, notes: () => faultNotes, registerMetrics: () => undefined, stop: async () => undefined };
   }
   const claim = store.alertClaim && (await AlertClaimWatch.begin({ claim: store.alertClaim, dataDir, logger }));
   const zone = alertZone === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: alertZone };
   let damage: readonly string[] = [];
-  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone }, (what) => {
+  const noteDamage = (what: string): void => {
     logger.error({}, what);
     damage = [what];
-  });
+  };
+  if (isLost) noteDamage(`the state of alerts, ${ALERT_STATE_FILE}, is gone, and rules begin as new ones`);
+  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone }, noteDamage);
   const evaluator = new AlertEvaluator({
     store,
     reads: reads.of(RULES_FLOW),

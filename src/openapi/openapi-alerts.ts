@@ -107,7 +107,7 @@ const ALERTS_EXAMPLE = {
     },
   ],
   silences: [SILENCE_EXAMPLE],
-  refusals: { ahead: 0, unknown: 0, expired: 1, damaged: 0, last: 'expired' },
+  refusals: { ahead: 0, unknown: 0, expired: 1, damaged: 0, lost: 0, last: 'expired' },
 };
 
 const CHANGE_PROBLEMS = [
@@ -248,6 +248,7 @@ export const ALERTS_GROUP = {
           unknown: countOf('The store was another one, or an older copy; rules began as new ones'),
           expired: countOf('Events expired that alerts had not read; they went on with what was left'),
           damaged: countOf('The state of alerts was damaged and set aside; rules began as new ones'),
+          lost: countOf('The state of alerts was gone; rules began as new ones'),
           last: { enum: [...REFUSALS, null], description: 'The last of these; null: there was none' },
         }),
         description: 'How often rules could not go on from what was kept',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -323,7 +323,22 @@ describe('the state', () => {
     await run([ruleText()]);
     for (const beside of ['', '-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
     await append(1);
-    expect(messagesIn(await run([ruleText()]))).toHaveLength(1);
+    const keeper = await run([ruleText()]);
+    expect(messagesIn(keeper)).toHaveLength(1);
+    expect(overviewOf(keeper).facts.refusals).toEqual({ lost: 1, last: 'lost' });
+    closeByAnError(keeper, file);
+    expect(overviewOf(keeper).facts.refusals).toEqual({ lost: 1, last: 'lost' });
+  });
+
+  test('whose mark cannot be written cannot be used until it can', () => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    // Nothing is written through a link to nowhere.
+    symlinkSync('/nowhere/at-all', join(dirname(file), 'alerts-kept'));
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    const cannotBeWritten = new AlertStateError('the file alerts-kept beside alerts.sqlite cannot be written: no such file or directory');
+    for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(cannotBeWritten);
+    rmSync(join(dirname(file), 'alerts-kept'));
+    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: {} } });
   });
 
   test('that is damaged is set aside, which the error says, and begun anew', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
@@ -40,7 +40,7 @@ async function appWith(
   return { app, listener };
 }
 
-const NO_REFUSALS = { ahead: 0, unknown: 0, expired: 0, damaged: 0, last: null };
+const NO_REFUSALS = { ahead: 0, unknown: 0, expired: 0, damaged: 0, lost: 0, last: null };
 
 const keyed = (accesskey: string) => ({ headers: { accesskey } });
 const alertsOf = async (app: RunningApp, key?: string, query = '') =>
@@ -245,6 +245,25 @@ test('that rules could not go on from what was kept is listed with its reason, a
 
 test('a wrong silence is refused with all that is wrong', async () => {
   const { app } = await appWith({ seven: RULES.seven });
+test('that the state is gone is told by the next start alone, also where there is no rule any more', async () => {
+  const note = 'alerts: the state of alerts, alerts.sqlite, is gone, and rules begin as new ones';
+  for (const rules of [{ seven: RULES.seven }, {}]) {
+    const dataDir = temporaryFolder();
+    const { app } = await appWith({ seven: RULES.seven }, { status: 200 }, {}, dataDir);
+    await expect.poll(async () => (await alertsOf(app)).rules).toMatchObject([{ readsBack: false }]);
+    await app.stop();
+    for (const beside of ['', '-wal', '-shm']) rmSync(join(dataDir, `alerts.sqlite${beside}`), { force: true });
+    const { app: next } = await appWith(rules, { status: 200 }, {}, dataDir);
+    await expect.poll(async () => (await alertsOf(next)).refusals).toEqual({ ...NO_REFUSALS, lost: 1, last: 'lost' });
+    expect((await ask(next, '/readyz')).body).toEqual({ status: 'ready', reasons: [note] });
+    expect(next.log.filter(({ msg }) => note === `alerts: ${msg}`)).toHaveLength(1);
+    await next.stop();
+    const { app: last } = await appWith(rules, { status: 200 }, {}, dataDir);
+    expect((await ask(last, '/readyz')).body).toEqual({ status: 'ready', reasons: [] });
+    expect((await alertsOf(last)).refusals).toEqual({ ...NO_REFUSALS, lost: 1, last: 'lost' });
+  }
+});
+
   await expect.poll(async () => (await alertsOf(app)).rules).toHaveLength(1);
   const now = Date.now();
   const right = { rule: 'seven', to: now + HOUR, reason: 'test' };
