@@ -28,7 +28,7 @@ export interface AlertsOverview {
   readonly rules: readonly RuleOverview[];
   /** Those that were told, the last begun first. */
   readonly alerts: readonly StoredAlert[];
-  /** Messages that wait or were not delivered, the newest first. */
+  /** Messages that wait or were not delivered, and then those that were, of each the newest first. */
   readonly deliveries: readonly ListedDelivery[];
   readonly queues: readonly QueueTotals[];
   readonly silences: readonly Silence[];

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ListedDelivery, OutboxMessage, Outcome, QueueTotals, ToldRule, WaitingMessages } from './outbox.ts';
+import type { GiveUpOptions, ListedDelivery, OutboxMessage, Outcome, QueueTotals, ToldRule, WaitingMessages } from './outbox.ts';
 
-/** So many messages of a queue that were not delivered are kept to be looked at. */
-const KEPT_FAILURES = 100;
+/** So many messages of a queue that were delivered, and as many that were not, are kept to be looked at. */
+const KEPT_OUTCOMES = 100;
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS outbox (
@@ -73,10 +73,11 @@ export class OutboxTable {
     this.#count(settled as unknown as readonly Settled[], outcome);
   }
 
-  giveUp({ queuedBeforeMs, most, atMs }: { readonly queuedBeforeMs: number; readonly most: number; readonly atMs: number }): number {
+  giveUp({ queues: known, queuedBeforeMs, most, atMs }: GiveUpOptions): number {
     const queues = this.#database.prepare('SELECT DISTINCT queue FROM outbox WHERE outcome IS NULL').all();
     let count = 0;
     for (const { queue } of queues) {
+      const unknown: Outcome = { kind: 'given_up', atMs, answer: 'there is no receiver of this name any more' };
       const tooOld: Outcome = { kind: 'given_up', atMs, answer: 'it had waited for too long' };
       const tooMany: Outcome = { kind: 'given_up', atMs, answer: `more than ${most} messages waited` };
       const beyond = 'SELECT seq FROM outbox WHERE outcome IS NULL AND queue = ? ORDER BY seq DESC LIMIT -1 OFFSET ?';
@@ -86,6 +87,7 @@ export class OutboxTable {
         this.#count(given as unknown as readonly Settled[], outcome);
         return given.length;
       };
+      if (!known.includes(String(queue))) count += give(unknown, 'TRUE');
       count += give(tooOld, 'queued_at_ms < ?', queuedBeforeMs) + give(tooMany, `seq IN (${beyond})`, String(queue), most);
     }
     return count;
@@ -103,10 +105,12 @@ export class OutboxTable {
     return rows as unknown as readonly QueueTotals[];
   }
 
-  /** The messages that wait or were not delivered, the newest first. */
+  /** The messages that wait or were not delivered, and then those that were, of each the newest first. */
   latest(limit: number): readonly ListedDelivery[] {
     const rows = this.#database
-      .prepare('SELECT queue, seq, alert_id, state, message, outcome FROM outbox ORDER BY seq DESC LIMIT ?')
+      .prepare(
+        "SELECT queue, seq, alert_id, state, message, outcome FROM outbox ORDER BY outcome ->> 'kind' IS 'delivered', seq DESC LIMIT ?",
+      )
       .all(limit);
     return rows.map(({ alert_id, message, outcome, ...row }) => {
       const { rule } = JSON.parse(String(message)) as OutboxMessage;
@@ -114,20 +118,18 @@ export class OutboxTable {
     });
   }
 
-  /** Counts messages that wait no longer, and keeps the last ones that were not delivered. */
+  /** Counts messages that wait no longer, and keeps the last ones of those that were delivered, and of those that were not. */
   #count(settled: readonly Settled[], { kind }: Outcome): void {
     for (const queue of new Set(settled.map((one) => one.queue))) {
       const count = settled.filter((one) => one.queue === queue).length;
       this.#database
         .prepare(`INSERT INTO queues (queue, ${kind}) VALUES (?, ?) ON CONFLICT DO UPDATE SET ${kind} = ${kind} + excluded.${kind}`)
         .run(queue, count);
-      const failed = `outcome IS NOT NULL AND queue = ?`;
+      const alike = `queue = ? AND outcome IS NOT NULL AND (outcome ->> 'kind' = 'delivered') = ?`;
+      const isDelivered = Number(kind === 'delivered');
       this.#database
-        .prepare(
-          `DELETE FROM outbox WHERE ${failed} AND (outcome ->> 'kind' = 'delivered'
-             OR seq NOT IN (SELECT seq FROM outbox WHERE ${failed} ORDER BY seq DESC LIMIT ?))`,
-        )
-        .run(queue, queue, KEPT_FAILURES);
+        .prepare(`DELETE FROM outbox WHERE ${alike} AND seq NOT IN (SELECT seq FROM outbox WHERE ${alike} ORDER BY seq DESC LIMIT ?)`)
+        .run(queue, isDelivered, queue, isDelivered, KEPT_OUTCOMES);
     }
   }
 }

@@ -45,7 +45,7 @@ export interface Outcome {
   readonly kind: 'delivered' | 'refused' | 'given_up';
   /** Unix ms UTC. */
   readonly atMs: number;
-  /** What the receiver answered, or why nothing was delivered; kept where it was not. */
+  /** What the receiver answered, or why nothing was delivered. */
   readonly answer?: string;
 }
 
@@ -55,8 +55,18 @@ export interface Outbox {
   waiting(queue: string, options: { readonly limit: number; readonly except: readonly string[] }): Promise<WaitingMessages | null>;
   /** The messages of a rule and version in the queue up to a number wait no longer. */
   settle(queue: string, rule: Pick<ToldRule, 'name' | 'version'>, upToSeq: number, outcome: Outcome): Promise<void>;
-  /** Gives up what was queued before a time, or is not among the newest `most` of its queue. Resolves with how many that were. */
-  giveUp(options: { readonly queuedBeforeMs: number; readonly most: number; readonly atMs: number }): Promise<number>;
+  /** Gives up what no receiver is there for, was queued too early, or is beyond the most of its queue. Resolves with how many that were. */
+  giveUp(options: GiveUpOptions): Promise<number>;
+}
+
+/** Which messages wait no longer. Times are Unix ms UTC. */
+export interface GiveUpOptions {
+  /** All queues that are delivered from. */
+  readonly queues: readonly string[];
+  readonly queuedBeforeMs: number;
+  /** How many of the newest of a queue may wait. */
+  readonly most: number;
+  readonly atMs: number;
 }
 
 /** How many messages of a queue there were. */
@@ -68,7 +78,7 @@ export interface QueueTotals {
   readonly givenUp: number;
 }
 
-/** A message that waits, or was not delivered. */
+/** A message that waits, or what became of it. */
 export interface ListedDelivery extends Pick<OutboxMessage, 'seq' | 'state' | 'rule'> {
   readonly queue: string;
   readonly alertId: string;

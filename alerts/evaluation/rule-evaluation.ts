@@ -10,7 +10,7 @@ import type { ZoneActivity } from '../silent-zones.ts';
 import { AlertState, type CursorRefusal, type EvaluationProgress, type Silence, type StoredRule, type Told } from './alert-state.ts';
 import type { AlertsOverview, EvaluationFacts } from './alerts-overview.ts';
 import { eventsIn, type PageOfEvents, type WantedPage } from './feed-pages.ts';
-import type { EarlyEnd, Outcome, ToldRule, WaitingMessages } from './outbox.ts';
+import type { EarlyEnd, GiveUpOptions, Outcome, ToldRule, WaitingMessages } from './outbox.ts';
 
 /** Where nothing but the time moves on, it is written after so long, because each write waits for the disk. */
 const TIME_WRITTEN_MS = MINUTE_MS;
@@ -160,7 +160,7 @@ export class RuleEvaluation implements Disposable {
     this.#state.transaction(() => this.#state.outbox.settle(queue, rule, upToSeq, outcome));
   }
 
-  giveUp(options: { readonly queuedBeforeMs: number; readonly most: number; readonly atMs: number }): number {
+  giveUp(options: GiveUpOptions): number {
     return this.#state.transaction(() => this.#state.outbox.giveUp(options));
   }
 

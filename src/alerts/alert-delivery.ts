@@ -7,6 +7,8 @@ export const TRIED_FOR_MS = 72 * HOUR_MS;
 /** So many messages wait for a receiver; the oldest give way. */
 export const MOST_WAITING = 10_000;
 
+const REASONS = 'they waited too long, too many did, or their receiver is gone';
+
 export interface AlertDeliveryOptions extends MessageQueueOptions {
   readonly outbox: Outbox;
   readonly destinations: readonly Destination[];
@@ -34,7 +36,7 @@ export class AlertDelivery {
 
   /** What people have to look at. */
   notes(): readonly string[] {
-    const givenUp = this.#givenUp === 0 ? [] : [`${this.#givenUp} messages were given up: they waited too long, or too many did`];
+    const givenUp = this.#givenUp === 0 ? [] : [`${this.#givenUp} messages were given up: ${REASONS}`];
     return [...this.#queues.flatMap((queue) => queue.notes()), ...givenUp];
   }
 
@@ -46,12 +48,13 @@ export class AlertDelivery {
 
   #giveUp(): void {
     this.#givingUp = this.#givingUp.then(async () => {
-      const { outbox, now, logger } = this.#options;
+      const { outbox, destinations, now, logger } = this.#options;
+      const queues = destinations.map(({ queue }) => queue);
       try {
         const nowMs = now();
-        const messages = await outbox.giveUp({ queuedBeforeMs: nowMs - TRIED_FOR_MS, most: MOST_WAITING, atMs: nowMs });
+        const messages = await outbox.giveUp({ queues, queuedBeforeMs: nowMs - TRIED_FOR_MS, most: MOST_WAITING, atMs: nowMs });
         this.#givenUp += messages;
-        if (messages > 0) logger.error({ messages }, 'messages about alerts were given up: they waited too long, or too many did');
+        if (messages > 0) logger.error({ messages }, `messages about alerts were given up: ${REASONS}`);
       } catch (error) {
         logger.error({ err: error }, 'messages about alerts that wait too long could not be given up; trying again in a minute');
       }

@@ -131,14 +131,14 @@ export const ALERTS_GROUP = {
       get: {
         operationId: 'listAlerts',
         tags: ['Alerts'],
-        summary: 'List rules, alerts, what was not delivered, and silences',
+        summary: 'List rules, alerts, deliveries, and silences',
         description: 'A rule is listed, and so is what is about it, where the access key opens all of its zones.',
         parameters: [
           integerIn(
             'query',
             'limit',
             { ...int32Schema, minimum: 1, maximum: MAX_LISTED_ALERTS, default: DEFAULT_LISTED_ALERTS },
-            'How many alerts and deliveries are listed at most, of each the newest first',
+            'How many alerts and deliveries are listed at most, of each the newest first, of deliveries those first that are not made',
           ),
         ],
         responses: {
@@ -234,7 +234,7 @@ export const ALERTS_GROUP = {
           alertId: textSchema,
           state: STATE,
           outcome: { enum: ['waiting', 'delivered', 'refused', 'given_up'] },
-          at: nullableTime('When it was refused or given up'),
+          at: nullableTime('When it was delivered, refused or given up'),
           answer: {
             ...nullableText,
             description: 'What the receiver said, or why it was not asked any more; null for a key of some zones',

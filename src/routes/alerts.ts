@@ -35,7 +35,7 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
 }
 
 /**
- * `GET /alerts` says how far rules are and lists alerts, what was not delivered, and silences. `POST /alerts/silences` keeps the alerts of
+ * `GET /alerts` says how far rules are and lists alerts, deliveries, and silences. `POST /alerts/silences` keeps the alerts of
  * a rule from being sent for some time, and `POST /alerts/silences/remove` ends that. A rule one of whose zones the key does not open does
  * not exist for it.
  */

@@ -34,7 +34,7 @@ test('a program that is killed while a receiver answers tells the same alert aga
   const ids = listener.received.map(({ body }) => JSON.parse(body).alerts.map(({ id }: { id: string }) => id));
   expect(ids[1]).toEqual(ids[0]);
   const listed = async () => (await fetch(`${address}/alerts`)).json();
-  await expect.poll(listed).toMatchObject({ alerts: [{ id: ids[0]?.[0] }], deliveries: [] });
+  await expect.poll(listed).toMatchObject({ alerts: [{ id: ids[0]?.[0] }], deliveries: [{ outcome: 'delivered' }] });
   program.child.kill('SIGTERM');
   expect(await program.ended).toBe(0);
   expect(listener.received).toHaveLength(2);

@@ -198,7 +198,19 @@ test('what waits for too long is given up and told, and so is the oldest of too 
   const delivery = new Delivering(webhookAt(listener)).start(outbox);
   await expect.poll(() => outbox.outcomes('soc').filter((outcome) => outcome === 'given_up')).toHaveLength(2);
   expect(outbox.outcomes('soc').slice(0, 3)).toEqual(['given_up', 'given_up', null]);
-  await expect.poll(() => delivery.notes()).toContain('2 messages were given up: they waited too long, or too many did');
+  await expect
+    .poll(() => delivery.notes())
+    .toContain('2 messages were given up: they waited too long, too many did, or their receiver is gone');
+});
+
+test('messages of a receiver that there is no more are given up at the start, and others are delivered', async () => {
+  const listener = await listen(() => ({ status: 200 }));
+  const outbox = new MemoryOutbox();
+  outbox.add('gone', sampleMessage(1));
+  outbox.add('soc', sampleMessage(2));
+  const delivery = new Delivering(webhookAt(listener)).start(outbox);
+  await expect.poll(() => [...outbox.outcomes('gone'), ...outbox.outcomes('soc')]).toEqual(['given_up', 'delivered']);
+  await expect.poll(() => delivery.notes()).toEqual([expect.stringMatching(/^1 messages were given up: .* or their receiver is gone$/)]);
 });
 
 test('the first alert that is told has what its events have, if it is found, and a link', async () => {

@@ -80,12 +80,13 @@ export class MemoryOutbox implements Outbox {
     }
   }
 
-  async giveUp({ queuedBeforeMs, most, atMs }: Parameters<Outbox['giveUp']>[0]): Promise<number> {
+  async giveUp({ queues, queuedBeforeMs, most, atMs }: Parameters<Outbox['giveUp']>[0]): Promise<number> {
     let givenUp = 0;
-    for (const ofQueue of Map.groupBy(this.queued, ({ queue }) => queue).values()) {
+    for (const [queue, ofQueue] of Map.groupBy(this.queued, (one) => one.queue)) {
       const waiting = ofQueue.filter(({ settled }) => settled === null);
       for (const [index, one] of waiting.entries()) {
-        if (one.message.queuedAtMs >= queuedBeforeMs && index >= waiting.length - most) continue;
+        const isNew = one.message.queuedAtMs >= queuedBeforeMs && index >= waiting.length - most;
+        if (isNew && queues.includes(queue)) continue;
         one.settled = { kind: 'given_up', atMs };
         givenUp += 1;
       }
