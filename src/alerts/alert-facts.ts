@@ -5,6 +5,7 @@ import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { Predicate, ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { ExploreResult } from '../../query/plan/search-result.ts';
+import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
 import { zoneIdIn } from '../../query/zone-id.ts';
 import type { StoreLogger } from '../../store/event-store.ts';
 import type { Reads } from '../scheduling/scheduled-reads.ts';
@@ -35,7 +36,7 @@ export interface AlertFactsOptions {
   readonly logger: Pick<StoreLogger, 'warn'>;
 }
 
-/** Asks the store what the events of alerts have, by one question of the explorer for each. */
+/** Asks the store what the events of alerts have, by two questions of the explorer for each. */
 export class AlertQuestions {
   readonly #options: AlertFactsOptions;
   /** When the last ones were asked. */
@@ -55,12 +56,13 @@ export class AlertQuestions {
     const nowMs = now();
     this.#askedAtMs = this.#askedAtMs.filter((atMs) => atMs > nowMs - MINUTE_MS);
     if (this.#askedAtMs.length >= FACTS_A_MINUTE) return NO_FACTS.busy;
-    const plan = planOf(rule, alert);
-    if (plan === null) return 'a value of its group is too long to be searched';
+    const plans = plansOf(rule, alert);
+    if (plans === null) return 'a value of its group is too long to be searched';
     this.#askedAtMs.push(nowMs);
     const signal = AbortSignal.timeout(FACTS_DEADLINE_MS);
     try {
-      const facts = factsIn(await reads.explore(plan, { signal }));
+      const [about, times] = await Promise.all([reads.explore(plans.about, { signal }), reads.explore(plans.times, { signal })]);
+      const facts = { ...factsIn(about), times: timesIn(times) };
       this.#known.set(alert.id, facts);
       const [oldest] = this.#known.keys();
       if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
@@ -73,8 +75,14 @@ export class AlertQuestions {
   }
 }
 
-/** The question: the events of the alert against all of its zones in its time and around. Null where no condition says its group. */
-function planOf({ by, zones, where }: Pick<AlertRule, 'by' | 'zones' | 'where'>, { group, fromMs, toMs }: Alert): ExplorePlan | null {
+/**
+ * The questions: the events of the alert against all of its zones in its time and around, and the times of the events of each action. Null
+ * where no condition says its group.
+ */
+function plansOf(
+  { by, zones, where }: Pick<AlertRule, 'by' | 'zones' | 'where'>,
+  { group, fromMs, toMs }: Alert,
+): { readonly about: ExplorePlan; readonly times: ExplorePlan } | null {
   if (group.some(({ sha256 }) => sha256 !== undefined)) return null;
   const conditions: Predicate[] = [where];
   let searched: ZoneSelection = zones;
@@ -84,7 +92,8 @@ function planOf({ by, zones, where }: Pick<AlertRule, 'by' | 'zones' | 'where'>,
     else conditions.push(hasValue(field, value));
   }
   const facets = TELLING.filter((field) => !by.includes(field)).slice(0, FACETS);
-  return {
+  const selection = { window: { fromMs, toMs }, where: { kind: 'all', of: conditions } } as const;
+  const about: ExplorePlan = {
     search: {
       zones: searched,
       window: { fromMs: fromMs - AROUND_MS, toMs: toMs + AROUND_MS },
@@ -94,8 +103,20 @@ function planOf({ by, zones, where }: Pick<AlertRule, 'by' | 'zones' | 'where'>,
     },
     histogram: null,
     facets: facets.map((field) => ({ field, limit: FACET_VALUES, order: 'difference' })),
-    selection: { window: { fromMs, toMs }, where: { kind: 'all', of: conditions } },
+    selection,
   };
+  const times: ExplorePlan = {
+    search: {
+      zones: searched,
+      ...selection,
+      page: { index: 0, size: MAX_PER_ANSWER },
+      output: { kind: 'groups', by: ['action'], buckets: 0 },
+    },
+    histogram: null,
+    facets: [],
+    selection: null,
+  };
+  return { about, times };
 }
 
 /** An event of a group has its value byte by byte; the empty text is that of events without one, too. */
@@ -105,7 +126,17 @@ function hasValue(column: Dimension, value: string): Predicate {
   return value === '' ? { kind: 'any', of: [equals, { kind: 'not', of: isThere }] } : equals;
 }
 
-function factsIn({ page, selectedTotal, facets }: ExploreResult): AlertFacts {
+/** The times of the first and the last event; null where there is none, or where there are more actions than one answer has. */
+function timesIn({ page }: ExploreResult): AlertFacts['times'] {
+  if (page.kind !== 'groups' || page.groups.length < Math.max(1, page.total)) return null;
+  const { groups } = page;
+  return {
+    firstMs: Math.min(...groups.map(({ firstSeen }) => firstSeen)),
+    lastMs: Math.max(...groups.map(({ lastSeen }) => lastSeen)),
+  };
+}
+
+function factsIn({ page, selectedTotal, facets }: ExploreResult): Omit<AlertFacts, 'times'> {
   const [count, others] = [selectedTotal ?? 0, page.total - (selectedTotal ?? 0)];
   const byField = (facets ?? []).map(({ field, values }) => {
     return values.map((found) => ({ field, value: messageValue(found.value), count: found.selected ?? 0, around: found.count }));

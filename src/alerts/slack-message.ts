@@ -1,4 +1,4 @@
-import type { AlertMessage, AlertValue, ReceiverRequest, ToldAlert } from './told-alerts.ts';
+import type { AlertFacts, AlertMessage, AlertValue, ReceiverRequest, ToldAlert } from './told-alerts.ts';
 
 const SPECIAL: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
@@ -20,6 +20,12 @@ function valueText({ field, value, count }: AlertValue, of: number): string {
   return `${field} ${value === '' ? '(none)' : code(value)} ${percent(count, of)}`;
 }
 
+/** `10 events from TIME to TIME`, with the times as far as they are known. */
+function eventsText({ count, times }: AlertFacts): string {
+  const between = times === null ? '' : ` from ${new Date(times.firstMs).toISOString()} to ${new Date(times.lastMs).toISOString()}`;
+  return `${numberOf(count, 'event')}${between}`;
+}
+
 function lines({ sentence, facts, link, isBounded }: ToldAlert): readonly string[] {
   const text = sentence.map((part) => (typeof part === 'string' ? words(part) : code(part.value))).join('');
   const known =
@@ -28,7 +34,7 @@ function lines({ sentence, facts, link, isBounded }: ToldAlert): readonly string
       : typeof facts === 'string'
         ? [`What its events have is not known: ${words(facts)}`]
         : [
-            `${numberOf(facts.count, 'event')}; most: ${facts.top.map((value) => valueText(value, facts.count)).join(', ') || 'nothing'}`,
+            `${eventsText(facts)}; most: ${facts.top.map((value) => valueText(value, facts.count)).join(', ') || 'nothing'}`,
             ...(facts.different.length === 0
               ? []
               : [`More than around: ${facts.different.map((value) => valueText(value, facts.count)).join(', ')}`]),

@@ -22,6 +22,8 @@ export interface AlertValue {
 /** What the events of an alert have. Values are as they are shown. */
 export interface AlertFacts {
   readonly count: number;
+  /** The times of the first and the last of them, Unix ms UTC; null where there is none. */
+  readonly times: { readonly firstMs: number; readonly lastMs: number } | null;
   /** The most frequent value of each field. */
   readonly top: readonly AlertValue[];
   /** The values that they have more often than the events around them, the greatest difference first. */
@@ -85,7 +87,7 @@ export function toldAlert({ state, rule, alert, earlyEnd }: OutboxMessage, about
   const sentence: readonly SentencePart[] = [
     `${state === 'told' ? 'Alert' : 'Resolved'} ${rule.name}, severity ${rule.severity}`,
     ...group.flatMap(({ field, value }, nth) => [`${nth === 0 ? ': ' : ', '}${field} `, value === '' ? '(none)' : { value }]),
-    `, events from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`,
+    `, windows from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`,
     earlyEnd === null ? '' : EARLY_ENDS[earlyEnd],
   ];
   return { id, state, sentence, group, fromMs, toMs, completedAtMs, toldAtMs, resolvedAtMs, earlyEnd, hits, isBounded, ...about };

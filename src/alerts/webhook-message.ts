@@ -1,15 +1,20 @@
 import { createHmac } from 'node:crypto';
 import type { Receiver } from './receiver-file.ts';
-import { type AlertMessage, type ReceiverRequest, sentenceText, type ToldAlert } from './told-alerts.ts';
+import { type AlertFacts, type AlertMessage, type ReceiverRequest, sentenceText, type ToldAlert } from './told-alerts.ts';
 
 /** Has the time of a message and its HMAC-SHA-256. */
 const SIGNATURE_HEADER = 'shieldlog-signature';
 
 const timeText = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
+function factsJson({ count, times, top, different }: AlertFacts): object {
+  const between = times === null ? {} : { first: timeText(times.firstMs), last: timeText(times.lastMs) };
+  return { count, ...between, top, different };
+}
+
 /** An alert as JSON has it. */
 export function alertJson({ facts, ...alert }: ToldAlert, { severity, labels }: AlertMessage['rule']): object {
-  const known = typeof facts === 'string' ? { withoutFacts: facts } : (facts ?? {});
+  const known = facts === null ? {} : typeof facts === 'string' ? { withoutFacts: facts } : factsJson(facts);
   return {
     id: alert.id,
     state: alert.state,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AlertRule } from '../../../alerts/rule.ts';
 import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import { compileConditions } from '../../../query/request/compile-search.ts';
+import { MAX_PER_ANSWER } from '../../../query/search-limits.ts';
 import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
 import { AlertQuestions, FACTS_A_MINUTE } from '../../../src/alerts/alert-facts.ts';
 import { explorerLink } from '../../../src/alerts/explorer-link.ts';
@@ -71,6 +72,7 @@ describe('what the events of an alert have', () => {
     const facts = await questionsOf(store).factsOf(ruleWith('action:blocked', ['ip']), alertOf('192.0.2.1'));
     expect(facts).toMatchObject({
       count: 4,
+      times: { firstMs: FROM + MINUTE, lastMs: FROM + 4 * MINUTE },
       top: expect.arrayContaining([
         { field: 'url', value: '/login', count: 4, around: 5 },
         { field: 'country', value: 'NL', count: 4, around: 9 },
@@ -97,6 +99,40 @@ describe('what the events of an alert have', () => {
     expect(await questionsOf(store).factsOf(ruleWith('', by, 'all'), alertOf(...values))).toMatchObject({ count });
   });
 
+  test.each([
+    [
+      'from the first to the last of all actions',
+      [
+        ['blocked', 2],
+        ['allowed', 1],
+        ['', 9],
+        ['blocked', 4],
+      ],
+      [1, 9],
+    ],
+    ['one where there is one event', [['blocked', 3]], [3, 3]],
+    [
+      'without those before and behind the windows',
+      [
+        ['blocked', -1],
+        ['blocked', 5],
+        ['blocked', 10],
+      ],
+      [5, 5],
+    ],
+    ['none where there is no event', [['blocked', -1]], null],
+  ] as const)('are at times %s', async (_what, events, minutes) => {
+    const store = await storeWith(...events.map(([action, minute]) => ({ minute, fields: { action } })));
+    const times = minutes && { firstMs: FROM + minutes[0] * MINUTE, lastMs: FROM + minutes[1] * MINUTE };
+    expect(await questionsOf(store).factsOf(ruleWith('', []), alertOf())).toMatchObject({ times });
+  });
+
+  test('are at no time that is told where they have more actions than one answer lists', async () => {
+    const actions = Array.from({ length: MAX_PER_ANSWER + 1 }, (_, nth) => ({ minute: 1, fields: { action: `action ${nth}` } }));
+    const facts = await questionsOf(await storeWith(...actions)).factsOf(ruleWith('', []), alertOf());
+    expect(facts).toMatchObject({ count: MAX_PER_ANSWER + 1, times: null });
+  });
+
   test('is not asked for of more than twenty alerts a minute, and of the same alert once', async () => {
     const store = await storeWith({ minute: 1, fields: {} });
     let [asked, nowMs] = [0, NOW];
@@ -108,7 +144,7 @@ describe('what the events of an alert have', () => {
     const ask = (nth: number) => questions.factsOf(ruleWith('', []), sampleAlert(nth, { group: [], fromMs: FROM, toMs: TO }));
     for (let nth = 1; nth <= FACTS_A_MINUTE; nth += 1) expect(await ask(nth)).toMatchObject({ count: 1 });
     expect(await ask(FACTS_A_MINUTE + 1)).toBe('more than 20 alerts were asked about in a minute');
-    expect([await ask(1), asked]).toMatchObject([{ count: 1 }, FACTS_A_MINUTE]);
+    expect([await ask(1), asked]).toMatchObject([{ count: 1 }, 2 * FACTS_A_MINUTE]);
     nowMs += MINUTE;
     expect(await ask(FACTS_A_MINUTE + 1)).toMatchObject({ count: 1 });
   });

@@ -34,7 +34,7 @@ test('an alert is an event of the zone, and so is its resolution; the same ones 
   ]);
   const [first, second] = stored.map(({ text }) => JSON.parse(text));
   expect([first.logId, second.logId]).toEqual([told.alert.id, `${told.alert.id}-resolved`]);
-  expect(first.ruleName).toMatch(/^Alert credential-stuffing, severity high: ip 192\.0\.2\.1, events from /);
+  expect(first.ruleName).toMatch(/^Alert credential-stuffing, severity high: ip 192\.0\.2\.1, windows from /);
   expect(first.log).toMatchObject({ rule: 'credential-stuffing', version: told.rule.version, id: told.alert.id, state: 'told', hits: 1 });
 });
 

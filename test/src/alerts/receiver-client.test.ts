@@ -137,7 +137,7 @@ test('a webhook gets our JSON, and can tell by the signature that it is ours and
     state: 'told',
     severity: 'high',
     labels: { team: 'edge' },
-    sentence: 'Alert credential-stuffing, severity high: ip 192.0.2.1, events from 2026-05-12T12:00:00.000Z to 2026-05-12T12:10:00.000Z',
+    sentence: 'Alert credential-stuffing, severity high: ip 192.0.2.1, windows from 2026-05-12T12:00:00.000Z to 2026-05-12T12:10:00.000Z',
     group: { ip: '192.0.2.1' },
     from: '2026-05-12T12:00:00.000Z',
     to: '2026-05-12T12:10:00.000Z',
@@ -160,7 +160,7 @@ test('a webhook gets our JSON, and can tell by the signature that it is ours and
         state: 'resolved',
         sentence:
           'Resolved credential-stuffing, severity high: ip 192.0.2.2, ' +
-          'events from 2026-05-12T12:00:00.000Z to 2026-05-12T12:10:00.000Z, because the rule is gone',
+          'windows from 2026-05-12T12:00:00.000Z to 2026-05-12T12:10:00.000Z, because the rule is gone',
         group: { ip: '192.0.2.2' },
         resolvedAt: '2026-05-12T12:40:00.000Z',
         earlyEnd: 'rule_gone',

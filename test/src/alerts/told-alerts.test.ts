@@ -34,6 +34,7 @@ const hostile = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary'
 function messageOf(value: string) {
   const facts: AlertFacts = {
     count: 10,
+    times: { firstMs: NOON, lastMs: NOON + 1 },
     top: [{ field: 'ua', value: messageValue(value), count: 9, around: 12 }],
     different: [{ field: 'url', value: messageValue(value), count: 8, around: 8 }],
   };
@@ -91,8 +92,8 @@ test('Slack finds no mention, link or emphasis in a value, and the one link is o
         .replaceAll(/[-\d]+T[:.\d]+Z/g, 'TIME')
         .replace(/<[^>]*>/, '');
       expect(own.split('\n')).toEqual([
-        'Alert credential-stuffing, severity high: ip `, events from TIME to TIME',
-        '10 events; most: ua ` 90 %',
+        'Alert credential-stuffing, severity high: ip `, windows from TIME to TIME',
+        '10 events from TIME to TIME; most: ua ` 90 %',
         'More than around: url ` 80 %',
         '',
       ]);
@@ -114,7 +115,7 @@ test.each([
   [1, 1, '1 event; most: nothing', '1 more alert of this rule'],
   [2, 2, '2 events; most: nothing', '2 more alerts of this rule'],
 ])('a text for Slack counts events and further alerts in words: %i and %i', (count, more, events, further) => {
-  const alerts = [toldAlert(sampleMessage(1), { link: null, facts: { count, top: [], different: [] } })];
+  const alerts = [toldAlert(sampleMessage(1), { link: null, facts: { count, times: null, top: [], different: [] } })];
   const { text } = JSON.parse(slackRequest({ rule: SAMPLE_RULE, alerts, more }).body);
   expect(
     text
