@@ -25,8 +25,7 @@ const TOLD: Readonly<Record<string, readonly [attacks: readonly DemoAttack[], wi
   'credential-stuffing': [['stuffing'], MINUTE_MS],
   'login-limit-struck': [['stuffing'], MINUTE_MS],
   scanner: [['scan'], MINUTE_MS],
-  // Some minutes of a scan have no probe for a secret that is let through.
-  'probe-let-through': [['scan'], 4 * MINUTE_MS],
+  'probe-let-through': [['scan'], MINUTE_MS],
   'bot-net': [['stuffing', 'bot net'], MINUTE_MS],
   'address-over-many-zones': [[], 0],
   // A window and the two minutes after it.
