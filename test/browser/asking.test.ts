@@ -40,12 +40,9 @@ test('a question that another one overtakes is given up, and its answer is never
 });
 
 test('the page asks again by itself as long as that is turned on, and never while something is open', async () => {
-  const { page, questions } = await openPage();
+  const { page, questions } = await openPage('', { movesClock: true });
   await expect.poll(() => total(page)).toBe('3 events');
   const asked = (): number => questions().length;
-  // An answer that arrives while the clock is replaced finds the page in 1970.
-  await page.waitForLoadState('networkidle');
-  await page.clock.install();
   // Each answer has the time of the page, those about alerts too: another time would be put right by a further question.
   await page.route(/\/(event-logs|alerts)\b/, async (route) => {
     const answer = await route.fetch();

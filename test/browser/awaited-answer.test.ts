@@ -147,9 +147,8 @@ test('bars that are chosen by keys are no longer chosen when other bars have tak
 });
 
 test('new events of the last question are not offered while the next one is asked', async () => {
-  const { page, requests } = await openPage('zone=7&q=ruleId:counted');
+  const { page, requests } = await openPage('zone=7&q=ruleId:counted', { movesClock: true });
   await expect.poll(() => page.locator('.notice').count()).toBe(1);
-  await page.clock.install();
   // The pause before they are counted begins with an answer.
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.locator('main[aria-busy=false]').waitFor();

@@ -242,9 +242,8 @@ describe('the program is asked', () => {
   });
 
   test('not for what is left before the time is up, by Escape, by Enter or by another place of the focus', async () => {
-    const { page, requests } = await openPage();
+    const { page, requests } = await openPage('', { movesClock: true });
     await whole(page);
-    await page.clock.install();
     await page.clock.pauseAt(Date.now() + 1_000);
     for (const key of ['Escape', 'Tab', 'ArrowLeft']) {
       await type(page, 'country:n');

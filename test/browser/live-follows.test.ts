@@ -27,9 +27,8 @@ const total = (page: Page) => page.getByRole('status').locator('strong').textCon
 const texts = async (page: Page) => [...(await drawnLines(page)).values()].map(([id]) => id);
 const grid = (page: Page) => page.getByRole('grid', { name: /^Live events/ });
 
-/** Timers of the page go on by `runFor` alone, and the program's clock with that of the page, which would otherwise be put right. */
+/** The program's clock goes on with that of the page, which would otherwise be put right. */
 async function holdClock(page: Page): Promise<void> {
-  await page.clock.install();
   await page.route('**/explore', async (route) => {
     const answer = await route.fetch();
     const now = await page.evaluate(() => Date.now());
@@ -38,7 +37,7 @@ async function holdClock(page: Page): Promise<void> {
 }
 
 test('whether a block works is watched by one key: the chart, the counts and the fields have the new events within 15 s', async () => {
-  const { page, actions } = await openPage('q=-ruleId:other&columns=logId');
+  const { page, actions } = await openPage('q=-ruleId:other&columns=logId', { movesClock: true });
   await page.getByRole('region', { name: 'Fields' }).waitFor();
   expect(await total(page)).toBe('1 event');
   await holdClock(page);
@@ -127,9 +126,8 @@ test('whoever has scrolled, or gone to a line, keeps the row; at the top stand t
 });
 
 test('a screen reader hears at most once in ten seconds how many came', async () => {
-  const { page } = await openPage('q=ruleId:heard&columns=logId');
+  const { page } = await openPage('q=ruleId:heard&columns=logId', { movesClock: true });
   await page.locator('main[aria-busy=false]').waitFor();
-  await page.clock.install();
   await page.clock.pauseAt(Date.now() + 1_000);
   await page.keyboard.press('l');
   await watching(page);

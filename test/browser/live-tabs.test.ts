@@ -44,13 +44,12 @@ test('with six live tabs a seventh loads, and those that wait for a connection s
 });
 
 test('a tab that is hidden for 30 s ends its stream; seen again it goes on, and later it says what is missing', async () => {
-  const { page, requests } = await openPage(LIVE);
+  const { page, requests } = await openPage(LIVE, { movesClock: true });
   const streams = () => requests.filter((request) => request.url().includes('/tail?'));
   const ended = async () => (await Promise.all(streams().map((request) => request.failure()))).filter((end) => end !== null).length;
   await expect.poll(() => status(page)).toBe('Watching');
   await post('seen');
   await expect.poll(() => ids(page)).toEqual(['seen']);
-  await page.clock.install();
   await show(page, false);
   await page.clock.fastForward(29_000);
   await post('hidden for less');

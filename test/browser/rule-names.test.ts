@@ -81,12 +81,11 @@ test('a name is of the zones that are shown, and filters go by the id alone', as
 test('a rule that is not known yet is asked for after a minute, and one that has no name only once', async () => {
   // A window between two times stays the same while the clock of the page goes ahead.
   const [from, to] = [Date.now() - 3_600_000, Date.now() + 30_000].map((ms) => new Date(ms).toISOString());
-  const watched = await openPage(`zone=9&from=${from}&to=${to}`);
+  const watched = await openPage(`zone=9&from=${from}&to=${to}`, { movesClock: true });
   const { page } = watched;
   const values = async () => texts(await ruleCard(watched).locator('.value').allTextContents());
   await page.locator('main[aria-busy=false]').waitFor();
   await ingest(app, eventLine({ shieldZoneId: 9, ruleId: 'first', ruleName: 'The first' }));
-  await page.clock.install();
   await page.getByRole('button', { name: 'Refresh' }).click();
   const valuesSoon = async () => {
     await page.clock.runFor(10);

@@ -49,6 +49,8 @@ const FAILED_ANSWER = /^Failed to load resource|net::ERR_/;
 export interface PageOptions extends BrowserContextOptions {
   /** The test brings about answers with errors or connections that break, which the browser reports as errors by itself. */
   readonly expectsFailures?: boolean;
+  /** The test moves the clock of the page, which goes on by itself until then. It is replaced before the page, which would find 1970 in between. */
+  readonly movesClock?: boolean;
   /** A script that runs before those of the page. */
   readonly initScript?: string;
   /** Where a proxy serves the program, such as `/waf`; nothing unless set. */
@@ -90,7 +92,7 @@ export function pagesOf(url: () => string): OpenPage {
 const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', locale: 'en-US' };
 
 async function openPage(browser: Browser, url: string, options: PageOptions): Promise<OpenedPage> {
-  const { expectsFailures = false, initScript, pathBefore = '', ...contextOptions } = options;
+  const { expectsFailures = false, movesClock = false, initScript, pathBefore = '', ...contextOptions } = options;
   const context = await browser.newContext({ ...USUAL, ...contextOptions });
   const { origin } = new URL(url);
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
@@ -113,6 +115,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
   });
   await page.addInitScript(CLOCK + WATCH);
   if (initScript !== undefined) await page.addInitScript(initScript);
+  if (movesClock) await page.clock.install();
   await page.goto(url);
   const questions = (): readonly AskedQuestion[] => {
     const bodies = requests.filter((request) => request.url().endsWith('/explore')).map((request) => request.postDataJSON());
