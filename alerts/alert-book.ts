@@ -1,6 +1,6 @@
 import { alertId, type GroupValue, groupKey, groupValues } from './alert-group.ts';
-import type { DueTimes } from './due-times.ts';
-import type { FoldFacts, Mutable } from './fold-state.ts';
+import type { Due, DueTimes } from './due-times.ts';
+import type { FoldChanges, FoldFacts, FoldParts, Mutable } from './fold-state.ts';
 import { Heap } from './heap.ts';
 import { type AlertRule, versionOf } from './rule.ts';
 
@@ -27,24 +27,17 @@ export interface Alert {
   readonly isBounded: boolean;
 }
 
-/** What an event, or the time, brings about. */
-export type FoldNews =
-  /** A window of a group met the condition, and belongs to this alert. */
-  | { readonly kind: 'hit'; readonly windowMs: number; readonly alert: Alert }
-  | { readonly kind: 'told'; readonly alert: Alert }
-  | { readonly kind: 'resolved'; readonly alert: Alert };
+/** What an event, or the time, brings about: a window of a group met the condition, or an alert is told or resolved. */
+export interface FoldNews {
+  readonly kind: 'hit' | 'told' | 'resolved';
+  /** That of the group, as it is then. */
+  readonly alert: Alert;
+  /** The begin of the window that met the condition, or of the alert's first one. */
+  readonly windowMs: number;
+}
 
 /** The most alerts that a rule keeps: the oldest resolved ones give way, and without one the oldest of all, which is resolved early. */
 export const MAX_ALERTS = 100_000;
-
-export interface AlertBookOptions {
-  readonly rule: AlertRule;
-  readonly facts: Mutable<FoldFacts>;
-  readonly dues: DueTimes;
-  /** Those that are kept already. */
-  readonly alerts: readonly Alert[];
-  readonly maxAlerts: number;
-}
 
 /** The alerts of a rule, which hits open and join, and which resolve when their time has come. */
 export class AlertBook {
@@ -58,11 +51,12 @@ export class AlertBook {
   readonly #ofGroup = new Map<string, Set<Mutable<Alert>>>();
   /** Those that are resolved. One that is forgotten is taken out when it comes first. */
   readonly #resolved = new Heap<Mutable<Alert>>((one, other) => one.nth < other.nth);
+  readonly #changed = new Set<Mutable<Alert>>();
   #news: FoldNews[] = [];
-  #changed = new Set<Mutable<Alert>>();
   #gone: number[] = [];
 
-  constructor({ rule, facts, dues, alerts, maxAlerts }: AlertBookOptions) {
+  /** `alerts` are those that are kept already. */
+  constructor({ rule, facts, dues }: Pick<FoldParts, 'rule' | 'facts' | 'dues'>, alerts: readonly Alert[], maxAlerts: number) {
     this.#rule = rule;
     this.#version = versionOf(rule);
     this.#facts = facts;
@@ -72,11 +66,6 @@ export class AlertBook {
       this.#keep({ ...alert });
       facts.opened = Math.max(facts.opened, alert.nth);
     }
-  }
-
-  /** In the order in which they were opened. */
-  get alerts(): readonly Alert[] {
-    return [...this.#alerts].map((alert) => ({ ...alert }));
   }
 
   /** A window of a group met the condition by what happened at a time. */
@@ -101,17 +90,12 @@ export class AlertBook {
   }
 
   /** The time has come at which an alert was to be resolved. */
-  resolveDue(atMs: number, windowMs: number, group: string): void {
+  resolveDue({ atMs, windowMs, group }: Due): void {
     const alert = this.#firstOf(group, (one) => one.windowMs === windowMs && one.resolvedAtMs === null);
     if (alert === undefined) return;
     if (alert.resolvesAtMs === atMs) this.#resolve(alert);
     // It had further hits.
     else this.#dues.add({ atMs: alert.resolvesAtMs, kind: 'resolve', windowMs, group });
-  }
-
-  /** Resolves all alerts at once. */
-  resolveAll(): void {
-    for (const alert of this.#alerts) this.#resolve(alert);
   }
 
   /** Forgets the resolved alerts that no window from a time on touches. */
@@ -128,12 +112,11 @@ export class AlertBook {
     return news;
   }
 
-  takeChanges(): { readonly alerts: readonly Alert[]; readonly goneAlerts: readonly number[] } {
-    const alerts = [...this.#changed].filter((alert) => this.#alerts.has(alert)).map((alert) => ({ ...alert }));
-    const goneAlerts = this.#gone;
-    this.#changed = new Set();
+  takeChanges(): Pick<FoldChanges, 'alerts' | 'goneAlerts'> {
+    const changes = { alerts: [...this.#changed].map((alert) => ({ ...alert })), goneAlerts: this.#gone };
+    this.#changed.clear();
     this.#gone = [];
-    return { alerts, goneAlerts };
+    return changes;
   }
 
   #open(windowMs: number, group: readonly GroupValue[]): Mutable<Alert> {
@@ -192,13 +175,13 @@ export class AlertBook {
     ofGroup?.delete(alert);
     if (ofGroup?.size === 0) this.#ofGroup.delete(key);
     this.#alerts.delete(alert);
+    this.#changed.delete(alert);
     this.#gone.push(alert.nth);
   }
 
   #tell(kind: FoldNews['kind'], alert: Mutable<Alert>, windowMs: number): void {
     this.#changed.add(alert);
-    const snapshot = { ...alert };
-    this.#news.push(kind === 'hit' ? { kind, windowMs, alert: snapshot } : { kind, alert: snapshot });
+    this.#news.push({ kind, windowMs, alert: { ...alert } });
   }
 
   #resolve(alert: Mutable<Alert>): void {

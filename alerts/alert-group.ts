@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { EventTexts } from '../query/match/match-event.ts';
+import type { FeedEvent } from '../store/feed-event.ts';
 
 /** So many bytes of a value are kept, with a hash of the whole. */
 export const KEPT_BYTES = 256;
@@ -14,14 +14,7 @@ export interface GroupValue {
 }
 
 /** An event that a rule counts. */
-export interface CountedEvent {
-  readonly zoneId: number;
-  /** Unix ms UTC. */
-  readonly timestamp: number;
-  /** Unix ms UTC at which it was taken in. */
-  readonly ingestedAtMs: number;
-  readonly fields: EventTexts;
-}
+export type CountedEvent = Pick<FeedEvent, 'zoneId' | 'timestamp' | 'ingestedAtMs' | 'fields'>;
 
 /** The value of an event in a dimension; undefined where it has none. */
 export function fieldValue({ zoneId, fields }: CountedEvent, dimension: GroupDimension): string | undefined {

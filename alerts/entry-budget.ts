@@ -29,7 +29,7 @@ export class EntryBudget {
   readonly #windows = new Heap<GivenUpWindow>((one, other) =>
     one.beginMs === other.beginMs ? one.rule < other.rule : one.beginMs < other.beginMs,
   );
-  readonly #members = new Set<BudgetMember>();
+  readonly #members: BudgetMember[] = [];
   #open = 0;
   #entries = 0;
   #bytes = 0;
@@ -44,11 +44,7 @@ export class EntryBudget {
   }
 
   add(member: BudgetMember): void {
-    this.#members.add(member);
-  }
-
-  remove(member: BudgetMember): void {
-    this.#members.delete(member);
+    this.#members.push(member);
   }
 
   /** Takes entries and bytes, or gives them back where the numbers are negative. */

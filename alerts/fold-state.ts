@@ -1,5 +1,8 @@
-import type { Alert } from './alert-book.ts';
+import type { Alert, AlertBook } from './alert-book.ts';
 import type { WindowRange } from './closed-windows.ts';
+import type { DueTimes } from './due-times.ts';
+import type { EntryBudget } from './entry-budget.ts';
+import type { AlertRule } from './rule.ts';
 
 export type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
@@ -23,80 +26,46 @@ export interface FoldFacts {
   readonly historyFromMs: number;
 }
 
-export const NO_FACTS: FoldFacts = {
-  timeMs: 0,
-  tooLate: 0,
-  bounded: 0,
-  opened: 0,
-  read: 0,
-  counted: 0,
-  hitsFromMs: 0,
-  historyFromMs: 0,
-};
-
-/** A window that is kept. */
-export interface KeptWindow {
-  readonly beginMs: number;
-  /** From then on its events are too late. */
-  readonly closesAtMs: number;
-  /** When it is decided whether its groups are hits; null where nothing came since that was done, or where every event decides. */
-  readonly decideAtMs: number | null;
-  /** Whether groups of it were given up, so that the counts of those that came later are not whole. */
-  readonly isCut: boolean;
-}
-
-/** A group of a window: its events so far. */
-export interface KeptEntry {
+/** A window, a group of a window, a value that is counted in a group, or a value that is remembered. */
+export interface FoldRow {
+  /** The begin of the window, Unix ms UTC; 0 for a value that is remembered. */
   readonly windowMs: number;
-  /** As `groupKey` writes it. */
+  /** As `groupKey` writes it; empty for the window itself. */
   readonly group: string;
-  readonly count: number;
-  /** How many of them meet the condition `part`. */
-  readonly part: number;
-  /** False once it has hit, or where its counts are not whole. */
-  readonly mayHit: boolean;
-}
-
-/** A value of a group of a window that has not hit, where values are counted. */
-export interface KeptValue {
-  readonly windowMs: number;
-  readonly group: string;
+  /** The value that is counted in the group; empty for the group itself. */
   readonly value: string;
+  /** What is known of it, as JSON can hold it. */
+  readonly data: unknown;
 }
 
-/** A value of a zone that is known, and the intake time of its last event. */
-export interface RememberedValue {
-  /** The zone and the value, as `groupKey` writes them. */
-  readonly group: string;
-  readonly lastMs: number;
-}
-
-interface FoldRows {
-  readonly windows: readonly KeptWindow[];
-  readonly entries: readonly KeptEntry[];
-  readonly values: readonly KeptValue[];
-  readonly remembered: readonly RememberedValue[];
-  /** In the order in which they were opened. */
-  readonly alerts: readonly Alert[];
-}
-
-/** All that a fold knows, as plain data: another one goes on from there. */
-export interface FoldState extends FoldRows {
+/** All that a fold knows but for its alerts, as plain data: another one goes on from there. */
+export interface FoldState {
   readonly facts: FoldFacts;
   readonly closed: readonly WindowRange[];
+  /** A window stands before its groups, and a group before its values. */
+  readonly rows: Iterable<FoldRow>;
 }
 
-/**
- * What is different from the state of a while ago. First goes what is gone, a window with its entries and values, and an entry with its
- * values; then rows are added, or take the place of those with the same `beginMs`, `windowMs` and `group`, `group`, or `nth`.
- */
-export interface FoldChanges extends FoldRows {
+/** What is different from a while ago. First goes what is gone, then rows and alerts are added, or take the place of others. */
+export interface FoldChanges {
   readonly facts: FoldFacts;
   /** All of them; null where they are the same. */
   readonly closed: readonly WindowRange[] | null;
-  readonly goneWindows: readonly number[];
-  readonly goneEntries: readonly Pick<KeptEntry, 'windowMs' | 'group'>[];
-  readonly goneRemembered: readonly string[];
+  /** Groups, each with its values, and where the group is empty windows, each with its groups. */
+  readonly gone: readonly Pick<FoldRow, 'windowMs' | 'group'>[];
+  readonly rows: readonly FoldRow[];
   /** By their `nth`. */
   readonly goneAlerts: readonly number[];
+  /** In the order in which they were opened, or changed. */
+  readonly alerts: readonly Alert[];
+}
+
+/** What the parts of a fold share. */
+export interface FoldParts {
+  readonly rule: AlertRule;
+  readonly retentionMs: number;
+  readonly facts: Mutable<FoldFacts>;
+  readonly dues: DueTimes;
+  readonly book: AlertBook;
+  readonly budget: EntryBudget;
 }

@@ -1,30 +1,31 @@
 import { MINUTE_MS } from '../query/durations.ts';
 import { type MatchSubject, matchSubject } from '../query/match/match-event.ts';
+import type { ActiveZone } from '../store/event-store.ts';
 import { type Alert, AlertBook, type FoldNews, MAX_ALERTS } from './alert-book.ts';
 import { type CountedEvent, fieldValue, groupKey, keptValue } from './alert-group.ts';
 import { DueTimes } from './due-times.ts';
 import { EntryBudget } from './entry-budget.ts';
-import { type FoldChanges, type FoldFacts, type FoldState, type Mutable, NO_FACTS } from './fold-state.ts';
+import type { FoldChanges, FoldFacts, FoldState, Mutable } from './fold-state.ts';
 import { type AlertRule, readBackMs } from './rule.ts';
-import { silentZones, type ZoneActivity } from './silent-zones.ts';
 import { ValueMemory } from './value-memory.ts';
-import { type FoldParts, WindowCounts } from './window-counts.ts';
-
-const NOTHING = { windows: [], closed: [], entries: [], values: [], remembered: [] };
+import { WindowCounts } from './window-counts.ts';
 
 export interface RuleFoldOptions {
   /** For how long events are kept: what is older comes no more. */
   readonly retentionMs: number;
   /** The intake time at which a new rule began, Unix ms UTC. It reads from `readBackMs` before that on. */
   readonly begunAtMs?: number;
-  /** The alerts that a new rule has already, because all else that was known of it is lost. */
+  /** Those that it has already, in the order in which they were opened. */
   readonly alerts?: readonly Alert[];
-  /** What it goes on from. */
-  readonly state?: FoldState;
+  /** What it goes on from; absent: it is new, or all that was known of it but its alerts is lost. */
+  readonly state?: FoldState | undefined;
   /** What all rules share. */
   readonly budget?: EntryBudget;
   readonly maxAlerts?: number;
 }
+
+/** When a zone had its last event, Unix ms UTC. */
+export type ZoneActivity = Pick<ActiveZone, 'zoneId' | 'lastMs'>;
 
 /**
  * Makes alerts of the events of a rule, in the order of the feed. Windows are of the time of events, and all waiting is of the time of
@@ -36,9 +37,7 @@ export class RuleFold {
   readonly #facts: Mutable<FoldFacts>;
   readonly #dues = new DueTimes();
   readonly #book: AlertBook;
-  readonly #windows: WindowCounts;
-  readonly #memory: ValueMemory;
-  readonly #budget: EntryBudget;
+  readonly #counts: WindowCounts | ValueMemory;
   /** Whether anything but the time may be different since the last changes were taken. A new rule is. */
   #isTouched: boolean;
   /** How often something had been given up by then. */
@@ -48,30 +47,20 @@ export class RuleFold {
     const { retentionMs, begunAtMs = 0, alerts = [], state, budget = new EntryBudget(), maxAlerts = MAX_ALERTS } = options;
     this.#rule = rule;
     this.#retentionMs = retentionMs;
-    const { facts, ...kept } = state ?? { facts: begunFacts(rule, begunAtMs, retentionMs), ...NOTHING, alerts };
-    this.#facts = { ...NO_FACTS, ...facts };
+    const known = state ?? { facts: begunFacts(rule, begunAtMs, retentionMs), closed: [], rows: [] };
+    const facts = { ...known.facts };
     const dues = this.#dues;
-    this.#book = new AlertBook({ rule, facts: this.#facts, dues, alerts: kept.alerts, maxAlerts });
-    const parts: FoldParts = { rule, retentionMs, facts: this.#facts, dues, book: this.#book, budget };
-    this.#windows = new WindowCounts(parts, kept);
-    this.#memory = new ValueMemory(parts, kept.remembered);
-    this.#budget = budget;
+    this.#facts = facts;
+    this.#book = new AlertBook({ rule, facts, dues }, alerts, maxAlerts);
+    const parts = { rule, retentionMs, facts, dues, book: this.#book, budget };
+    this.#counts = rule.kind.kind === 'new_value' ? new ValueMemory(parts, rule.kind, known) : new WindowCounts(parts, known);
     this.#isTouched = state === undefined;
-    this.#takenBounded = this.#facts.bounded;
+    this.#takenBounded = facts.bounded;
     budget.add(this);
   }
 
   get facts(): FoldFacts {
     return { ...this.#facts };
-  }
-
-  /** In the order in which they were opened. */
-  get alerts(): readonly Alert[] {
-    return this.#book.alerts;
-  }
-
-  get state(): FoldState {
-    return { facts: this.facts, ...this.#windows.state, remembered: this.#memory.state, alerts: this.alerts };
   }
 
   /**
@@ -83,7 +72,7 @@ export class RuleFold {
     if (!this.#isTouched && this.#facts.bounded === this.#takenBounded) return null;
     this.#isTouched = false;
     this.#takenBounded = this.#facts.bounded;
-    return { facts: this.facts, ...this.#windows.takeChanges(), ...this.#memory.takeChanges(), ...this.#book.takeChanges() };
+    return { facts: this.facts, ...this.#counts.takeChanges(), ...this.#book.takeChanges() };
   }
 
   /** Counts an event that the rule is about, after all that was due when it came in. */
@@ -92,8 +81,7 @@ export class RuleFold {
     this.#facts.counted += 1;
     this.advanceTo(event.ingestedAtMs);
     const group = groupKey(this.#rule.by.map((dimension) => keptValue(fieldValue(event, dimension) ?? '')));
-    if (this.#rule.kind.kind === 'new_value') this.#memory.count(event, group);
-    else this.#windows.count(event, group, subject);
+    this.#counts.count(event, group, subject);
     return this.#book.takeNews();
   }
 
@@ -108,27 +96,24 @@ export class RuleFold {
     return this.#book.takeNews();
   }
 
-  /** Of a rule of the kind `silence`: looks once a minute at the last events of all zones that had some within a day. */
+  /**
+   * Of a rule of the kind `silence`: looks once a minute at the zones that had events within a day, and finds those whose last one is too
+   * long ago. A zone whose last event is from before the rule began was silent before anybody looked.
+   */
   lookAt(zones: readonly ZoneActivity[], nowMs: number): readonly FoldNews[] {
-    const { kind } = this.#rule;
+    const { kind, zones: ruled } = this.#rule;
     if (kind.kind !== 'silence') return [];
     this.#isTouched = true;
-    const ruled = zones.filter(({ zoneId }) => this.#rule.zones === 'all' || this.#rule.zones.includes(zoneId));
-    const silent = silentZones(ruled, { silentForMs: kind.forMs, sinceMs: this.#facts.hitsFromMs, nowMs });
     this.#facts.timeMs = Math.max(this.#facts.timeMs, nowMs);
+    const { hitsFromMs } = this.#facts;
+    const silent = zones.filter(({ zoneId, lastMs }) => {
+      return (ruled === 'all' || ruled.includes(zoneId)) && lastMs >= hitsFromMs && lastMs < nowMs - kind.forMs;
+    });
     const minuteMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
-    for (const zone of silent) this.#book.hit(minuteMs, groupKey([{ text: String(zone) }]), nowMs);
+    for (const { zoneId } of silent.toSorted((one, other) => one.zoneId - other.zoneId)) {
+      this.#book.hit(minuteMs, groupKey([{ text: String(zoneId) }]), nowMs);
+    }
     return this.completeTo(nowMs);
-  }
-
-  /** Resolves all alerts and gives up all else, because the rule is gone. */
-  end(): readonly FoldNews[] {
-    this.#isTouched = true;
-    this.#book.resolveAll();
-    this.#windows.end();
-    this.#memory.end();
-    this.#budget.remove(this);
-    return this.#book.takeNews();
   }
 
   /** Works off what is due by a time, each at its own, and lets it be that time then. What comes of it is told by the next call. */
@@ -136,39 +121,21 @@ export class RuleFold {
     for (let due = this.#dues.first; due !== undefined && due.atMs <= timeMs; due = this.#dues.first) {
       this.#dues.removeFirst();
       this.#isTouched = true;
-      const { atMs, kind, windowMs, group } = due;
-      this.#facts.timeMs = Math.max(this.#facts.timeMs, atMs);
-      switch (kind) {
-        case 'decide':
-          this.#windows.decide(atMs, windowMs);
-          break;
-        case 'resolve':
-          this.#book.resolveDue(atMs, windowMs, group);
-          break;
-        case 'close':
-          if (this.#windows.close(atMs, windowMs)) this.#forgetOld();
-          break;
-        case 'forget':
-          if (this.#memory.forget(atMs, group)) this.#forgetOld();
-          break;
-        default:
-          kind satisfies never;
+      this.#facts.timeMs = Math.max(this.#facts.timeMs, due.atMs);
+      if (due.kind === 'resolve') {
+        this.#book.resolveDue(due);
+      } else if (this.#counts.workOff(due)) {
+        // No event that is kept can touch older alerts.
+        this.#book.forget(this.#facts.timeMs - this.#retentionMs - this.#rule.windowMs);
       }
     }
     this.#facts.timeMs = Math.max(this.#facts.timeMs, timeMs);
-  }
-
-  /** Forgets what no event that is kept can belong to, or touch. */
-  #forgetOld(): void {
-    const untilMs = this.#facts.timeMs - this.#retentionMs - this.#rule.windowMs;
-    this.#windows.forgetClosed(untilMs);
-    this.#book.forget(untilMs);
   }
 }
 
 function begunFacts(rule: AlertRule, begunAtMs: number, retentionMs: number): FoldFacts {
   const { kind } = rule.kind;
   const isLater = kind === 'more_than_before' || kind === 'new_value' || kind === 'silence';
-  const readFromMs = begunAtMs - readBackMs(rule, retentionMs);
-  return { ...NO_FACTS, hitsFromMs: isLater ? begunAtMs : 0, historyFromMs: kind === 'more_than_before' ? readFromMs : 0 };
+  const historyFromMs = kind === 'more_than_before' ? begunAtMs - readBackMs(rule, retentionMs) : 0;
+  return { timeMs: 0, tooLate: 0, bounded: 0, opened: 0, read: 0, counted: 0, hitsFromMs: isLater ? begunAtMs : 0, historyFromMs };
 }

@@ -62,32 +62,13 @@ export interface AlertRule {
 
 /**
  * The version of a rule, 64 hex digits: the SHA-256 of all that decides which alerts there are. `max_age`, severity, labels and receivers
- * are no part of it, nor how its conditions are spelled.
+ * are no part of it, nor how its conditions are spelled. What a kind says beside its name comes in the order in which `RuleKind` has it.
  */
 export function versionOf({ kind, where, zones, by, windowMs, quietMs, hold, lateMs, maxGroups }: AlertRule): string {
-  const decides = [kind.kind, numbersOf(kind), where, zones, by, windowMs, quietMs, hold, lateMs, maxGroups];
+  const { kind: name, ...numbers } = kind;
+  const decides = [name, Object.values(numbers), where, zones, by, windowMs, quietMs, hold, lateMs, maxGroups];
   const text = JSON.stringify(decides, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** What a kind says beside its name, in an order that does not change. */
-function numbersOf(kind: RuleKind): readonly unknown[] {
-  switch (kind.kind) {
-    case 'count':
-      return [kind.atLeast];
-    case 'distinct':
-      return [kind.field, kind.atLeast];
-    case 'ratio':
-      return [kind.part, kind.share, kind.atLeast];
-    case 'more_than_before':
-      return [kind.atLeast, kind.times, kind.before];
-    case 'new_value':
-      return [kind.field, kind.forMs];
-    case 'silence':
-      return [kind.forMs];
-    default:
-      return kind satisfies never;
-  }
 }
 
 /** How far before its begin a new rule reads, in milliseconds of intake time: no more than is kept. */

@@ -1,10 +1,9 @@
 import { compileMatcher, type Matcher, type MatchSubject } from '../query/match/match-event.ts';
-import type { AlertBook } from './alert-book.ts';
 import { type CountedEvent, fieldValue, groupKey, keptValue } from './alert-group.ts';
 import { ClosedWindows } from './closed-windows.ts';
-import type { DueTimes } from './due-times.ts';
-import type { EntryBudget, GivenUpWindow } from './entry-budget.ts';
-import type { FoldChanges, FoldFacts, FoldState, KeptEntry, KeptWindow, Mutable } from './fold-state.ts';
+import type { Due } from './due-times.ts';
+import type { GivenUpWindow } from './entry-budget.ts';
+import type { FoldChanges, FoldParts, FoldRow, FoldState, Mutable } from './fold-state.ts';
 import { type AlertRule, SETTLE_MS, SHARE_UNIT, TIMES_UNIT } from './rule.ts';
 
 /** About so many bytes a window, an entry and a value take beside their texts. */
@@ -12,18 +11,35 @@ const WINDOW_BYTES = 900;
 const ENTRY_BYTES = 200;
 const VALUE_BYTES = 50;
 
-/** An entry has values once one is counted, and until it has hit. */
-type Entry = Mutable<KeptEntry> & { values: Set<string> | null };
-type CountedWindow = Mutable<KeptWindow> & Mutable<GivenUpWindow> & { readonly entries: Map<string, Entry>; bytes: number };
+/** What is kept of a window. */
+interface WindowData {
+  /** From then on its events are too late. */
+  readonly closesAtMs: number;
+  /** When it is decided whether its groups are hits; null where nothing came since that was done, or where every event decides. */
+  readonly decideAtMs: number | null;
+  /** Whether groups of it were given up, so that the counts of those that came later are not whole. */
+  readonly isCut: boolean;
+}
 
-/** What the parts of a fold share. */
-export interface FoldParts {
-  readonly rule: AlertRule;
-  readonly retentionMs: number;
-  readonly facts: Mutable<FoldFacts>;
-  readonly dues: DueTimes;
-  readonly book: AlertBook;
-  readonly budget: EntryBudget;
+/** What is kept of a group of a window. */
+interface EntryData {
+  /** Its events so far, and how many of them meet the condition `part`. */
+  readonly count: number;
+  readonly part: number;
+  /** False once it has hit, or where its counts are not whole. */
+  readonly mayHit: boolean;
+}
+
+interface Entry extends Mutable<EntryData> {
+  readonly windowMs: number;
+  readonly group: string;
+  /** Those that are counted, until it has hit; null: none. */
+  values: Set<string> | null;
+}
+
+interface CountedWindow extends Mutable<WindowData>, Mutable<GivenUpWindow> {
+  readonly entries: Map<string, Entry>;
+  bytes: number;
 }
 
 /** The events of a rule by window and group, and when these are hits. */
@@ -31,51 +47,49 @@ export class WindowCounts {
   readonly #rule: AlertRule;
   readonly #parts: FoldParts;
   readonly #isPart: Matcher;
+  /** A window is decided some time after its end, not by each of its events. */
+  readonly #isDecidedLater: boolean;
   readonly #windows = new Map<number, CountedWindow>();
   readonly #closed: ClosedWindows;
   #entries = 0;
-  readonly #changed = { windows: new Set<CountedWindow>(), entries: new Set<Entry>(), closed: false };
+  readonly #changedWindows = new Set<CountedWindow>();
+  readonly #changedEntries = new Set<Entry>();
   #newValues: (readonly [Entry, string])[] = [];
-  #goneWindows: number[] = [];
-  #goneEntries: Entry[] = [];
+  #gone: FoldChanges['gone'][number][] = [];
+  #hasClosed = false;
 
-  constructor(parts: FoldParts, { windows, entries, values, closed }: Pick<FoldState, 'windows' | 'entries' | 'values' | 'closed'>) {
+  constructor(parts: FoldParts, { rows, closed }: Pick<FoldState, 'rows' | 'closed'>) {
     const { kind, windowMs } = parts.rule;
     this.#rule = parts.rule;
     this.#parts = parts;
     this.#isPart = kind.kind === 'ratio' ? compileMatcher(kind.part).matches : () => false;
+    this.#isDecidedLater = kind.kind === 'ratio' || kind.kind === 'more_than_before';
     this.#closed = new ClosedWindows(windowMs / 2, closed);
-    for (const window of windows) this.#keepWindow(window);
-    for (const entry of entries) this.#keepEntry(this.#windows.get(entry.windowMs) as CountedWindow, entry);
-    for (const { windowMs: beginMs, group, value } of values) {
-      const window = this.#windows.get(beginMs) as CountedWindow;
-      this.#keepValue(window, window.entries.get(group) as Entry, value);
+    for (const { windowMs: beginMs, group, value, data } of rows) {
+      const window = this.#windows.get(beginMs) ?? this.#keepWindow(beginMs, data as WindowData);
+      if (value !== '') this.#keepValue(window, window.entries.get(group) as Entry, value);
+      else if (group !== '') this.#keepEntry(window, group, data as EntryData);
     }
     this.takeChanges();
   }
 
-  get state(): Pick<FoldState, 'windows' | 'entries' | 'values' | 'closed'> {
-    const windows = [...this.#windows.values()];
-    const entries = windows.flatMap((window) => [...window.entries.values()]);
-    const values = entries.flatMap((entry) => [...(entry.values ?? [])].map((value) => [entry, value] as const));
-    return { windows: windows.map(windowRow), entries: entries.map(entryRow), values: values.map(valueRow), closed: this.#closed.ranges };
-  }
-
-  takeChanges(): Pick<FoldChanges, 'windows' | 'entries' | 'values' | 'closed' | 'goneWindows' | 'goneEntries'> {
-    const { windows, entries, closed } = this.#changed;
+  takeChanges(): Pick<FoldChanges, 'rows' | 'gone' | 'closed'> {
+    const rows: FoldRow[] = [];
+    for (const { isGone, beginMs, closesAtMs, decideAtMs, isCut } of this.#changedWindows) {
+      if (!isGone) rows.push({ windowMs: beginMs, group: '', value: '', data: { closesAtMs, decideAtMs, isCut } satisfies WindowData });
+    }
     const isKept = (entry: Entry) => this.#windows.get(entry.windowMs)?.entries.get(entry.group) === entry;
-    const changes = {
-      windows: [...windows].filter(({ isGone }) => !isGone).map(windowRow),
-      entries: [...entries].filter(isKept).map(entryRow),
-      values: this.#newValues.filter(([entry, value]) => isKept(entry) && entry.values?.has(value) === true).map(valueRow),
-      closed: closed ? [...this.#closed.ranges] : null,
-      goneWindows: this.#goneWindows,
-      goneEntries: this.#goneEntries.map(({ windowMs, group }) => ({ windowMs, group })),
-    };
-    windows.clear();
-    entries.clear();
-    this.#changed.closed = false;
-    [this.#newValues, this.#goneWindows, this.#goneEntries] = [[], [], []];
+    for (const entry of this.#changedEntries) {
+      const { windowMs, group, count, part, mayHit } = entry;
+      if (isKept(entry)) rows.push({ windowMs, group, value: '', data: { count, part, mayHit } satisfies EntryData });
+    }
+    for (const [entry, value] of this.#newValues) {
+      if (isKept(entry) && entry.values !== null) rows.push({ windowMs: entry.windowMs, group: entry.group, value, data: null });
+    }
+    const changes = { rows, gone: this.#gone, closed: this.#hasClosed ? [...this.#closed.ranges] : null };
+    this.#changedWindows.clear();
+    this.#changedEntries.clear();
+    [this.#newValues, this.#gone, this.#hasClosed] = [[], [], false];
     return changes;
   }
 
@@ -84,56 +98,50 @@ export class WindowCounts {
     const { kind, windowMs } = this.#rule;
     const found = kind.kind === 'distinct' ? fieldValue(event, kind.field) : undefined;
     const value = found === undefined ? undefined : groupKey([keptValue(found)]);
-    const part = this.#isPart(subject) ? 1 : 0;
+    const { timestamp } = event;
+    const counted = { group, value, part: this.#isPart(subject) ? 1 : 0, timestamp };
     const stepMs = windowMs / 2;
-    const lastMs = Math.floor(event.timestamp / stepMs) * stepMs;
-    this.#countIn(lastMs - stepMs, { group, value, part, timestamp: event.timestamp });
-    this.#countIn(lastMs, { group, value, part, timestamp: event.timestamp });
+    const lastMs = Math.floor(timestamp / stepMs) * stepMs;
+    this.#countIn(lastMs - stepMs, counted);
+    this.#countIn(lastMs, counted);
   }
 
-  /** The time has come at which the groups of a window are looked at. */
-  decide(atMs: number, beginMs: number): void {
-    const window = this.#windows.get(beginMs);
-    if (window?.decideAtMs !== atMs) return;
+  /** Works off what is due for a window. Returns whether it is kept no longer. */
+  workOff({ kind, atMs, windowMs }: Due): boolean {
+    const window = this.#windows.get(windowMs);
+    if (window === undefined) return false;
+    if (kind === 'close') return this.#close(window, atMs);
+    if (window.decideAtMs === atMs) this.#decide(window);
+    return false;
+  }
+
+  #decide(window: CountedWindow): void {
     window.decideAtMs = null;
-    this.#changed.windows.add(window);
+    this.#changedWindows.add(window);
     const { facts } = this.#parts;
     const { kind, windowMs } = this.#rule;
+    const { beginMs, entries } = window;
     if (kind.kind === 'more_than_before') {
       if (facts.timeMs < facts.hitsFromMs || beginMs - kind.before * windowMs < facts.historyFromMs) return;
     }
-    const hits = [...window.entries.values()].filter((entry) => entry.mayHit && this.#meets(entry));
-    for (const entry of hits.toSorted((one, other) => (one.group < other.group ? -1 : 1))) {
-      this.#hit(window, entry, beginMs + windowMs);
-    }
+    const hits = [...entries.values()].filter((entry) => entry.mayHit && this.#meets(entry));
+    for (const entry of hits.toSorted((one, other) => (one.group < other.group ? -1 : 1))) this.#hit(window, entry, beginMs + windowMs);
   }
 
-  /** The time has come at which a window closes, or is needed no more; false where it had closed early. */
-  close(atMs: number, beginMs: number): boolean {
-    const window = this.#windows.get(beginMs);
-    if (window === undefined) return false;
-    if (window.closesAtMs === atMs && !this.#closed.has(beginMs)) {
+  /** A window closes, and is kept for as long as its counts are needed. */
+  #close(window: CountedWindow, atMs: number): boolean {
+    const { beginMs, closesAtMs } = window;
+    const neededToMs = this.#neededToMs(window);
+    if (closesAtMs === atMs && !this.#closed.has(beginMs)) {
       this.#markClosed(beginMs);
-      const neededToMs = this.#neededToMs(window);
-      if (neededToMs > atMs) {
-        this.#parts.dues.add({ atMs: neededToMs, kind: 'close', windowMs: beginMs, group: '' });
-        return false;
-      }
+      if (neededToMs > atMs) this.#parts.dues.add({ atMs: neededToMs, kind: 'close', windowMs: beginMs, group: '' });
     }
-    if (this.#neededToMs(window) !== atMs) return false;
+    if (neededToMs !== atMs) return false;
     this.#drop(window);
+    const { facts, retentionMs } = this.#parts;
+    this.#closed.forget(facts.timeMs - retentionMs - this.#rule.windowMs);
+    this.#hasClosed = true;
     return true;
-  }
-
-  /** Forgets that the windows that begin at a time, or before it, have closed. */
-  forgetClosed(untilMs: number): void {
-    this.#closed.forget(untilMs);
-    this.#changed.closed = true;
-  }
-
-  /** Gives up all windows, because the rule is gone. */
-  end(): void {
-    for (const window of this.#windows.values()) this.#drop(window);
   }
 
   #countIn(beginMs: number, event: { group: string; value: string | undefined; part: number; timestamp: number }): void {
@@ -146,26 +154,22 @@ export class WindowCounts {
       return;
     }
     const window = this.#windows.get(beginMs) ?? this.#openWindow(beginMs);
-    const isWhole = this.#rule.kind.kind !== 'ratio' || !window.isCut;
-    const entry = window.entries.get(group) ?? this.#keepEntry(window, { windowMs: beginMs, group, count: 0, part: 0, mayHit: isWhole });
-    this.#changed.entries.add(entry);
+    const mayHit = this.#rule.kind.kind !== 'ratio' || !window.isCut;
+    const entry = window.entries.get(group) ?? this.#keepEntry(window, group, { count: 0, part: 0, mayHit });
+    this.#changedEntries.add(entry);
     entry.count += 1;
     entry.part += part;
     if (isNewValue) this.#keepValue(window, entry, value);
-    if (this.#isDecidedLater()) this.#awaitDecision(window);
+    if (this.#isDecidedLater) this.#awaitDecision(window);
     else if (entry.mayHit && this.#meets(entry)) this.#hit(window, entry, timestamp);
-  }
-
-  #isDecidedLater(): boolean {
-    const { kind } = this.#rule.kind;
-    return kind === 'ratio' || kind === 'more_than_before';
   }
 
   #awaitDecision(window: CountedWindow): void {
     if (window.decideAtMs !== null) return;
-    window.decideAtMs = Math.max(window.beginMs + this.#rule.windowMs, this.#parts.facts.timeMs) + SETTLE_MS;
-    this.#changed.windows.add(window);
-    this.#parts.dues.add({ atMs: window.decideAtMs, kind: 'decide', windowMs: window.beginMs, group: '' });
+    const { dues, facts } = this.#parts;
+    window.decideAtMs = Math.max(window.beginMs + this.#rule.windowMs, facts.timeMs) + SETTLE_MS;
+    this.#changedWindows.add(window);
+    dues.add({ atMs: window.decideAtMs, kind: 'decide', windowMs: window.beginMs, group: '' });
   }
 
   #meets({ windowMs: beginMs, group, count, part, values }: Entry): boolean {
@@ -194,10 +198,10 @@ export class WindowCounts {
 
   #hit(window: CountedWindow, entry: Entry, completedAtMs: number): void {
     entry.mayHit = false;
-    this.#changed.entries.add(entry);
+    this.#changedEntries.add(entry);
     if (entry.values !== null) {
       // Its values go with it, before it comes again without them.
-      this.#goneEntries.push(entry);
+      this.#gone.push({ windowMs: entry.windowMs, group: entry.group });
       this.#take(window, 0, -valueBytes(entry));
       entry.values = null;
     }
@@ -208,27 +212,27 @@ export class WindowCounts {
     const { windowMs, lateMs } = this.#rule;
     const { facts, retentionMs } = this.#parts;
     const closesAtMs = Math.max(beginMs + windowMs, facts.timeMs) + Math.min(lateMs, retentionMs);
-    return this.#keepWindow({ beginMs, closesAtMs, decideAtMs: null, isCut: false });
+    return this.#keepWindow(beginMs, { closesAtMs, decideAtMs: null, isCut: false });
   }
 
-  #keepWindow(row: KeptWindow): CountedWindow {
-    const { dues, budget } = this.#parts;
+  #keepWindow(beginMs: number, data: WindowData): CountedWindow {
+    const { rule, dues, budget } = this.#parts;
     const giveUp = (isOnlyOne: boolean) => this.#giveUp(window, isOnlyOne);
-    const window: CountedWindow = { ...row, rule: this.#rule.name, entries: new Map(), bytes: 0, isGone: false, giveUp };
-    const { beginMs, closesAtMs, decideAtMs } = row;
+    const window: CountedWindow = { beginMs, ...data, rule: rule.name, entries: new Map(), bytes: 0, isGone: false, giveUp };
     this.#windows.set(beginMs, window);
-    this.#changed.windows.add(window);
+    this.#changedWindows.add(window);
     budget.addWindow(window);
     this.#take(window, 0, WINDOW_BYTES);
-    dues.add({ atMs: this.#closed.has(beginMs) ? this.#neededToMs(window) : closesAtMs, kind: 'close', windowMs: beginMs, group: '' });
-    if (decideAtMs !== null) dues.add({ atMs: decideAtMs, kind: 'decide', windowMs: beginMs, group: '' });
+    const closesAtMs = this.#closed.has(beginMs) ? this.#neededToMs(window) : data.closesAtMs;
+    dues.add({ atMs: closesAtMs, kind: 'close', windowMs: beginMs, group: '' });
+    if (data.decideAtMs !== null) dues.add({ atMs: data.decideAtMs, kind: 'decide', windowMs: beginMs, group: '' });
     return window;
   }
 
-  #keepEntry(window: CountedWindow, row: KeptEntry): Entry {
-    const entry: Entry = { ...row, values: null };
-    window.entries.set(entry.group, entry);
-    this.#take(window, 1, ENTRY_BYTES + entry.group.length);
+  #keepEntry(window: CountedWindow, group: string, { count, part, mayHit }: EntryData): Entry {
+    const entry: Entry = { windowMs: window.beginMs, group, count, part, mayHit, values: null };
+    window.entries.set(group, entry);
+    this.#take(window, 1, ENTRY_BYTES + group.length);
     return entry;
   }
 
@@ -246,9 +250,9 @@ export class WindowCounts {
   }
 
   /** Until when the counts of a window are needed: it may have to be decided, and later ones to be compared with it. */
-  #neededToMs({ beginMs, closesAtMs }: KeptWindow): number {
+  #neededToMs({ beginMs, closesAtMs }: CountedWindow): number {
     const { kind, windowMs, lateMs } = this.#rule;
-    if (!this.#isDecidedLater()) return closesAtMs;
+    if (!this.#isDecidedLater) return closesAtMs;
     const comparedToMs =
       kind.kind === 'more_than_before' ? beginMs + (kind.before + 1) * windowMs + Math.min(lateMs, this.#parts.retentionMs) : 0;
     return Math.max(closesAtMs, comparedToMs) + SETTLE_MS;
@@ -265,28 +269,27 @@ export class WindowCounts {
   }
 
   #giveUp(window: CountedWindow, isOnlyOne: boolean): void {
+    const { beginMs, entries } = window;
     this.#parts.facts.bounded += 1;
-    if (!isOnlyOne || window.entries.size < 2) {
-      this.#markClosed(window.beginMs);
+    if (!isOnlyOne || entries.size < 2) {
+      this.#markClosed(beginMs);
       this.#drop(window);
       return;
     }
-    const lowestFirst = [...window.entries.values()].toSorted(
-      (one, other) => one.count - other.count || (one.group > other.group ? -1 : 1),
-    );
+    const lowestFirst = [...entries.values()].toSorted((one, other) => one.count - other.count || (one.group > other.group ? -1 : 1));
     for (const entry of lowestFirst.slice(0, Math.ceil(lowestFirst.length / 2))) {
-      window.entries.delete(entry.group);
-      this.#goneEntries.push(entry);
+      entries.delete(entry.group);
+      this.#gone.push({ windowMs: beginMs, group: entry.group });
       this.#take(window, -1, -ENTRY_BYTES - entry.group.length - valueBytes(entry));
     }
     window.isCut = true;
-    this.#changed.windows.add(window);
+    this.#changedWindows.add(window);
     this.#lackHistory(window);
   }
 
   #markClosed(beginMs: number): void {
     this.#closed.add(beginMs);
-    this.#changed.closed = true;
+    this.#hasClosed = true;
   }
 
   #drop(window: CountedWindow): void {
@@ -294,7 +297,7 @@ export class WindowCounts {
     this.#windows.delete(window.beginMs);
     this.#take(window, -window.entries.size, -window.bytes);
     this.#parts.budget.removeWindow();
-    this.#goneWindows.push(window.beginMs);
+    this.#gone.push({ windowMs: window.beginMs, group: '' });
     this.#lackHistory(window);
   }
 
@@ -310,16 +313,4 @@ function valueBytes({ values }: Entry): number {
   let bytes = 0;
   for (const value of values ?? []) bytes += VALUE_BYTES + value.length;
   return bytes;
-}
-
-function windowRow({ beginMs, closesAtMs, decideAtMs, isCut }: CountedWindow): KeptWindow {
-  return { beginMs, closesAtMs, decideAtMs, isCut };
-}
-
-function entryRow({ windowMs, group, count, part, mayHit }: Entry): KeptEntry {
-  return { windowMs, group, count, part, mayHit };
-}
-
-function valueRow([{ windowMs, group }, value]: readonly [Entry, string]) {
-  return { windowMs, group, value };
 }

@@ -5,7 +5,7 @@ import { StoreError } from '../../store/store-error.ts';
 import type { AlertKeeper } from './alert-keeper.ts';
 import type { CursorRefusal } from './alert-state.ts';
 import type { EvaluationFacts } from './alerts-overview.ts';
-import { packed, type WantedPage } from './feed-pages.ts';
+import { type PagePlace, packed, type WantedPage } from './feed-pages.ts';
 import type { NextStep } from './rule-evaluation.ts';
 
 /** A page has at most so many events; in bytes the store bounds it. */
@@ -19,24 +19,27 @@ const RETRY_MS = 1_000;
 const LOOK_MS = MINUTE_MS;
 const LOOK_BACK_MS = DAY_MS;
 
-export interface RuleReaderOptions {
-  readonly store: Pick<EventStore, 'positions'>;
+export interface AlertEvaluatorOptions {
+  readonly store: Pick<EventStore, 'onEvents' | 'positions'>;
   /** The reads of the store, in their turn among those of others. */
-  readonly reads: Pick<EventStore, 'readFeed'>;
-  readonly keeper: Pick<AlertKeeper, 'takePage' | 'refuse'>;
+  readonly reads: Pick<EventStore, 'readFeed' | 'activeZones'>;
+  readonly keeper: Pick<AlertKeeper, 'next' | 'takePage' | 'refuse' | 'look'>;
+  /** Whether no other program follows rules of the store. */
+  readonly mayFollow: () => boolean;
+  /** Whether all that is sent comes in, so that a zone without events has none. */
+  readonly isUpToDate: () => Promise<boolean>;
+  /** Is called where there are new messages in the outbox, and must not throw. */
+  readonly onQueued: () => void;
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly logger: StoreLogger;
 }
 
-export interface AlertEvaluatorOptions extends RuleReaderOptions {
-  readonly store: Pick<EventStore, 'onEvents' | 'positions'>;
-  readonly reads: Pick<EventStore, 'readFeed' | 'activeZones'>;
-  readonly keeper: Pick<AlertKeeper, 'begin' | 'takePage' | 'refuse' | 'look'>;
-  /** Whether no other program follows rules of the store. */
-  readonly mayFollow: () => boolean;
-  /** Whether all that is sent comes in, so that a zone without events has none. */
-  readonly isUpToDate: () => Promise<boolean>;
+/** What a reader of pages needs of it. */
+export interface RuleReaderOptions extends Pick<AlertEvaluatorOptions, 'now' | 'logger'> {
+  readonly store: Pick<EventStore, 'positions'>;
+  readonly reads: Pick<EventStore, 'readFeed'>;
+  readonly keeper: Pick<AlertKeeper, 'takePage' | 'refuse'>;
 }
 
 const REFUSALS: Readonly<Record<CursorRefusal, string>> = {
@@ -74,9 +77,9 @@ export class RuleReader {
     const { store, reads, keeper, now } = this.#options;
     const { positions } = store;
     const { zones, where, key } = wanted;
-    const until = wanted.until === null ? null : await this.#decoded(wanted.until);
+    const until = wanted.until === null ? null : await this.#position({ cursor: wanted.until });
     if (until !== null && 'refusal' in until) return await this.#refuse(key, 'until', until);
-    const after = await this.#begin(wanted.after);
+    const after = await this.#position(wanted.after);
     if ('refusal' in after) return await this.#refuse(key, 'after', after);
     const page = await reads.readFeed({ zones, where, logs: false, after, limit: PAGE_EVENTS }, signal && { signal });
     // It is asked behind the read, because events may expire in between.
@@ -85,24 +88,18 @@ export class RuleReader {
     const { end, completeToMs, unreadable } = page;
     const lines = until === null ? page.lines : page.lines.filter((line) => positions.compare(line, until) <= 0);
     const hasReachedUntil = until !== null && positions.compare(end, until) >= 0;
-    const known = { cursor: positions.encode(end), position: end };
-    const counted = { key, end: known.cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) };
-    const step = await keeper.takePage(counted, now());
-    this.#known = known;
+    const cursor = positions.encode(end);
+    const step = await keeper.takePage({ key, end: cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) }, now());
+    this.#known = { cursor, position: end };
     return { step, isAtEnd: until === null && !page.more };
   }
 
-  async #begin(after: WantedPage['after']): Promise<FeedPosition | Refused> {
+  async #position(place: PagePlace | 'newest'): Promise<FeedPosition | Refused> {
     const { positions } = this.#options.store;
-    if (after === 'newest') return await positions.newest();
-    if ('atMs' in after) return await positions.at(after.atMs);
-    return await this.#decoded(after.cursor);
-  }
-
-  async #decoded(cursor: string): Promise<FeedPosition | Refused> {
-    if (this.#known?.cursor === cursor) return this.#known.position;
-    const { positions } = this.#options.store;
-    const decoded = await positions.decode(cursor);
+    if (place === 'newest') return await positions.newest();
+    if ('atMs' in place) return await positions.at(place.atMs);
+    if (this.#known?.cursor === place.cursor) return this.#known.position;
+    const decoded = await positions.decode(place.cursor);
     if (typeof decoded === 'string') return { refusal: 'unknown', goesOn: null };
     if (!(decoded instanceof CursorAhead)) return decoded;
     const { goesOnAfter, isEndKnown } = decoded;
@@ -153,31 +150,39 @@ export class AlertEvaluator {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
+    const { keeper, mayFollow, logger } = this.#options;
     let step: NextStep | undefined;
     while (!signal.aborted) {
       try {
-        if (!this.#options.mayFollow()) {
+        if (!mayFollow()) {
           await delay(RETRY_MS, undefined, { signal });
           continue;
         }
-        step ??= await this.#options.keeper.begin();
-        this.#facts = step.facts;
+        step ??= this.#told(await keeper.next());
         if (step.wanted === null) return;
         const began = performance.now();
         using news = this.#news();
         const read: ReadStep = await this.#reader.step(step.wanted, signal);
-        step = await this.#look(read.step);
-        this.#facts = step.facts;
-        this.#recovered();
+        step = await this.#look(this.#told(read.step));
+        if (this.#failure !== undefined) logger.info({}, 'alerts get on again');
+        this.#failure = undefined;
         if (read.isAtEnd) await Promise.race([news.promise, delay(IDLE_MS, undefined, { signal })]);
         await delay(Math.max(0, PACE_MS - (performance.now() - began)), undefined, { signal });
       } catch (error) {
         if (signal.aborted || (error instanceof StoreError && error.code === 'closed')) return;
-        this.#failed(error);
+        const { message } = error as Error;
+        if (this.#failure !== message) logger.error({ err: error }, 'alerts do not get on; they try again');
+        this.#failure = message;
         step = undefined;
         await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  #told(step: NextStep): NextStep {
+    this.#facts = step.facts;
+    if (step.hasQueued) this.#options.onQueued();
+    return step;
   }
 
   /** Looks at zones where it is time for it. */
@@ -190,23 +195,12 @@ export class AlertEvaluator {
     // Events may be some minutes ahead of the clock.
     const window = { fromMs: nowMs - LOOK_BACK_MS, toMs: nowMs + HOUR_MS };
     const zones = await reads.activeZones(window, 'all', { signal: this.#stopping.signal });
-    return await keeper.look(zones, nowMs);
+    return this.#told(await keeper.look(zones, nowMs));
   }
 
   /** Resolves when more events are visible. */
   #news(): { readonly promise: Promise<void> } & Disposable {
     const { promise, resolve } = Promise.withResolvers<void>();
     return { promise, [Symbol.dispose]: this.#options.store.onEvents(resolve) };
-  }
-
-  #failed(error: unknown): void {
-    const { message } = error as Error;
-    if (this.#failure !== message) this.#options.logger.error({ err: error }, 'alerts do not get on; they try again');
-    this.#failure = message;
-  }
-
-  #recovered(): void {
-    if (this.#failure !== undefined) this.#options.logger.info({}, 'alerts get on again');
-    this.#failure = undefined;
   }
 }

@@ -1,13 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { getSystemErrorMessage } from 'node:util';
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { inTransaction } from '../../store/sqlite-transaction.ts';
 import type { Alert } from '../alert-book.ts';
-import type { FoldChanges, FoldState } from '../fold-state.ts';
+import type { FoldChanges, FoldRow, FoldState } from '../fold-state.ts';
+import type { PagePlace } from './feed-pages.ts';
 import type { EarlyEnd, ToldRule } from './outbox.ts';
-import { OutboxTable } from './outbox-table.ts';
+import { OUTBOX_SCHEMA, OutboxTable } from './outbox-table.ts';
+import { PreparedSql } from './prepared-sql.ts';
 
 /** The name of the file in DATA_DIR. */
 export const ALERT_STATE_FILE = 'alerts.sqlite';
@@ -52,30 +54,15 @@ const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 /** A connection waits this long for another one's lock, such as that of a backup, or of an earlier thread that is ending. */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/** Columns have what is looked for, and JSON the rest. */
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS progress (
-    id INTEGER PRIMARY KEY CHECK (id = 0), cursor TEXT, complete_to_ms INTEGER NOT NULL, told INTEGER NOT NULL, refusals TEXT NOT NULL
-  ) STRICT;
-  INSERT OR IGNORE INTO progress VALUES (0, NULL, 0, 0, '{}');
+  CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY CHECK (id = 0), progress TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS rules (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, version TEXT NOT NULL, file TEXT NOT NULL, text TEXT NOT NULL,
-    begun_at_ms INTEGER, cursor TEXT, has_joined INTEGER NOT NULL DEFAULT 0, unreadable INTEGER NOT NULL DEFAULT 0,
-    facts TEXT, closed TEXT NOT NULL DEFAULT '[]'
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, rule TEXT NOT NULL, facts TEXT, closed TEXT NOT NULL DEFAULT '[]'
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS windows (
-    rule_id INTEGER NOT NULL, begin_ms INTEGER NOT NULL, closes_at_ms INTEGER NOT NULL, decide_at_ms INTEGER, is_cut INTEGER NOT NULL,
-    PRIMARY KEY (rule_id, begin_ms)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS entries (
-    rule_id INTEGER NOT NULL, window_ms INTEGER NOT NULL, group_key TEXT NOT NULL, count INTEGER NOT NULL, part INTEGER NOT NULL,
-    may_hit INTEGER NOT NULL, PRIMARY KEY (rule_id, window_ms, group_key)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS "values" (
-    rule_id INTEGER NOT NULL, window_ms INTEGER NOT NULL, group_key TEXT NOT NULL, value TEXT NOT NULL,
+  CREATE TABLE IF NOT EXISTS fold_rows (
+    rule_id INTEGER NOT NULL, window_ms INTEGER NOT NULL, group_key TEXT NOT NULL, value TEXT NOT NULL, data TEXT NOT NULL,
     PRIMARY KEY (rule_id, window_ms, group_key, value)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS remembered (
-    rule_id INTEGER NOT NULL, group_key TEXT NOT NULL, last_ms INTEGER NOT NULL, PRIMARY KEY (rule_id, group_key)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS alerts (
     rule_id INTEGER NOT NULL, nth INTEGER NOT NULL, id TEXT NOT NULL, rule TEXT NOT NULL, from_ms INTEGER NOT NULL,
@@ -86,14 +73,11 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS open_alerts ON alerts (rule_id) WHERE is_open = 1;
   CREATE TABLE IF NOT EXISTS silences (
     id INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, zones TEXT NOT NULL, group_values TEXT NOT NULL,
-    from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL,
-    reason TEXT NOT NULL
+    from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, reason TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS silences_by_rule ON silences (rule);
+  ${OUTBOX_SCHEMA}
 `;
-
-/** The tables with what a fold knows of a rule, which goes where the rule begins anew. */
-const FOLD_TABLES = ['windows', 'entries', '"values"', 'remembered'] as const;
 
 /** Why a cursor was refused. */
 export type CursorRefusal =
@@ -128,6 +112,8 @@ export interface EvaluationProgress {
   readonly refusals: RefusalCounts;
 }
 
+const NO_PROGRESS: EvaluationProgress = { cursor: null, completeToMs: 0, told: 0, refusals: {} };
+
 /** A rule in the state. */
 export interface StoredRule {
   readonly id: number;
@@ -136,12 +122,10 @@ export interface StoredRule {
   /** The name of its file, and the text of that. */
   readonly file: string;
   readonly text: string;
-  /** The time of the intake at which it began, Unix ms UTC; null: not yet. */
-  readonly begunAtMs: number | null;
-  /** How far it has read what was stored before it began; null: nothing yet, or it has joined. */
-  readonly cursor: string | null;
-  /** Whether it reads with the others that have. */
-  readonly hasJoined: boolean;
+  /** The time of the intake at which it began, Unix ms UTC. */
+  readonly begunAtMs: number;
+  /** From where it reads what was stored before it began; null: it has joined those that have read it, and reads with them. */
+  readonly after: PagePlace | null;
   /** The most events that it lacks, because they could not be read. */
   readonly unreadable: number;
 }
@@ -178,7 +162,7 @@ export interface StoredAlert {
 export class AlertState implements Disposable {
   readonly outbox: OutboxTable;
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #sql: PreparedSql;
 
   /** Throws SQLite's error where the file cannot be used, and AlertStateError where a later program wrote it. */
   constructor(file: string) {
@@ -189,10 +173,9 @@ export class AlertState implements Disposable {
       if (form > FORM) {
         throw new AlertStateError(`${ALERT_STATE_FILE} is of form ${form}, and this program knows ${FORM}: a later program wrote it`);
       }
-      this.outbox = inTransaction(this.#database, () => {
-        this.#database.exec(`${SCHEMA}; PRAGMA user_version = ${FORM}`);
-        return new OutboxTable(this.#database);
-      });
+      this.transaction(() => this.#database.exec(`${SCHEMA}; PRAGMA user_version = ${FORM}`));
+      this.#sql = new PreparedSql(this.#database);
+      this.outbox = new OutboxTable(this.#sql);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -209,184 +192,138 @@ export class AlertState implements Disposable {
   }
 
   get progress(): EvaluationProgress {
-    const { cursor, complete_to_ms, told, refusals } = this.#get('SELECT * FROM progress') as Record<string, string | number>;
-    const counted = JSON.parse(String(refusals)) as EvaluationProgress['refusals'];
-    return { cursor: cursor as string | null, completeToMs: Number(complete_to_ms), told: Number(told), refusals: counted };
+    const row = this.#sql.get`SELECT progress FROM progress`;
+    return row === undefined ? NO_PROGRESS : JSON.parse(String(row['progress']));
   }
 
-  setProgress({ cursor, completeToMs, told, refusals }: EvaluationProgress): void {
-    const values = [cursor, completeToMs, told, JSON.stringify(refusals)];
-    this.#run('UPDATE progress SET cursor = ?, complete_to_ms = ?, told = ?, refusals = ?', ...values);
+  setProgress(progress: EvaluationProgress): void {
+    this.#sql.run`INSERT OR REPLACE INTO progress VALUES (0, ${JSON.stringify(progress)})`;
   }
 
   /** In the order in which they were added. */
   get rules(): readonly StoredRule[] {
-    const sql = `SELECT id, name, version, file, text, begun_at_ms AS begunAtMs, cursor, has_joined AS hasJoined, unreadable
-      FROM rules ORDER BY id`;
-    return this.#all(sql).map((row) => ({ ...(row as unknown as StoredRule), hasJoined: row['hasJoined'] === 1 }));
+    return this.#sql.all`SELECT id, rule FROM rules ORDER BY id`.map(({ id, rule }) => ({ ...JSON.parse(String(rule)), id }));
   }
 
-  addRule({ name, version, file, text }: Pick<StoredRule, 'name' | 'version' | 'file' | 'text'>): void {
-    this.#run('INSERT INTO rules (name, version, file, text) VALUES (?, ?, ?, ?)', name, version, file, text);
+  addRule(rule: Omit<StoredRule, 'id'>): void {
+    this.#sql.run`INSERT INTO rules (name, rule) VALUES (${rule.name}, ${JSON.stringify(rule)})`;
   }
 
-  setRule({ id, file, text, begunAtMs, cursor, hasJoined, unreadable }: Omit<StoredRule, 'name' | 'version'>): void {
-    const values = [file, text, begunAtMs, cursor, Number(hasJoined), unreadable, id];
-    this.#run('UPDATE rules SET file = ?, text = ?, begun_at_ms = ?, cursor = ?, has_joined = ?, unreadable = ? WHERE id = ?', ...values);
+  setRule(rule: StoredRule): void {
+    this.#sql.run`UPDATE rules SET rule = ${JSON.stringify(rule)} WHERE id = ${rule.id}`;
   }
 
   /** Removes a rule with all that it knows, but for its alerts. */
   removeRule(id: number): void {
     this.clearFold(id);
-    this.#run('DELETE FROM rules WHERE id = ?', id);
+    this.#sql.run`DELETE FROM rules WHERE id = ${id}`;
   }
 
   /** Forgets what a rule knows, but for its alerts. */
   clearFold(id: number): void {
-    for (const table of FOLD_TABLES) this.#run(`DELETE FROM ${table} WHERE rule_id = ?`, id);
-    this.#run(`UPDATE rules SET facts = NULL, closed = '[]' WHERE id = ?`, id);
+    this.#sql.run`DELETE FROM fold_rows WHERE rule_id = ${id}`;
+    this.#sql.run`UPDATE rules SET facts = NULL, closed = '[]' WHERE id = ${id}`;
   }
 
-  /** What a rule knows; undefined where it knows nothing, which is but for its alerts. */
+  /** What a rule knows but for its alerts; undefined where that is nothing. */
   fold(id: number): FoldState | undefined {
-    const { facts, closed } = this.#get('SELECT facts, closed FROM rules WHERE id = ?', id) as Record<string, string | null>;
-    if (typeof facts !== 'string') return undefined;
-    // The rows are changed as they are, because there may be hundreds of thousands.
-    const flag = (name: string) => (row: Record<string, unknown>) => Object.assign(row, { [name]: row[name] === 1 });
-    const windows = `SELECT begin_ms AS beginMs, closes_at_ms AS closesAtMs, decide_at_ms AS decideAtMs, is_cut AS isCut
-      FROM windows WHERE rule_id = ?`;
-    const entries = `SELECT window_ms AS windowMs, group_key AS "group", count, part, may_hit AS mayHit FROM entries WHERE rule_id = ?`;
-    const values = 'SELECT window_ms AS windowMs, group_key AS "group", value FROM "values" WHERE rule_id = ?';
-    const remembered = 'SELECT group_key AS "group", last_ms AS lastMs FROM remembered WHERE rule_id = ?';
-    return {
-      facts: JSON.parse(facts),
-      closed: JSON.parse(String(closed)),
-      windows: this.#all(windows, id).map(flag('isCut')) as unknown as FoldState['windows'],
-      entries: this.#all(entries, id).map(flag('mayHit')) as unknown as FoldState['entries'],
-      values: this.#all(values, id) as unknown as FoldState['values'],
-      remembered: this.#all(remembered, id) as unknown as FoldState['remembered'],
-      alerts: this.alertsOf(id),
-    };
+    const row = this.#sql.get`SELECT facts, closed FROM rules WHERE id = ${id} AND facts IS NOT NULL`;
+    if (row === undefined) return undefined;
+    const [facts, closed] = [row['facts'], row['closed']].map((text) => JSON.parse(String(text)));
+    return { facts, closed, rows: this.#foldRows(id) };
   }
 
-  saveFold({ id, name }: Pick<StoredRule, 'id' | 'name'>, changes: FoldChanges): void {
-    const { facts, closed, goneWindows, goneEntries, goneRemembered, goneAlerts } = changes;
-    this.#run(
-      'UPDATE rules SET facts = ?, closed = coalesce(?, closed) WHERE id = ?',
-      JSON.stringify(facts),
-      closed && JSON.stringify(closed),
-      id,
-    );
-    for (const windowMs of goneWindows) {
-      this.#run('DELETE FROM windows WHERE rule_id = ? AND begin_ms = ?', id, windowMs);
-      this.#run('DELETE FROM entries WHERE rule_id = ? AND window_ms = ?', id, windowMs);
-      this.#run('DELETE FROM "values" WHERE rule_id = ? AND window_ms = ?', id, windowMs);
+  /** In the order of the key. They come one by one, because there may be hundreds of thousands. */
+  *#foldRows(id: number): Generator<FoldRow, void> {
+    const rows = this.#sql.iterate`SELECT window_ms AS windowMs, group_key AS "group", value, data FROM fold_rows
+      WHERE rule_id = ${id} ORDER BY window_ms, group_key, value`;
+    for (const row of rows) yield { ...(row as unknown as FoldRow), data: JSON.parse(String(row['data'])) };
+  }
+
+  saveFold({ id, name }: Pick<StoredRule, 'id' | 'name'>, { facts, closed, gone, rows, goneAlerts, alerts }: FoldChanges): void {
+    const ranges = closed && JSON.stringify(closed);
+    this.#sql.run`UPDATE rules SET facts = ${JSON.stringify(facts)}, closed = coalesce(${ranges}, closed) WHERE id = ${id}`;
+    for (const { windowMs, group } of gone) {
+      if (group === '') this.#sql.run`DELETE FROM fold_rows WHERE rule_id = ${id} AND window_ms = ${windowMs}`;
+      else this.#sql.run`DELETE FROM fold_rows WHERE rule_id = ${id} AND window_ms = ${windowMs} AND group_key = ${group}`;
     }
-    for (const { windowMs, group } of goneEntries) {
-      this.#run('DELETE FROM entries WHERE rule_id = ? AND window_ms = ? AND group_key = ?', id, windowMs, group);
-      this.#run('DELETE FROM "values" WHERE rule_id = ? AND window_ms = ? AND group_key = ?', id, windowMs, group);
+    for (const { windowMs, group, value, data } of rows) {
+      this.#sql.run`INSERT OR REPLACE INTO fold_rows VALUES (${id}, ${windowMs}, ${group}, ${value}, ${JSON.stringify(data)})`;
     }
-    for (const group of goneRemembered) this.#run('DELETE FROM remembered WHERE rule_id = ? AND group_key = ?', id, group);
-    for (const nth of goneAlerts) this.#run('DELETE FROM alerts WHERE rule_id = ? AND nth = ?', id, nth);
-    for (const { beginMs, closesAtMs, decideAtMs, isCut } of changes.windows) {
-      this.#run('INSERT OR REPLACE INTO windows VALUES (?, ?, ?, ?, ?)', id, beginMs, closesAtMs, decideAtMs, Number(isCut));
-    }
-    for (const { windowMs, group, count, part, mayHit } of changes.entries) {
-      this.#run('INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)', id, windowMs, group, count, part, Number(mayHit));
-    }
-    for (const { windowMs, group, value } of changes.values) {
-      this.#run('INSERT OR IGNORE INTO "values" VALUES (?, ?, ?, ?)', id, windowMs, group, value);
-    }
-    for (const { group, lastMs } of changes.remembered) this.#run('INSERT OR REPLACE INTO remembered VALUES (?, ?, ?)', id, group, lastMs);
-    for (const alert of changes.alerts) {
-      const upsert = `INSERT INTO alerts (rule_id, nth, id, rule, from_ms, is_open, alert) VALUES (?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET from_ms = excluded.from_ms, is_open = excluded.is_open, alert = excluded.alert`;
+    for (const nth of goneAlerts) this.#sql.run`DELETE FROM alerts WHERE rule_id = ${id} AND nth = ${nth}`;
+    for (const alert of alerts) {
       const isOpen = Number(alert.resolvedAtMs === null);
-      this.#run(upsert, id, alert.nth, alert.id, name, alert.fromMs, isOpen, JSON.stringify(alert));
+      this.#sql.run`INSERT INTO alerts (rule_id, nth, id, rule, from_ms, is_open, alert)
+        VALUES (${id}, ${alert.nth}, ${alert.id}, ${name}, ${alert.fromMs}, ${isOpen}, ${JSON.stringify(alert)})
+        ON CONFLICT DO UPDATE SET from_ms = excluded.from_ms, is_open = excluded.is_open, alert = excluded.alert`;
     }
   }
 
   /** The alerts of a rule in the order in which they were opened. */
   alertsOf(ruleId: number): readonly Alert[] {
-    return this.#all('SELECT alert FROM alerts WHERE rule_id = ? ORDER BY nth', ruleId).map(({ alert }) => JSON.parse(String(alert)));
+    return this.#sql.all`SELECT alert FROM alerts WHERE rule_id = ${ruleId} ORDER BY nth`.map(({ alert }) => JSON.parse(String(alert)));
   }
 
   /** The alerts that were told, the last begun first, at most `limit`. */
   latestTold(limit: number): readonly StoredAlert[] {
-    const sql = 'SELECT alert, told, early_end FROM alerts WHERE told IS NOT NULL ORDER BY from_ms DESC, id LIMIT ?';
-    return this.#all(sql, limit).map(({ alert, told, early_end }) => {
+    const rows = this.#sql.all`SELECT alert, told, early_end FROM alerts WHERE told IS NOT NULL
+      ORDER BY from_ms DESC, id LIMIT ${limit}`;
+    return rows.map(({ alert, told, early_end }) => {
       return { alert: JSON.parse(String(alert)), told: JSON.parse(String(told)), earlyEnd: early_end as EarlyEnd | null };
     });
   }
 
   /** How many alerts of a rule are not resolved. Rules may be many and so may alerts, so an index has the open ones. */
   countOpen(ruleId: number): number {
-    return Number(this.#get('SELECT count(*) AS count FROM alerts WHERE rule_id = ? AND is_open = 1', ruleId)?.['count']);
+    return Number(this.#sql.get`SELECT count(*) AS count FROM alerts WHERE rule_id = ${ruleId} AND is_open = 1`?.['count']);
   }
 
   /** To whom an alert of this id was told; null where it was not. */
   told(alertId: string): Told | null {
-    const row = this.#get('SELECT told FROM alerts WHERE id = ? AND told IS NOT NULL', alertId);
+    const row = this.#sql.get`SELECT told FROM alerts WHERE id = ${alertId} AND told IS NOT NULL`;
     return row === undefined ? null : JSON.parse(String(row['told']));
   }
 
   setTold(ruleId: number, { nth }: Alert, told: Told): void {
-    this.#run('UPDATE alerts SET told = ? WHERE rule_id = ? AND nth = ?', JSON.stringify(told), ruleId, nth);
+    this.#sql.run`UPDATE alerts SET told = ${JSON.stringify(told)} WHERE rule_id = ${ruleId} AND nth = ${nth}`;
   }
 
   endEarly(ruleId: number, alert: Alert, earlyEnd: EarlyEnd): void {
-    const sql = 'UPDATE alerts SET is_open = 0, alert = ?, early_end = ? WHERE rule_id = ? AND nth = ?';
-    this.#run(sql, JSON.stringify(alert), earlyEnd, ruleId, alert.nth);
+    this.#sql.run`UPDATE alerts SET is_open = 0, alert = ${JSON.stringify(alert)}, early_end = ${earlyEnd}
+      WHERE rule_id = ${ruleId} AND nth = ${alert.nth}`;
   }
 
   /** Removes the alerts of rules that there are no more, where they ended before a time, Unix ms UTC. */
   removeEndedAlerts(beforeMs: number): void {
-    this.#run(`DELETE FROM alerts WHERE rule_id NOT IN (SELECT id FROM rules) AND alert ->> 'toMs' < ?`, beforeMs);
+    this.#sql.run`DELETE FROM alerts WHERE rule_id NOT IN (SELECT id FROM rules) AND alert ->> 'toMs' < ${beforeMs}`;
   }
 
   removeEndedSilences(beforeMs: number): void {
-    this.#run('DELETE FROM silences WHERE to_ms < ?', beforeMs);
+    this.#sql.run`DELETE FROM silences WHERE to_ms < ${beforeMs}`;
   }
 
   /** Whether alerts of a group of a rule are kept from being sent at a time, Unix ms UTC. */
   isSilenced(rule: string, group: readonly string[], atMs: number): boolean {
-    const sql = `SELECT 1 FROM silences WHERE rule = ? AND from_ms <= ? AND to_ms > ? AND group_values IN ('null', ?) LIMIT 1`;
-    return this.#get(sql, rule, atMs, atMs, JSON.stringify(group)) !== undefined;
+    const row = this.#sql.get`SELECT 1 FROM silences WHERE rule = ${rule} AND from_ms <= ${atMs} AND to_ms > ${atMs}
+      AND group_values IN ('null', ${JSON.stringify(group)}) LIMIT 1`;
+    return row !== undefined;
   }
 
   get silences(): readonly Silence[] {
-    const sql = 'SELECT id, rule, zones, group_values, from_ms AS fromMs, to_ms AS toMs, reason FROM silences ORDER BY id';
-    return this.#all(sql).map(({ zones, group_values, ...row }) => {
+    const rows = this.#sql.all`SELECT id, rule, zones, group_values, from_ms AS fromMs, to_ms AS toMs, reason FROM silences ORDER BY id`;
+    return rows.map(({ zones, group_values, ...row }) => {
       return { ...(row as unknown as Silence), zones: JSON.parse(String(zones)), group: JSON.parse(String(group_values)) };
     });
   }
 
   addSilence({ rule, zones, group, fromMs, toMs, reason }: Omit<Silence, 'id'>): number {
-    const sql = 'INSERT INTO silences (rule, zones, group_values, from_ms, to_ms, reason) VALUES (?, ?, ?, ?, ?, ?)';
-    return Number(this.#run(sql, rule, JSON.stringify(zones), JSON.stringify(group), fromMs, toMs, reason));
+    const added = this.#sql.run`INSERT INTO silences (rule, zones, group_values, from_ms, to_ms, reason)
+      VALUES (${rule}, ${JSON.stringify(zones)}, ${JSON.stringify(group)}, ${fromMs}, ${toMs}, ${reason})`;
+    return Number(added.lastInsertRowid);
   }
 
   /** Returns whether there was one. */
   removeSilence(id: number): boolean {
-    return this.#all('DELETE FROM silences WHERE id = ? RETURNING id', id).length > 0;
-  }
-
-  /** Carries a statement out, and returns the row id of what it put in. */
-  #run(sql: string, ...values: readonly SQLInputValue[]): number | bigint {
-    return this.#prepared(sql).run(...values).lastInsertRowid;
-  }
-
-  #get(sql: string, ...values: readonly SQLInputValue[]): Record<string, unknown> | undefined {
-    return this.#prepared(sql).get(...values);
-  }
-
-  #all(sql: string, ...values: readonly SQLInputValue[]): readonly Record<string, unknown>[] {
-    return this.#prepared(sql).all(...values);
-  }
-
-  #prepared(sql: string): StatementSync {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
+    return this.#sql.run`DELETE FROM silences WHERE id = ${id}`.changes > 0;
   }
 }

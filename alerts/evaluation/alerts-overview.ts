@@ -1,6 +1,7 @@
+import type { FoldFacts } from '../fold-state.ts';
 import type { AlertRule } from '../rule.ts';
 import type { EvaluationProgress, Silence, StoredAlert, StoredRule } from './alert-state.ts';
-import type { ListedDelivery, QueueTotals } from './outbox.ts';
+import type { ListedDelivery } from './outbox.ts';
 
 /** How far the evaluation has come. */
 export interface EvaluationFacts extends EvaluationProgress {
@@ -10,15 +11,10 @@ export interface EvaluationFacts extends EvaluationProgress {
 }
 
 /** How far a rule has come. */
-export interface RuleOverview extends Pick<StoredRule, 'name' | 'version' | 'file' | 'hasJoined' | 'unreadable'> {
+export interface RuleOverview extends Pick<StoredRule, 'name' | 'version' | 'unreadable'>, FoldFacts {
   readonly rule: AlertRule;
-  /** The time of the intake up to which it has counted, Unix ms UTC. */
-  readonly timeMs: number;
-  /** How many events of its zones were read, for this rule or others, and how many of them it is about. */
-  readonly read: number;
-  readonly counted: number;
-  readonly tooLate: number;
-  readonly bounded: number;
+  /** Whether it has read what was stored before it began. */
+  readonly hasJoined: boolean;
   /** Its alerts that are not resolved. */
   readonly open: number;
 }
@@ -30,6 +26,5 @@ export interface AlertsOverview {
   readonly alerts: readonly StoredAlert[];
   /** Messages that wait or were not delivered, and then those that were, of each the newest first. */
   readonly deliveries: readonly ListedDelivery[];
-  readonly queues: readonly QueueTotals[];
   readonly silences: readonly Silence[];
 }

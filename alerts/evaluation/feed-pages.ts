@@ -1,12 +1,14 @@
 import type { FeedLine, FeedRequest } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 
+/** Where a page begins: behind a cursor, or at a time of the intake, Unix ms UTC. */
+export type PagePlace = { readonly cursor: string } | { readonly atMs: number };
+
 /** A page of the feed that rules want. */
 export interface WantedPage extends Required<Pick<FeedRequest, 'zones' | 'where'>> {
   /** Tells it apart from the pages before and after it. */
   readonly key: string;
-  /** A cursor, a time of the intake, or the end of the feed. */
-  readonly after: { readonly cursor: string } | { readonly atMs: number } | 'newest';
+  readonly after: PagePlace | 'newest';
   /** The cursor behind which no event of the page may be; null: none. */
   readonly until: string | null;
 }

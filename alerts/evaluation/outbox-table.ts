@@ -1,135 +1,96 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { GiveUpOptions, ListedDelivery, OutboxMessage, Outcome, QueueTotals, ToldRule, WaitingMessages } from './outbox.ts';
+import type { GiveUpOptions, ListedDelivery, OutboxMessage, Outcome, ToldRule, WaitingMessages } from './outbox.ts';
+import type { PreparedSql } from './prepared-sql.ts';
 
 /** So many messages of a queue that were delivered, and as many that were not, are kept to be looked at. */
 const KEPT_OUTCOMES = 100;
 
-const SCHEMA = `
+export const OUTBOX_SCHEMA = `
   CREATE TABLE IF NOT EXISTS outbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, queue TEXT NOT NULL, rule TEXT NOT NULL, version TEXT NOT NULL, alert_id TEXT NOT NULL,
     state TEXT NOT NULL, message TEXT NOT NULL, queued_at_ms INTEGER NOT NULL, outcome TEXT,
     UNIQUE (queue, alert_id, state)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS outbox_waiting ON outbox (queue, rule, version, seq) WHERE outcome IS NULL;
-  CREATE TABLE IF NOT EXISTS queues (
-    queue TEXT PRIMARY KEY, delivered INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, given_up INTEGER NOT NULL DEFAULT 0
-  ) STRICT;
 `;
+
+type Row = Readonly<Record<string, unknown>>;
 
 /** A message without what the outbox gives it. */
 export type NewMessage = Omit<OutboxMessage, 'seq'>;
 
-interface Settled {
-  readonly seq: number;
-  readonly queue: string;
-}
-
-/** The messages about alerts in the tables of the state. A message is in a queue once, so that none that is counted again is sent again. */
+/** The messages about alerts in the table of the state. A message is in a queue once, so that none that is counted again is sent again. */
 export class OutboxTable {
-  readonly #database: DatabaseSync;
-  readonly #add: StatementSync;
+  readonly #sql: PreparedSql;
 
-  /** Makes the tables where they are missing. */
-  constructor(database: DatabaseSync) {
-    database.exec(SCHEMA);
-    this.#database = database;
-    this.#add = database.prepare(
-      `INSERT INTO outbox (queue, rule, version, alert_id, state, message, queued_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO NOTHING`,
-    );
+  /** Of a database that has `OUTBOX_SCHEMA`. */
+  constructor(sql: PreparedSql) {
+    this.#sql = sql;
   }
 
-  add(queues: readonly string[], message: NewMessage): void {
-    const { rule, alert, state, queuedAtMs, ...more } = message;
+  add(queues: readonly string[], { queuedAtMs, ...message }: NewMessage): void {
+    const { rule, alert, state } = message;
     for (const queue of queues) {
-      this.#add.run(queue, rule.name, rule.version, alert.id, state, JSON.stringify({ rule, alert, state, ...more }), queuedAtMs);
+      this.#sql.run`INSERT INTO outbox (queue, rule, version, alert_id, state, message, queued_at_ms)
+        VALUES (${queue}, ${rule.name}, ${rule.version}, ${alert.id}, ${state}, ${JSON.stringify(message)}, ${queuedAtMs})
+        ON CONFLICT DO NOTHING`;
     }
   }
 
   waiting(queue: string, { limit, except }: { readonly limit: number; readonly except: readonly string[] }): WaitingMessages | null {
-    const oldest = this.#database
-      .prepare(
-        `SELECT rule AS name, version FROM outbox
-         WHERE outcome IS NULL AND queue = ? AND rule NOT IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT 1`,
-      )
-      .get(queue, JSON.stringify(except)) as Pick<ToldRule, 'name' | 'version'> | undefined;
+    const oldest = this.#sql.get`SELECT rule AS name, version FROM outbox WHERE outcome IS NULL AND queue = ${queue}
+      AND rule NOT IN (SELECT value FROM json_each(${JSON.stringify(except)})) ORDER BY seq LIMIT 1`;
     if (oldest === undefined) return null;
-    const ofRule = 'FROM outbox WHERE outcome IS NULL AND queue = ? AND rule = ? AND version = ?';
-    const { name, version } = oldest;
-    const all = this.#database.prepare(`SELECT count(*) AS total, max(seq) AS lastSeq ${ofRule}`).get(queue, name, version);
-    const rows = this.#database
-      .prepare(`SELECT seq, message, queued_at_ms AS queuedAtMs ${ofRule} ORDER BY seq LIMIT ?`)
-      .all(queue, name, version, limit) as unknown as readonly { seq: number; message: string; queuedAtMs: number }[];
-    const messages = rows.map(({ message, ...row }): OutboxMessage => ({ ...JSON.parse(message), ...row }));
+    const { name, version } = oldest as unknown as Pick<ToldRule, 'name' | 'version'>;
+    const all = this.#sql.get`SELECT count(*) AS total, max(seq) AS lastSeq FROM outbox
+      WHERE outcome IS NULL AND queue = ${queue} AND rule = ${name} AND version = ${version}`;
+    const rows = this.#sql.all`SELECT seq, message, queued_at_ms AS queuedAtMs FROM outbox
+      WHERE outcome IS NULL AND queue = ${queue} AND rule = ${name} AND version = ${version} ORDER BY seq LIMIT ${limit}`;
+    const messages = rows.map(({ message, ...row }): OutboxMessage => ({ ...JSON.parse(String(message)), ...row }));
     return { messages, ...(all as unknown as Pick<WaitingMessages, 'total' | 'lastSeq'>) };
   }
 
   settle(queue: string, { name, version }: Pick<ToldRule, 'name' | 'version'>, upToSeq: number, outcome: Outcome): void {
-    const settled = this.#database
-      .prepare(
-        `UPDATE outbox SET outcome = ? WHERE outcome IS NULL AND queue = ? AND rule = ? AND version = ? AND seq <= ? RETURNING seq, queue`,
-      )
-      .all(JSON.stringify(outcome), queue, name, version, upToSeq);
-    this.#count(settled as unknown as readonly Settled[], outcome);
+    const settled = this.#sql.all`SELECT seq FROM outbox
+      WHERE outcome IS NULL AND queue = ${queue} AND rule = ${name} AND version = ${version} AND seq <= ${upToSeq}`;
+    this.#end(queue, settled, outcome);
   }
 
-  giveUp({ queues: known, queuedBeforeMs, most, atMs }: GiveUpOptions): number {
-    const queues = this.#database.prepare('SELECT DISTINCT queue FROM outbox WHERE outcome IS NULL').all();
+  giveUp({ queues, queuedBeforeMs, most, atMs }: GiveUpOptions): number {
     let count = 0;
-    for (const { queue } of queues) {
-      const unknown: Outcome = { kind: 'given_up', atMs, answer: 'there is no receiver of this name any more' };
-      const tooOld: Outcome = { kind: 'given_up', atMs, answer: 'it had waited for too long' };
-      const tooMany: Outcome = { kind: 'given_up', atMs, answer: `more than ${most} messages waited` };
-      const beyond = 'SELECT seq FROM outbox WHERE outcome IS NULL AND queue = ? ORDER BY seq DESC LIMIT -1 OFFSET ?';
-      const give = (outcome: Outcome, which: string, ...values: readonly (string | number)[]): number => {
-        const update = `UPDATE outbox SET outcome = ? WHERE outcome IS NULL AND queue = ? AND ${which} RETURNING seq, queue`;
-        const given = this.#database.prepare(update).all(JSON.stringify(outcome), String(queue), ...values);
-        this.#count(given as unknown as readonly Settled[], outcome);
-        return given.length;
-      };
-      if (!known.includes(String(queue))) count += give(unknown, 'TRUE');
-      count += give(tooOld, 'queued_at_ms < ?', queuedBeforeMs) + give(tooMany, `seq IN (${beyond})`, String(queue), most);
+    const end = (queue: string, rows: readonly Row[], answer: string) => {
+      this.#end(queue, rows, { kind: 'given_up', atMs, answer });
+      count += rows.length;
+    };
+    for (const row of this.#sql.all`SELECT DISTINCT queue FROM outbox WHERE outcome IS NULL`) {
+      const queue = String(row['queue']);
+      const waiting = this.#sql.all`SELECT seq, queued_at_ms FROM outbox WHERE outcome IS NULL AND queue = ${queue} ORDER BY seq DESC`;
+      if (!queues.includes(queue)) {
+        end(queue, waiting, 'there is no receiver of this name any more');
+        continue;
+      }
+      const isOld = (one: Row) => Number(one['queued_at_ms']) < queuedBeforeMs;
+      end(queue, waiting.filter(isOld), 'it had waited for too long');
+      end(queue, waiting.filter((one) => !isOld(one)).slice(most), `more than ${most} messages waited`);
     }
     return count;
   }
 
-  totals(): readonly QueueTotals[] {
-    const rows = this.#database
-      .prepare(
-        `SELECT queue, count(seq) FILTER (WHERE outcome IS NULL) AS waiting, coalesce(delivered, 0) AS delivered,
-           coalesce(refused, 0) AS refused, coalesce(given_up, 0) AS givenUp
-         FROM (SELECT queue FROM queues UNION SELECT queue FROM outbox) LEFT JOIN queues USING (queue) LEFT JOIN outbox USING (queue)
-         GROUP BY queue ORDER BY queue`,
-      )
-      .all();
-    return rows as unknown as readonly QueueTotals[];
-  }
-
   /** The messages that wait or were not delivered, and then those that were, of each the newest first. */
   latest(limit: number): readonly ListedDelivery[] {
-    const rows = this.#database
-      .prepare(
-        "SELECT queue, seq, alert_id, state, message, outcome FROM outbox ORDER BY outcome ->> 'kind' IS 'delivered', seq DESC LIMIT ?",
-      )
-      .all(limit);
+    const rows = this.#sql.all`SELECT queue, seq, alert_id, state, message, outcome FROM outbox
+      ORDER BY outcome ->> 'kind' IS 'delivered', seq DESC LIMIT ${limit}`;
     return rows.map(({ alert_id, message, outcome, ...row }) => {
       const { rule } = JSON.parse(String(message)) as OutboxMessage;
       return { ...(row as unknown as ListedDelivery), alertId: String(alert_id), rule, outcome: JSON.parse(String(outcome)) };
     });
   }
 
-  /** Counts messages that wait no longer, and keeps the last ones of those that were delivered, and of those that were not. */
-  #count(settled: readonly Settled[], { kind }: Outcome): void {
-    for (const queue of new Set(settled.map((one) => one.queue))) {
-      const count = settled.filter((one) => one.queue === queue).length;
-      this.#database
-        .prepare(`INSERT INTO queues (queue, ${kind}) VALUES (?, ?) ON CONFLICT DO UPDATE SET ${kind} = ${kind} + excluded.${kind}`)
-        .run(queue, count);
-      const alike = `queue = ? AND outcome IS NOT NULL AND (outcome ->> 'kind' = 'delivered') = ?`;
-      const isDelivered = Number(kind === 'delivered');
-      this.#database
-        .prepare(`DELETE FROM outbox WHERE ${alike} AND seq NOT IN (SELECT seq FROM outbox WHERE ${alike} ORDER BY seq DESC LIMIT ?)`)
-        .run(queue, isDelivered, queue, isDelivered, KEPT_OUTCOMES);
-    }
+  /** Messages of a queue, of which `rows` have the numbers, wait no longer. The last ones of each kind, delivered or not, are kept. */
+  #end(queue: string, rows: readonly Row[], outcome: Outcome): void {
+    const [ended, isDelivered] = [JSON.stringify(rows.map(({ seq }) => seq)), Number(outcome.kind === 'delivered')];
+    this.#sql.run`UPDATE outbox SET outcome = ${JSON.stringify(outcome)} WHERE seq IN (SELECT value FROM json_each(${ended}))`;
+    this.#sql.run`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox
+      WHERE queue = ${queue} AND outcome IS NOT NULL AND (outcome ->> 'kind' = 'delivered') = ${isDelivered}
+      ORDER BY seq DESC LIMIT -1 OFFSET ${KEPT_OUTCOMES})`;
   }
 }

@@ -1,19 +1,12 @@
-import type { GroupDimension } from '../../query/event-fields.ts';
-import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { Alert } from '../alert-book.ts';
-import type { RuleSeverity } from '../rule.ts';
+import type { AlertRule } from '../rule.ts';
 
 /** The queue of what becomes an event of `ALERT_ZONE`. No receiver has this name. */
 export const ALERT_ZONE_QUEUE = '$zone';
 
 /** What messages have of a rule, as it was when its alert was told. */
-export interface ToldRule {
-  readonly name: string;
+export interface ToldRule extends Pick<AlertRule, 'name' | 'zones' | 'by' | 'severity' | 'labels'> {
   readonly version: string;
-  readonly severity: RuleSeverity;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly by: readonly GroupDimension[];
-  readonly zones: ZoneSelection;
 }
 
 /** Why an alert was resolved before it was quiet. */
@@ -67,15 +60,6 @@ export interface GiveUpOptions {
   /** How many of the newest of a queue may wait. */
   readonly most: number;
   readonly atMs: number;
-}
-
-/** How many messages of a queue there were. */
-export interface QueueTotals {
-  readonly queue: string;
-  readonly waiting: number;
-  readonly delivered: number;
-  readonly refused: number;
-  readonly givenUp: number;
 }
 
 /** A message that waits, or what became of it. */

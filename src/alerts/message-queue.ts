@@ -36,7 +36,7 @@ export interface Destination {
 export interface MessageQueueOptions extends Pick<RetryOptions, 'random' | 'pause'> {
   readonly outbox: Pick<Outbox, 'waiting' | 'settle'>;
   /** The rule in force of that name and version. */
-  readonly ruleOf: (name: string, version: string) => AlertRule | undefined;
+  readonly ruleOf: (name: string, version: string) => Promise<AlertRule | undefined>;
   readonly questions: Pick<AlertQuestions, 'factsOf'>;
   /** Where browsers find the explorer; null: messages have no links. */
   readonly publicUrl: string | null;
@@ -157,7 +157,7 @@ export class MessageQueue {
 
   async #told({ name, version }: OutboxMessage['rule'], messages: readonly OutboxMessage[]): Promise<readonly ToldAlert[]> {
     const { ruleOf, questions, publicUrl } = this.#options;
-    const rule = ruleOf(name, version);
+    const rule = await ruleOf(name, version);
     const first = this.#destination.hasFacts ? messages.find(({ state }) => state === 'told') : undefined;
     const facts = first === undefined ? null : rule === undefined ? NO_RULE : await questions.factsOf(rule, first.alert);
     return messages.map((message) => {

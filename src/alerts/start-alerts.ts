@@ -83,6 +83,7 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
   };
   if (isLost) noteDamage(`the state of alerts, ${ALERT_STATE_FILE}, is gone, and rules begin as new ones`);
   const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone }, noteDamage);
+  const delivery = startDelivery(keeper, options);
   const evaluator = new AlertEvaluator({
     store,
     reads: reads.of(RULES_FLOW),
@@ -91,8 +92,8 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
     logger,
     mayFollow: () => claim === null || claim.isHeld(),
     isUpToDate: () => isUpToDate(options),
+    onQueued: () => delivery.wake(),
   });
-  const delivery = startDelivery(keeper, options);
   return {
     keeper,
     stateFile,
@@ -120,7 +121,7 @@ async function isUpToDate({ store, kafka }: AlertsOptions): Promise<boolean> {
 function startDelivery(keeper: AlertKeeper, { config, store, reads, now, logger, receivers }: AlertsOptions): AlertDelivery {
   const { alertZone: zoneId, publicUrl, retentionMs } = config;
   const zone = zoneId === null ? [] : [new AlertZone({ store, zoneId, retentionMs, now })];
-  const delivery = new AlertDelivery({
+  return new AlertDelivery({
     outbox: keeper,
     destinations: [...receivers.map((receiver) => new ReceiverClient(receiver, { now })), ...zone],
     ruleOf: (name, version) => keeper.ruleOf(name, version),
@@ -131,8 +132,6 @@ function startDelivery(keeper: AlertKeeper, { config, store, reads, now, logger,
     pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
     logger,
   });
-  keeper.onQueued(() => delivery.wake());
-  return delivery;
 }
 
 /** What of a rule that is right by itself is wrong in this program. */

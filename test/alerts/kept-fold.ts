@@ -1,63 +1,56 @@
-import type { FoldChanges, FoldState, KeptEntry } from '../../alerts/fold-state.ts';
+import type { Alert } from '../../alerts/alert-book.ts';
+import type { FoldChanges, FoldRow, FoldState } from '../../alerts/fold-state.ts';
+import type { RuleFold } from '../../alerts/rule-fold.ts';
 
-type Rows = Pick<FoldState, 'windows' | 'entries' | 'values' | 'remembered' | 'alerts'>;
+/** A state whose rows are in the order of their keys, as a database has them, and its alerts in that in which they were opened. */
+export interface KeptState extends FoldState {
+  readonly rows: readonly FoldRow[];
+  readonly alerts: readonly Alert[];
+}
 
-/** What the changes of a fold add up to, in tables by key, as a database has them. */
+/** What the changes of a fold add up to. */
 export class KeptFold {
   #facts: FoldState['facts'] | undefined;
   #closed: FoldState['closed'] = [];
-  readonly #tables: { readonly [Name in keyof Rows]: Map<string, Rows[Name][number]> } = {
-    windows: new Map(),
-    entries: new Map(),
-    values: new Map(),
-    remembered: new Map(),
-    alerts: new Map(),
-  };
+  #rows = new Map<string, FoldRow>();
+  readonly #alerts = new Map<number, Alert>();
 
   write(changes: FoldChanges | null): void {
     if (changes === null) return;
-    const { windows, entries, values, remembered, alerts } = this.#tables;
     this.#facts = changes.facts;
     this.#closed = changes.closed ?? this.#closed;
-    for (const begin of changes.goneWindows) {
-      windows.delete(String(begin));
-      this.#removeEntries((row) => row.windowMs === begin);
+    for (const { windowMs, group } of changes.gone) {
+      for (const [key, row] of this.#rows) {
+        if (row.windowMs === windowMs && (group === '' || row.group === group)) this.#rows.delete(key);
+      }
     }
-    for (const gone of changes.goneEntries) this.#removeEntries((row) => row.windowMs === gone.windowMs && row.group === gone.group);
-    for (const group of changes.goneRemembered) remembered.delete(group);
-    for (const nth of changes.goneAlerts) alerts.delete(String(nth));
-    for (const row of changes.windows) windows.set(String(row.beginMs), row);
-    for (const row of changes.entries) entries.set(JSON.stringify([row.windowMs, row.group]), row);
-    for (const row of changes.values) values.set(JSON.stringify([row.windowMs, row.group, row.value]), row);
-    for (const row of changes.remembered) remembered.set(row.group, row);
-    for (const row of changes.alerts) alerts.set(String(row.nth), row);
-  }
-
-  #removeEntries(isGone: (row: Pick<KeptEntry, 'windowMs' | 'group'>) => boolean): void {
-    for (const table of [this.#tables.entries, this.#tables.values]) {
-      for (const [key, row] of table) if (isGone(row)) table.delete(key);
-    }
+    for (const row of changes.rows) this.#rows.set(JSON.stringify([row.windowMs, row.group, row.value]), row);
+    for (const nth of changes.goneAlerts) this.#alerts.delete(nth);
+    for (const alert of changes.alerts) this.#alerts.set(alert.nth, alert);
   }
 
   /** Undefined where nothing was written. */
-  get state(): FoldState | undefined {
-    const { windows, entries, values, remembered, alerts } = this.#tables;
+  get state(): KeptState | undefined {
     if (this.#facts === undefined) return undefined;
-    return sorted({
+    return {
       facts: this.#facts,
       closed: this.#closed,
-      windows: [...windows.values()],
-      entries: [...entries.values()],
-      values: [...values.values()],
-      remembered: [...remembered.values()],
-      alerts: [...alerts.values()].toSorted((one, other) => one.nth - other.nth),
-    });
+      rows: [...this.#rows.values()].toSorted(inOrder),
+      alerts: [...this.#alerts.values()].toSorted((one, other) => one.nth - other.nth),
+    };
   }
 }
 
-/** A state whose rows without an order are in one. */
-export function sorted(state: FoldState): FoldState {
-  const inOrder = <T>(rows: readonly T[]) => rows.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
-  const { windows, entries, values, remembered } = state;
-  return { ...state, windows: inOrder(windows), entries: inOrder(entries), values: inOrder(values), remembered: inOrder(remembered) };
+function inOrder(one: FoldRow, other: FoldRow): number {
+  if (one.windowMs !== other.windowMs) return one.windowMs - other.windowMs;
+  if (one.group !== other.group) return one.group < other.group ? -1 : 1;
+  return one.value < other.value ? -1 : 1;
+}
+
+/** All that a fold knows that was begun as a new one, and whose changes were not taken yet. */
+export function stateOf(fold: RuleFold): KeptState {
+  const kept = new KeptFold();
+  kept.write(fold.takeChanges());
+  if (kept.state === undefined) throw new Error('a new fold has changes');
+  return kept.state;
 }

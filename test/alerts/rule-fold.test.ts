@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { FoldNews } from '../../alerts/alert-book.ts';
 import type { CountedEvent } from '../../alerts/alert-group.ts';
-import { EntryBudget } from '../../alerts/entry-budget.ts';
-import type { FoldState } from '../../alerts/fold-state.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
 import { RuleFold } from '../../alerts/rule-fold.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
+import { KeptFold, type KeptState, stateOf } from './kept-fold.ts';
 import { BEGIN, brief, eventAt, RETENTION_MS, ruleWith } from './made-rules.ts';
 
-const foldOf = (rule: AlertRule, state?: FoldState) => new RuleFold(rule, { retentionMs: RETENTION_MS, ...(state && { state }) });
+const foldOf = (rule: AlertRule) => new RuleFold(rule, { retentionMs: RETENTION_MS });
+
+const windowsIn = ({ rows }: KeptState) => rows.filter(({ group }) => group === '');
+const groupsIn = ({ rows }: KeptState) => rows.filter(({ group, value }) => group !== '' && value === '');
 
 /** What comes of events, and of the time then passing to so many minutes after the begin. */
 function newsOf(rule: AlertRule, events: readonly CountedEvent[], untilMinute = 0): readonly FoldNews[] {
@@ -36,7 +38,7 @@ describe('windows', () => {
     expect(before.map(({ kind }) => kind)).toContain('told');
     const fold = foldOf(rule);
     for (const event of [...first, eventAt(2, {}, 75 * MINUTE_MS)]) fold.count(event);
-    expect([fold.facts.tooLate, fold.alerts]).toEqual([2, []]);
+    expect([fold.facts.tooLate, stateOf(fold).alerts]).toEqual([2, []]);
   });
 
   test('that no event has opened are open to one that comes days late', () => {
@@ -51,7 +53,7 @@ describe('windows', () => {
     fold.count(eventAt(0));
     fold.count(eventAt(4 * DAY_MS));
     fold.completeTo(BEGIN + 5 * DAY_MS);
-    expect(fold.state.closed.map(({ fromMs }) => fromMs)).toEqual([BEGIN + 4 * DAY_MS - 5 * MINUTE_MS]);
+    expect(stateOf(fold).closed.map(({ fromMs }) => fromMs)).toEqual([BEGIN + 4 * DAY_MS - 5 * MINUTE_MS]);
   });
 });
 
@@ -86,7 +88,7 @@ describe('alerts', () => {
     const late = [3, 4, 5].map((ms) => eventAt(10 * MINUTE_MS + ms, {}, 2 * HOUR_MS));
     const news = late.flatMap((event) => fold.count(event));
     expect(news.map(({ kind }) => kind)).toEqual(['hit', 'hit']);
-    expect(fold.alerts).toEqual([{ ...resolved?.alert, hits: 4 }]);
+    expect(stateOf(fold).alerts).toEqual([{ ...resolved?.alert, hits: 4 }]);
   });
 
   test('of groups are apart, and an event without the field is of the group of the empty text', () => {
@@ -103,14 +105,14 @@ test('distinct counts values, of which events without one have none and an empty
   expect(newsOf(rule, ips('a', 'b', 'a', '')).map(({ kind }) => kind)).toEqual(['hit', 'told', 'hit']);
   const fold = foldOf(rule);
   for (const event of ips('a', 'b', 'c', 'd')) fold.count(event);
-  expect(fold.state.values).toEqual([]);
+  expect(stateOf(fold).rows.filter(({ value }) => value !== '')).toEqual([]);
 });
 
 test('a rule that begins anew with the alerts of before goes on with their numbers, and resolves them', () => {
   const events = [0, 1, 2].map((ms) => eventAt(ms));
   const before = foldOf(ruleWith());
   for (const event of events) before.count(event);
-  const { alerts } = before;
+  const { alerts } = stateOf(before);
   const fold = new RuleFold(ruleWith(), { retentionMs: RETENTION_MS, alerts });
   const news = [...[0, 1, 2].flatMap((ms) => fold.count(eventAt(ms, { country: 'DE' }))), ...fold.completeTo(BEGIN + DAY_MS)];
   expect(news.filter(({ kind }) => kind === 'resolved').map(({ alert }) => [alert.nth, alert.group[0]?.text])).toEqual([
@@ -140,18 +142,12 @@ describe('silence', () => {
   });
 });
 
-test('a rule that is gone resolves its alerts, and leaves room for others', () => {
-  const budget = new EntryBudget({ entries: 2 });
-  const fold = new RuleFold(ruleWith({ kind: { kind: 'count', atLeast: 1 } }), { retentionMs: RETENTION_MS, budget });
-  fold.count(eventAt(0));
-  expect(budget.isFull).toBe(true);
-  expect(fold.end().map(({ kind, alert }) => [kind, alert.resolvedAtMs])).toEqual([['resolved', BEGIN]]);
-  expect([budget.isFull, fold.state.windows, fold.facts.bounded]).toEqual([false, [], 0]);
-});
-
 describe('a rule with more than it may have', () => {
-  const entriesOf = ({ windows, entries }: FoldState) =>
-    windows.map(({ beginMs }) => [(beginMs - BEGIN) / MINUTE_MS, entries.filter(({ windowMs }) => windowMs === beginMs).length]);
+  const entriesOf = (state: KeptState) =>
+    windowsIn(state).map((window) => [
+      (window.windowMs - BEGIN) / MINUTE_MS,
+      groupsIn(state).filter(({ windowMs }) => windowMs === window.windowMs).length,
+    ]);
   const of = (minute: number, ...countries: readonly string[]) =>
     countries.map((country, ms) => eventAt(minute * MINUTE_MS + ms, { country }));
 
@@ -159,7 +155,7 @@ describe('a rule with more than it may have', () => {
     const fold = foldOf(ruleWith({ maxGroups: 4 }));
     for (const event of [...of(0, 'A', 'B'), ...of(5, 'A')]) fold.count(event);
     // Minute 5 is of the windows at 0, where the group is already, and at 5, for which the window at -5 closes.
-    expect([entriesOf(fold.state), fold.facts.bounded, fold.facts.tooLate]).toEqual([
+    expect([entriesOf(stateOf(fold)), fold.facts.bounded, fold.facts.tooLate]).toEqual([
       [
         [0, 2],
         [5, 1],
@@ -174,8 +170,9 @@ describe('a rule with more than it may have', () => {
   test('gives up the half with the lowest counts of its only window, and says of alerts from then on that they are bounded', () => {
     const fold = foldOf(ruleWith({ maxGroups: 4, kind: { kind: 'count', atLeast: 9 } }));
     for (const event of of(0, 'A', 'A', 'A', 'B', 'B', 'C', 'C', 'D', 'E')) fold.count(event);
-    const left = fold.state.entries.map(({ group, count }) => [JSON.parse(group)[0], count]);
-    expect(fold.state.windows).toHaveLength(1);
+    const state = stateOf(fold);
+    const left = groupsIn(state).map(({ group, data }) => [JSON.parse(group)[0], (data as { count: number }).count]);
+    expect(windowsIn(state)).toHaveLength(1);
     expect(left).toEqual([
       ['A', 3],
       ['B', 2],
@@ -191,16 +188,21 @@ describe('a rule with more than it may have', () => {
   test('without a by counts as many windows as there are', () => {
     const fold = foldOf(ruleWith({ maxGroups: 2, by: [] }));
     for (let minute = 0; minute < 60; minute += 1) fold.count(eventAt(minute * MINUTE_MS));
-    expect([fold.facts.bounded, fold.state.windows.length]).toEqual([0, 13]);
+    expect([fold.facts.bounded, windowsIn(stateOf(fold)).length]).toEqual([0, 13]);
   });
 
   test('forgets its oldest resolved alerts, and without one resolves the oldest of all early', () => {
     const fold = new RuleFold(ruleWith({ kind: { kind: 'count', atLeast: 1 } }), { retentionMs: RETENTION_MS, maxAlerts: 2 });
     const news = of(0, 'A', 'B', 'C').flatMap((event) => fold.count(event));
     expect(news.filter(({ kind }) => kind === 'resolved').map(({ alert }) => alert.group[0]?.text)).toEqual(['A']);
-    expect([fold.facts.bounded, fold.alerts.map(({ group }) => group[0]?.text)]).toEqual([1, ['B', 'C']]);
+    const kept = new KeptFold();
+    const countries = () => {
+      kept.write(fold.takeChanges());
+      return kept.state?.alerts.map(({ group }) => group[0]?.text);
+    };
+    expect([fold.facts.bounded, countries()]).toEqual([1, ['B', 'C']]);
     fold.completeTo(BEGIN + DAY_MS);
     fold.count(eventAt(25 * HOUR_MS, { country: 'D' }));
-    expect([fold.facts.bounded, fold.alerts.map(({ group }) => group[0]?.text)]).toEqual([1, ['C', 'D']]);
+    expect([fold.facts.bounded, countries()]).toEqual([1, ['C', 'D']]);
   });
 });

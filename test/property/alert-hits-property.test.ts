@@ -8,6 +8,7 @@ import { matchSubject } from '../../query/match/match-event.ts';
 import type { Predicate } from '../../query/plan/search-plan.ts';
 import { compileConditions } from '../../query/request/compile-search.ts';
 import { readFields } from '../../store/feed-event.ts';
+import { KeptFold } from '../alerts/kept-fold.ts';
 import { storeRuns, type TestStore } from '../fixtures/test-store.ts';
 import { oracleEvents } from '../oracle/raw-event.ts';
 import { assertAsyncProperty } from '../random/assert-property.ts';
@@ -70,6 +71,7 @@ function ruleOf({ match, zones, kind: { isDistinct, atLeast }, windowMs }: Drawn
 async function foldedHits(store: TestStore, rule: CountingRule, limit: number): Promise<readonly string[]> {
   const hits: string[] = [];
   const rules = new RuleSet([rule]);
+  const kept = new KeptFold();
   let fold = new RuleFold(rule, { retentionMs: RETENTION_MS });
   let after = await store.positions.oldest();
   for (let more = true; more; ) {
@@ -79,7 +81,9 @@ async function foldedHits(store: TestStore, rule: CountingRule, limit: number): 
     hits.push(
       ...news.flatMap((one) => (one.kind === 'hit' ? [`${one.windowMs} ${one.alert.group[0]?.sha256 ?? one.alert.group[0]?.text}`] : [])),
     );
-    fold = new RuleFold(rule, { retentionMs: RETENTION_MS, state: JSON.parse(JSON.stringify(fold.state)) });
+    kept.write(JSON.parse(JSON.stringify(fold.takeChanges())));
+    fold = new RuleFold(rule, { retentionMs: RETENTION_MS, ...(kept.state && { state: kept.state, alerts: kept.state.alerts }) });
+    fold.completeTo(page.completeToMs);
     ({ end: after, more } = page);
   }
   expect([fold.facts.tooLate, fold.facts.bounded]).toEqual([0, 0]);

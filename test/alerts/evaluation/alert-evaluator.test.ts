@@ -24,14 +24,18 @@ async function following(text: string, isUpToDate = async () => true, readFails 
       return await store.readFeed(request);
     },
   };
-  const evaluator = new AlertEvaluator({ store, reads, keeper, now, logger: silentLogger, isUpToDate, mayFollow: () => true });
+  let queued = 0;
+  const onQueued = () => {
+    queued += 1;
+  };
+  const evaluator = new AlertEvaluator({ store, reads, keeper, now, onQueued, logger: silentLogger, isUpToDate, mayFollow: () => true });
   onTestFinished(() => evaluator.stop());
   const append = (zone: number, country = 'DE') =>
     store.append(
       canonicalBatch([{ logId: `${zone} ${country} ${clock.nowMs}`, shieldZoneId: zone, timestamp: clock.nowMs, country, log: {} }]),
     );
   const told = () => keeper.call('waiting', 'mail', { limit: 10, except: [] })?.messages.map(({ alert }) => alert.group[0]?.text) ?? [];
-  return { clock, evaluator, append, told };
+  return { clock, evaluator, append, told, queued: () => queued };
 }
 
 const SILENCE = ruleText({ kind: 'silence', for: '5m', ...NONE });
@@ -64,7 +68,7 @@ test('no zone is silent while events may be on their way', async () => {
 
 test('what cannot be read is told, and counted once it can', async () => {
   let isAway = true;
-  const { evaluator, append, told } = await following(
+  const { evaluator, append, told, queued } = await following(
     ruleText({ at_least: 1 }),
     async () => true,
     () => isAway,
@@ -72,6 +76,8 @@ test('what cannot be read is told, and counted once it can', async () => {
   await expect.poll(() => evaluator.notes()).toEqual(['alerts do not get on, and try again: the disk does not answer']);
   isAway = false;
   await expect.poll(() => evaluator.notes(), { timeout: 10_000 }).toEqual([]);
+  expect(queued()).toBe(0);
   await append(7);
   await expect.poll(told, { timeout: 10_000 }).toEqual(['DE']);
+  await expect.poll(queued).toBe(1);
 });

@@ -30,7 +30,7 @@ export class KeeperHere {
     this.#call = startWork({ wrongFiles: [], retentionMs: RETENTION_MS, alsoTo: [], ...options });
   }
 
-  begin = async () => this.call('next');
+  next = async () => this.call('next');
   takePage = async (...values: Parameters<RuleEvaluation['takePage']>) => this.call('takePage', ...values);
   look = async (...values: Parameters<RuleEvaluation['look']>) => this.call('look', ...values);
   refuse = async (...values: Parameters<RuleEvaluation['refuse']>) => this.call('refuse', ...values);
@@ -55,7 +55,7 @@ interface Evaluated {
 export async function evaluate({ keeper, store, limit, isKilled = () => false }: Evaluated): Promise<boolean> {
   const readFeed = (request: FeedRequest) => store.readFeed({ ...request, limit: limit?.() ?? request.limit });
   const reader = new RuleReader({ store, reads: { readFeed }, keeper, now: () => 0, logger: silentLogger });
-  let step: NextStep = await keeper.begin();
+  let step: NextStep = await keeper.next();
   while (step.wanted !== null) {
     const read = await reader.step(step.wanted);
     step = read.step;
@@ -72,11 +72,8 @@ export function keptIn(file: string): Readonly<Record<string, readonly unknown[]
   return {
     alerts: all('SELECT rule, id, nth, is_open, alert, told, early_end FROM alerts ORDER BY rule, rule_id, nth'),
     messages: all('SELECT rule, queue, alert_id, state, message, outcome FROM outbox ORDER BY rule, seq'),
-    rules: all('SELECT name, version, has_joined, unreadable, closed FROM rules ORDER BY name'),
-    windows: all('SELECT * FROM windows ORDER BY rule_id, begin_ms'),
-    entries: all('SELECT * FROM entries ORDER BY rule_id, window_ms, group_key'),
-    values: all('SELECT * FROM "values" ORDER BY rule_id, window_ms, group_key, value'),
-    remembered: all('SELECT * FROM remembered ORDER BY rule_id, group_key'),
-    told: all('SELECT told FROM progress'),
+    rules: all("SELECT name, rule ->> 'version', rule ->> 'after', rule ->> 'unreadable', closed FROM rules ORDER BY name"),
+    rows: all('SELECT * FROM fold_rows ORDER BY rule_id, window_ms, group_key, value'),
+    told: all("SELECT progress ->> 'told' FROM progress"),
   };
 }

@@ -134,7 +134,7 @@ describe('a rule', () => {
       ['a-rule', true, 1],
       ['another', true, 1],
     ]);
-    expect(keptIn(file)['entries']).toHaveLength(4);
+    expect(keptIn(file)['rows']).toHaveLength(8);
   });
 });
 
@@ -313,7 +313,7 @@ function closeByAnError(keeper: KeeperHere, file: string): unknown {
 
 function setCursor(file: string, cursor: string): void {
   using database = new DatabaseSync(file);
-  database.prepare('UPDATE progress SET cursor = ?').run(cursor);
+  database.prepare("UPDATE progress SET progress = json_set(progress, '$.cursor', ?)").run(cursor);
 }
 
 describe('the state', () => {

@@ -22,7 +22,7 @@ class Delivering {
   constructor(receiver: Receiver, questions: MessageQueueOptions['questions'] = { factsOf: async () => 'nobody was asked' }) {
     const { now, pause } = this.clock;
     this.#receiver = receiver;
-    this.#options = { ruleOf: () => undefined, questions, publicUrl: null, now, pause, random: () => 1, logger: silentLogger };
+    this.#options = { ruleOf: async () => undefined, questions, publicUrl: null, now, pause, random: () => 1, logger: silentLogger };
     onTestFinished(() => this.stop());
   }
 

@@ -68,7 +68,7 @@ export async function startSite(env: Readonly<Record<string, string>> = {}, now:
   const reads = new ScheduledReads(store, queue);
   const alerts = await startAlerts({ config, store, reads, kafka: null, receivers: [], now: Date.now, logger });
   // The rule is known from then on.
-  await alerts.keeper?.begin();
+  await alerts.keeper?.next();
   const app = await buildApp({ store, reads, config, now: Date.now, logger, kafka, edge, alerts, bodyDeadlineMs: BODY_DEADLINE_MS });
   const url = await listening(app);
   const stop = async (): Promise<void> => {

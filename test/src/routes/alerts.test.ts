@@ -239,7 +239,7 @@ test('that rules could not go on from what was kept is listed with its reason, a
   await app.stop();
   {
     using database = new DatabaseSync(file);
-    database.prepare('UPDATE progress SET cursor = ?').run('AQAAAAAAAAAAAAAAAAAAAAAAAAAA');
+    database.prepare("UPDATE progress SET progress = json_set(progress, '$.cursor', ?)").run('AQAAAAAAAAAAAAAAAAAAAAAAAAAA');
   }
   const { app: next } = await appWith({ seven: RULES.seven }, { status: 200 }, {}, dataDir);
   await expect.poll(async () => (await alertsOf(next)).refusals).toEqual({ ...NO_REFUSALS, damaged: 1, unknown: 1, last: 'unknown' });

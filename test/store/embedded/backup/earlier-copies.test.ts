@@ -28,7 +28,7 @@ test('a backup has the state of alerts of a moment before that of its events, ho
   await intake;
   expect(backup.databases.map(({ name }) => name)).toEqual(['alerts.sqlite', 'catalog.sqlite']);
   using copy = new DatabaseSync(backup.databases[0]?.path ?? '', { readOnly: true });
-  const counted = Number(copy.prepare('SELECT sum(count) AS count FROM entries').get()?.['count']) / 2;
+  const counted = Number(copy.prepare("SELECT sum(data ->> 'count') AS count FROM fold_rows").get()?.['count']) / 2;
   expect(counted).toBeGreaterThan(0);
   expect(counted).toBeLessThanOrEqual(backup.events);
 });
