@@ -7,15 +7,18 @@ const CHECKOUT = join(import.meta.dirname, '../..');
 /** The modules that run by themselves. What the first one imports is small, so that the page's question is asked early. */
 const ENTRIES = { first: 'web/first-question.ts', main: 'web/main.ts' };
 
-/** The style sheet of the chart library, and then those of the page, which override it. */
+/** The style sheets of the page. */
 const STYLES = 'web/style/page.css';
 
-/** Takes the indents out of markup, which esbuild keeps. No other text of the page goes over several lines of its source. */
+/**
+ * Takes the indents out of markup, which esbuild keeps, and line ends before tags and values, which mean nothing there. No other text of
+ * the page goes over several lines of its source.
+ */
 const UNINDENTED: Plugin = {
   name: 'unindented markup',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]web[\\/].*\.ts$/ }, async ({ path }) => {
-      return { contents: (await readFile(path, 'utf8')).replaceAll(/\n\s+/g, '\n'), loader: 'ts' };
+      return { contents: (await readFile(path, 'utf8')).replaceAll(/\n\s+(?=<|\/?>|\$\{)|(\n)\s+/g, '$1'), loader: 'ts' };
     });
   },
 };

@@ -9,7 +9,8 @@ import { useFurtherAnswer } from '../state/further-answer.ts';
 import { lastWords, minutesText, REACH_MINUTES } from '../state/time-range.ts';
 import { writeClipboard } from '../widgets/clipboard.ts';
 import { Dialog } from '../widgets/dialog.ts';
-import { countText } from '../widgets/format.ts';
+import { Failed } from '../widgets/failed.ts';
+import { numberOf } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { COUNTED_GROUPS, type CountedStretch, countStretches, stretchesAt } from './counted-stretches.ts';
 import { highestTotals, previewOf } from './rule-preview.ts';
@@ -77,10 +78,7 @@ export function AlertDialog({ onClose }: { readonly onClose: () => void }) {
         ? html`<${Preview} stretches=${answer.found} totals=${totals} draft=${draft} onThreshold=${setTyped} />`
         : answer.kind === 'asking'
           ? html`<p class="threshold-plot awaited" role="status">Counting three days…</p>`
-          : html`<p class="fault" role="alert">
-              The events cannot be counted: ${answer.failure.message}
-              ${' '}<button type="button" onClick=${answer.askAgain}>Try again</button>
-            </p>`
+          : html`<${Failed} what="The events cannot be counted:" ...${answer} />`
     }
     <label class="alert-name">
       Name
@@ -163,10 +161,6 @@ function Preview({ stretches, totals, draft: { by, atLeast, windowMinutes }, onT
     </p>`;
 }
 
-function numberOf(count: number, what: string): string {
-  return `${countText(count)} ${what}${count === 1 ? '' : 's'}`;
-}
-
 function RuleFile({ draft }: { readonly draft: RuleDraft }) {
   const host = useRef<HTMLDivElement>(null);
   const [done, setDone] = useState('');
@@ -182,7 +176,7 @@ function RuleFile({ draft }: { readonly draft: RuleDraft }) {
   return html`<div class="alert-file" ref=${host}>
     <label>The rule, for a file of the folder of rules <textarea class="code" readonly rows="8" wrap="off" value=${text} /></label>
     <p>
-      <button type="button" class="primary" disabled=${!RULE_NAME.test(draft.name)} onClick=${() => void copy()}>Copy</button>
+      <button class="primary" disabled=${!RULE_NAME.test(draft.name)} onClick=${() => void copy()}>Copy</button>
       ${' '}<span role="status">${done}</span>
     </p>
   </div>`;

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Window } from '../api/explore.ts';
 import { SparklineAxis } from '../groups/sparkline.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
-import { countText, timeText } from '../widgets/format.ts';
+import { countText, numberOf, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 
 interface ThresholdPlotProps {
@@ -48,14 +48,13 @@ export function ThresholdPlot({ totals, window, clock, threshold, words, onThres
   };
   const path = (isHit: boolean): string =>
     bars.map((count, x) => (count > 0 && count >= threshold === isHit ? `M${x} ${top}v${-count}h.9v${count}z` : '')).join('');
-  const highest = `${countText(peak)} ${peak === 1 ? 'event' : 'events'}`;
   return html`<div class="threshold-plot">
     <div class="threshold-bars" ref=${plot} onClick=${moveTo}>
       <svg
         viewBox=${`0 0 ${bars.length} ${top}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label=${`The highest window of ${timeText(window.from, clock)} to ${timeText(window.to, clock)} has ${highest}`}
+        aria-label=${`The highest window of ${timeText(window.from, clock)} to ${timeText(window.to, clock)} has ${numberOf(peak)}`}
       >
         <path d=${path(false)} />
         <path class="hit" d=${path(true)} />

@@ -50,7 +50,7 @@ function ColumnList() {
         </li>`,
       )}
     </ul>
-    <button type="button" disabled=${explorer.value.columns === null} onClick=${() => choose(null)}>The usual columns</button>
+    <button disabled=${explorer.value.columns === null} onClick=${() => choose(null)}>The usual columns</button>
   </div>`;
 }
 
@@ -62,7 +62,6 @@ interface MoveButtonsProps {
 
 function MoveButtons({ column, shown, keep }: MoveButtonsProps) {
   const step = (by: number, mark: string, words: string) => html`<button
-    type="button"
     class="quiet"
     data-focus=${`${column} ${by}`}
     aria-label=${`Move ${columnTitle(column)} ${words}`}

@@ -10,6 +10,7 @@ import { OFFERED_COLUMNS, type OfferedColumn } from '../state/offered-columns.ts
 import { ruleNameOf } from '../state/rule-names.ts';
 import { fixedLink } from '../state/shared-link.ts';
 import { rangeAround } from '../state/time-range.ts';
+import { Failed } from '../widgets/failed.ts';
 import { millisecondTime, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { copy, Value } from '../widgets/value-menu.ts';
@@ -72,7 +73,7 @@ function DrawerHead({ children }: { readonly children?: ComponentChild }) {
   return html`<header class="drawer-head">
     <h2>Event</h2>
     ${children}
-    <button type="button" class="quiet" aria-label="Close the event" title="Close (Esc)" onClick=${closeEvent}>✕</button>
+    <button class="quiet" aria-label="Close the event" title="Close (Esc)" onClick=${closeEvent}>✕</button>
   </header>`;
 }
 
@@ -87,7 +88,7 @@ function MissingEvent() {
     return html`<${DrawerHead} /><p role="status">There is no event ${what} any more. Searches reach ${REACH_HOURS} hours back.</p>`;
   }
   return html`<${DrawerHead} />
-    <p class="failed" role="alert">${event.failure.message} <button type="button" onClick=${reloadEvent}>Try again</button></p>`;
+    <${Failed} failure=${event.failure} askAgain=${reloadEvent} />`;
 }
 
 /** The event as a line of NDJSON, its log byte for byte. */
@@ -109,7 +110,6 @@ interface ShownProps extends DrawerProps {
 function Steps({ row, neighboursOf }: ShownProps) {
   const { newer, older } = neighboursOf(rowKey(row));
   const step = (to: ParsedRow | undefined, mark: string, label: string) => html`<button
-    type="button"
     class="quiet"
     aria-label=${label}
     title=${label}
@@ -129,14 +129,13 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
   return html`<${DrawerHead}>
       <${Steps} row=${row} neighboursOf=${neighboursOf} />
       <button
-        type="button"
         title="As text: what, when, rule, address, link (c)"
         data-shortcut="c"
         onClick=${() => void copy(ticketOf(row))}
       >
         Copy for a ticket
       </button>
-      <button type="button" onClick=${() => void copy(rowText(row))}>Copy event</button>
+      <button onClick=${() => void copy(rowText(row))}>Copy event</button>
     </${DrawerHead}>
     <dl class="fields">
       <div>
@@ -144,7 +143,7 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
         <dd>
           ${millisecondTime(row.timestamp, clock)} ${clock === 'utc' ? 'UTC' : 'local'}
           <small>${new Date(row.timestamp).toISOString()} · ${row.timestamp}</small>
-          <button type="button" class="small" onClick=${() => searchAround(row)}>15 minutes around this event</button>
+          <button class="small" onClick=${() => searchAround(row)}>15 minutes around this event</button>
         </dd>
       </div>
       <div><dt>Log id</dt><dd><bdi>${row.logId}</bdi></dd></div>
@@ -152,7 +151,7 @@ function ShownEvent({ row, neighboursOf }: ShownProps) {
       ${FIELDS.map((field) => html`<${FieldLine} key=${field} field=${field} value=${row.fields[field]} />`)}
     </dl>
     <section aria-label="Log of the event">
-      <h3>Log <button type="button" onClick=${() => void copy(row.logText)}>Copy JSON</button></h3>
+      <h3>Log <button onClick=${() => void copy(row.logText)}>Copy JSON</button></h3>
       <${LogTree} key=${key} log=${row.logText} />
     </section>
     ${

@@ -6,7 +6,8 @@ import { explorer } from '../state/explorer.ts';
 import { hasNext, itemAt, lineCount } from '../table/loaded-pages.ts';
 import { mostLines } from '../table/virtual-scroll.ts';
 import { linePx, VirtualTable } from '../table/virtual-table.ts';
-import { countText, timeText } from '../widgets/format.ts';
+import { Failed } from '../widgets/failed.ts';
+import { countText, numberOf, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { shownColumns } from './column-choice.ts';
 import { eventTableColumns } from './column-layout.ts';
@@ -45,9 +46,7 @@ export function EventsPanel() {
 /** Why lines of a table did not come, with a button that asks again. */
 export function FailedPage({ failure: why, onRetry }: { readonly failure: Failure | null; readonly onRetry: () => void }) {
   if (why === null) return null;
-  return html`<p class="failed" role="alert">
-    More lines could not be loaded: ${why.message} <button type="button" onClick=${onRetry}>Try again</button>
-  </p>`;
+  return html`<${Failed} what="More lines could not be loaded:" failure=${why} askAgain=${onRetry} />`;
 }
 
 /** What a search without a result looks like. Why there is none, and what to do, stands above in the notice. */
@@ -58,7 +57,7 @@ export function NothingFound() {
 /** How many events the table has; `of` them are left from its first one on, null where that is all of them. */
 function stretchWords(count: number, of: number | null): string {
   const further = hasEarlier.value ? 'further ' : '';
-  if (of === null) return `${countText(count)} ${further}${count === 1 ? 'event' : 'events'}`;
+  if (of === null) return numberOf(count, `${further}event`);
   return `The ${further === '' ? 'newest' : 'next'} ${countText(count)} of ${countText(of)} ${further}events`;
 }
 
@@ -87,8 +86,8 @@ function TableFoot({ most, count }: { readonly most: number; readonly count: num
         : `; the oldest is of ${timeText(last.timestamp, clock)}`;
   return html`<div class="table-foot">
     <span>${stretchWords(count, goes ? pages.total - pages.stretch.skip : null)}${reaches}</span>
-    ${hasEarlier.value ? html`<button type="button" onClick=${goBack}>Newer events</button>` : null}
-    ${goes ? html`<button type="button" disabled=${last === undefined} onClick=${() => void older()}>Older events</button>` : null}
+    ${hasEarlier.value ? html`<button onClick=${goBack}>Newer events</button>` : null}
+    ${goes ? html`<button disabled=${last === undefined} onClick=${() => void older()}>Older events</button>` : null}
     ${failed === null ? null : html`<span class="failed" role="alert">${failed}</span>`}
   </div>`;
 }

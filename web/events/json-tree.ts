@@ -1,4 +1,5 @@
 import { type JsonKind, kindOf, membersOf } from '../../query/json-text.ts';
+import { numberOf } from '../widgets/format.ts';
 
 /** A line of the tree: one value of the log. */
 export interface TreeLine {
@@ -91,13 +92,9 @@ function moreLine(path: string, level: number, siblings: number, count: number):
 
 function shownValue(kind: JsonKind, text: string, inner: number): string {
   if (kind === 'string') return JSON.parse(text);
-  if (kind === 'object') return inner === 0 ? '{}' : `{${countOf(inner, 'member')}}`;
-  if (kind === 'list') return inner === 0 ? '[]' : `[${countOf(inner, 'element')}]`;
+  if (kind === 'object') return inner === 0 ? '{}' : `{${numberOf(inner, 'member')}}`;
+  if (kind === 'list') return inner === 0 ? '[]' : `[${numberOf(inner, 'element')}]`;
   return text;
-}
-
-function countOf(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Opens or closes a value. */

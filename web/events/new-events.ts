@@ -4,7 +4,7 @@ import { askExplorer } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
 import { type Answered, answered, askAgain, isUpToDate } from '../state/answers.ts';
 import { conditionsOfQuestion } from '../state/question.ts';
-import { countText } from '../widgets/format.ts';
+import { numberOf } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 
 const PAUSE_MS = 10_000;
@@ -46,9 +46,8 @@ export function NewEvents() {
   }, [now]);
   // While another answer is awaited, the new events of this one are not those that are looked for.
   const { count, lost } = isUpToDate.value && news !== null && news.since === now ? news : { count: 0, lost: null };
-  const words = `${countText(count)} new ${count === 1 ? 'event' : 'events'}`;
   return html`<span class="new-events" role="status">
     ${lost === null ? null : html`<span class="failed">New events are not counted: ${lost}</span>`}
-    ${count === 0 ? null : html`<button type="button" onClick=${askAgain}>${words}</button>`}
+    ${count === 0 ? null : html`<button onClick=${askAgain}>${numberOf(count, 'new event')}</button>`}
   </span>`;
 }

@@ -2,6 +2,7 @@ import { askUpToNow } from '../api/client.ts';
 import { type ParsedRow, rowKey } from '../api/parsed-row.ts';
 import { explorer } from '../state/explorer.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
+import { Failed } from '../widgets/failed.ts';
 import { millisecondTime } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { filterBy } from '../widgets/value-menu.ts';
@@ -19,9 +20,7 @@ export function SurroundingEvents({ row, ip }: { readonly row: ParsedRow; readon
   );
   if (answer.kind === 'asking') return html`<p class="hint" role="status">Looking for events of ${ip}…</p>`;
   if (answer.kind === 'failed') {
-    return html`<p class="failed" role="alert">
-      ${answer.failure.message} <button type="button" onClick=${answer.askAgain}>Try again</button>
-    </p>`;
+    return html`<${Failed} ...${answer} />`;
   }
   const { rows, moreNewer, moreOlder } = answer.found;
   return html`<p class="hint">Newest first. ${rows.length === 1 ? 'It has no other event.' : ''}</p>
@@ -30,7 +29,7 @@ export function SurroundingEvents({ row, ip }: { readonly row: ParsedRow; readon
       ${rows.map((other) => html`<${SurroundingLine} key=${rowKey(other)} row=${other} isThis=${rowKey(other) === key} />`)}
     </ol>
     ${moreOlder ? html`<p class="hint">… older ones</p>` : null}
-    <button type="button" onClick=${() => filterBy('filters', 'ip', ip)}>All events of ${ip}</button>`;
+    <button onClick=${() => filterBy('filters', 'ip', ip)}>All events of ${ip}</button>`;
 }
 
 function SurroundingLine({ row, isThis }: { readonly row: ParsedRow; readonly isThis: boolean }) {
@@ -38,7 +37,7 @@ function SurroundingLine({ row, isThis }: { readonly row: ParsedRow; readonly is
   const time = millisecondTime(row.timestamp, explorer.value.clock);
   const what = [action, ruleName ?? ruleId, url].filter((text) => text !== undefined);
   return html`<li aria-current=${isThis ? 'true' : undefined}>
-    <button type="button" class="line" disabled=${isThis} onClick=${() => openEvent(row)}>
+    <button class="line" disabled=${isThis} onClick=${() => openEvent(row)}>
       <span class="time">${time}</span> ${what.map((text) => html`<bdi>${text}</bdi> `)}
     </button>
   </li>`;

@@ -36,9 +36,9 @@ export function DownloadMenu({ columns }: DownloadProps) {
     // How much it is by now is for the eye: read aloud, it would be one sentence after the other.
     const size = html`<span aria-hidden="true">: ${(running.bytes / 1024 / 1024).toFixed(1)} MiB</span>`;
     return html`<span role="status">Storing ${running.name}${size}</span>
-      <button type="button" onClick=${cancelExport}>Cancel the export</button>`;
+      <button onClick=${cancelExport}>Cancel the export</button>`;
   }
-  return html`<button type="button" aria-haspopup="menu" disabled=${isEmpty} onClick=${opened}>Download</button>`;
+  return html`<button aria-haspopup="menu" disabled=${isEmpty} onClick=${opened}>Download</button>`;
 }
 
 /**

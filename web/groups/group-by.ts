@@ -35,7 +35,7 @@ export function GroupBy() {
             ${left.map((field) => html`<option key=${field} value=${field}>${field}</option>`)}
           </select>`
     }
-    ${groupBy.length === 0 ? null : html`<button type="button" onClick=${() => choose([], 'add')}>Ungroup</button>`}
+    ${groupBy.length === 0 ? null : html`<button onClick=${() => choose([], 'add')}>Ungroup</button>`}
   </div>`;
 }
 
@@ -50,7 +50,6 @@ const DRAGGED = 'text/x-shieldlog-field';
 
 function Dimension({ field, groupBy, choose }: DimensionProps) {
   const step = (by: number, mark: string, words: string) => html`<button
-    type="button"
     class="quiet"
     data-focus=${`${field} ${by}`}
     aria-label=${`Move ${field} ${words}`}
@@ -78,7 +77,6 @@ function Dimension({ field, groupBy, choose }: DimensionProps) {
     <span>${field}</span>
     ${groupBy.length === 1 ? null : step(1, '›', 'to the back')}
     <button
-      type="button"
       class="quiet"
       aria-label=${`Do not group by ${field}`}
       onClick=${() =>

@@ -11,7 +11,7 @@ import { ruleNameOf } from '../state/rule-names.ts';
 import { itemAt, lineCount } from '../table/loaded-pages.ts';
 import { mostLines } from '../table/virtual-scroll.ts';
 import { linePx, type TableColumn, VirtualTable } from '../table/virtual-table.ts';
-import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
+import { countText, numberOf, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { Value } from '../widgets/value-menu.ts';
 import { drillDown } from './drill-down.ts';
@@ -67,7 +67,7 @@ function spellingsNote(fields: readonly GroupDimension[]): string {
 }
 
 function groupsWords(count: number, total: number): string {
-  const words = `${countText(total)} ${total === 1 ? 'group' : 'groups'}`;
+  const words = numberOf(total, 'group');
   if (count === total) return words;
   return (
     `The first ${countText(count)} of ${words}, because browsers show no longer table. ` +

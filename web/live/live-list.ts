@@ -1,6 +1,7 @@
 import type { DropReason } from '../../query/plan/search-result.ts';
 import type { Window } from '../api/explore.ts';
 import type { ParsedRow } from '../api/parsed-row.ts';
+import { countText, numberOf } from '../widgets/format.ts';
 
 interface Bounds {
   readonly rows: number;
@@ -108,13 +109,9 @@ export function unwatchedWords({ unwatched }: LiveList, timeText: (ms: number) =
 
 /** What is to be said of the list beside its state. */
 export function listWords({ seen, dropped, isPaused, waitingCount }: LiveList): string {
-  const words = [`${count(seen)} ${seen === 1 ? 'event' : 'events'}`];
-  if (dropped.unread > 0) words.push(`${count(dropped.unread)} left out, because this page did not read fast enough`);
-  if (dropped.costly > 0) words.push(`${count(dropped.costly)} left out, because trying the conditions on them costs too much`);
-  if (isPaused) words.push(`paused, ${count(waitingCount)} new`);
+  const words = [numberOf(seen)];
+  if (dropped.unread > 0) words.push(`${countText(dropped.unread)} left out, because this page did not read fast enough`);
+  if (dropped.costly > 0) words.push(`${countText(dropped.costly)} left out, because trying the conditions on them costs too much`);
+  if (isPaused) words.push(`paused, ${countText(waitingCount)} new`);
   return words.join('; ');
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en');
 }

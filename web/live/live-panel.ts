@@ -16,8 +16,8 @@ export function LivePanel() {
   const list = liveList.value;
   const { clock } = explorer.value;
   return html`<div class="table-bar">
-      <button type="button" aria-pressed=${list.isPaused} onClick=${() => pause(!list.isPaused)}>Pause</button>
-      <button type="button" onClick=${clear}>Clear</button>
+      <button aria-pressed=${list.isPaused} onClick=${() => pause(!list.isPaused)}>Pause</button>
+      <button onClick=${clear}>Clear</button>
       <${LiveStatus} />
     </div>
     <${VirtualTable}
@@ -46,7 +46,6 @@ export function LiveSwitch() {
     if (top < 0 || bottom > innerHeight) currentTarget.scrollIntoView();
   };
   return html`<button
-    type="button"
     title="Events as they come in (l)"
     data-shortcut="l"
     aria-pressed=${isLive}
@@ -82,6 +81,6 @@ function LiveStatus() {
     <span role="status" class=${isBad ? 'failed' : ''}>${words}${unwatched}</span>; ${listWords(liveList.value)};
     ${' '}${rateText(liveRate.value)} a second
     <span class="spoken" aria-live="polite">${liveNews.value}</span>
-    ${kind === 'refused' ? html` <button type="button" onClick=${watchAgain}>Try again</button>` : null}
+    ${kind === 'refused' ? html` <button onClick=${watchAgain}>Try again</button>` : null}
   </span>`;
 }

@@ -6,7 +6,7 @@ import { programNow } from '../api/program-clock.ts';
 import type { Neighbours } from '../events/event-pages.ts';
 import { explorer } from '../state/explorer.ts';
 import { tailPath } from '../state/tail-request.ts';
-import { countText, eventsText } from '../widgets/format.ts';
+import { countText, numberOf } from '../widgets/format.ts';
 import {
   type Arrivals,
   cleared,
@@ -87,7 +87,7 @@ function keepCounting(came: () => number, signal: AbortSignal): void {
     arrivals = withArrivals(arrivals, now);
     rate.value = rateOf(arrivals);
     if (now.at - toldAt.at < TOLD_MS) return;
-    told.value = now.count === toldAt.count ? '' : `${eventsText(now.count - toldAt.count)} came, ${countText(now.count)} in all`;
+    told.value = now.count === toldAt.count ? '' : `${numberOf(now.count - toldAt.count)} came, ${countText(now.count)} in all`;
     toldAt = now;
   };
   [rate.value, told.value] = [0, ''];

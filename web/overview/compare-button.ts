@@ -51,6 +51,6 @@ function CompareForm({ close }: { readonly close: () => void }) {
     </label>
     <p id="compared-fault" class="fault" role="status">${'fault' in read ? read.fault : ''}</p>
     <button type="submit" class="primary" disabled=${!isComplete}>Compare</button>
-    <button type="button" onClick=${compareBefore}>All of this time with the 24 hours before</button>
+    <button onClick=${compareBefore}>All of this time with the 24 hours before</button>
   </form>`;
 }

@@ -9,6 +9,7 @@ import { type Comparison, NO_SEARCH } from '../state/explorer-state.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
 import { knownFacets, type Question, withDayBefore } from '../state/question.ts';
 import { ruleNameOf } from '../state/rule-names.ts';
+import { Failed } from '../widgets/failed.ts';
 import { countText, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
@@ -53,10 +54,8 @@ function DifferencesFromBefore({ shown, comparison }: BeforeProps) {
   );
   if (further.kind === 'failed') {
     return html`<section class="panel difference">
-      <p class="failed" role="alert">
-        The 24 hours before are not known: ${further.failure.message} <button type="button" onClick=${further.askAgain}>Try again</button>
-      </p>
-      <button type="button" onClick=${() => apply({ comparison: null })}>Close</button>
+      <${Failed} what="The 24 hours before are not known:" ...${further} />
+      <button onClick=${() => apply({ comparison: null })}>Close</button>
     </section>`;
   }
   if (further.kind === 'asking')
@@ -88,7 +87,7 @@ function Differences({ shown, comparison, facets, totals, isWhole }: Differences
       <p class="dim" role="status">${countText(totals.selected)} events against ${countText(totals.all - totals.selected)} others</p>
       <span class="spacer" />
       <${Narrow} comparison=${comparison} />
-      <button type="button" title="Stop comparing (x)" data-shortcut="x" onClick=${() => apply({ comparison: null })}>Close</button>
+      <button title="Stop comparing (x)" data-shortcut="x" onClick=${() => apply({ comparison: null })}>Close</button>
     </header>
     ${
       comparison.kind !== 'time' || line.length === 0 || isAwaited
@@ -98,17 +97,10 @@ function Differences({ shown, comparison, facets, totals, isWhole }: Differences
     ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} conjunction=${conjunction} />`}
     ${isWhole ? null : html`<p class="dim">The urls are still counted…</p>`}
     ${lateFailure.value === null ? null : html`<p class="failed" role="alert">The urls are not counted: ${lateFailure.value.message}</p>`}
-    ${
-      fault === null
-        ? null
-        : html`<p class="failed" role="alert">
-            Which values come together is not known: ${fault.failure.message}
-            <button type="button" onClick=${fault.askAgain}>Try again</button>
-          </p>`
-    }
+    ${fault === null ? null : html`<${Failed} what="Which values come together is not known:" ...${fault} />`}
     ${
       listed.length < differences.length
-        ? html`<button type="button" class="quiet" onClick=${() => {
+        ? html`<button class="quiet" onClick=${() => {
             showsAll.value = true;
           }}>Show all ${differences.length}</button>`
         : null
@@ -166,9 +158,7 @@ function FirstAndLast({ shown: { question, answer }, stretch, line }: FirstAndLa
   ]);
   const further = useFurtherAnswer(about, (signal) => firstAndLast(question, values, bars, signal));
   if (further.kind === 'failed') {
-    return html`<p class="failed" role="alert">
-      When it began is not known: ${further.failure.message} <button type="button" onClick=${further.askAgain}>Try again</button>
-    </p>`;
+    return html`<${Failed} what="When it began is not known:" ...${further} />`;
   }
   const found = further.kind === 'found' ? further.found : null;
   const name = values.map(({ field, value }) => `${field} ${valueOrNone(value)}`).join(' and ');
@@ -195,17 +185,17 @@ function Narrow({ comparison }: NarrowProps) {
       apply({ comparison: null }, { replace: true });
       filterBy('filters', field, value);
     };
-    return html`<button type="button" onClick=${narrow}>Filter in</button>`;
+    return html`<button onClick=${narrow}>Filter in</button>`;
   }
   if (comparison.kind === 'line') {
     const narrow = (): void => {
       const search = bothSearches(explorer.peek().search, searchOfComparison(comparison) ?? NO_SEARCH);
       apply({ search, comparison: null }, { words: `Filtered in: ${comparison.line}` });
     };
-    return html`<button type="button" onClick=${narrow}>Filter in</button>`;
+    return html`<button onClick=${narrow}>Filter in</button>`;
   }
   const { from, to } = comparison;
-  return html`<button type="button" onClick=${() => apply({ range: { kind: 'between', from, to }, comparison: null })}>Zoom in</button>`;
+  return html`<button onClick=${() => apply({ range: { kind: 'between', from, to }, comparison: null })}>Zoom in</button>`;
 }
 
 interface ListProps {
@@ -254,7 +244,7 @@ function ConjunctionLine({ conjunction: { values, ...numbers } }: { readonly con
   return html`<tr>
     <th scope="row" class="dim">${values.map(({ field }) => field).join(' + ')}</th>
     <td class="code">
-      <button type="button" class="value" title="Filter in all of them" onClick=${() => filterByAll(values)}>
+      <button class="value" title="Filter in all of them" onClick=${() => filterByAll(values)}>
         ${values.map((one, index) => html`${index === 0 ? null : html` <span class="dim">and</span> `}${name(one)}`)}
       </button>
     </td>

@@ -34,7 +34,7 @@ export function Facets() {
   if (shown === null || facets === null || total === 0) return null;
   if (shown.question.comparison !== null && explorer.value.comparison !== null) return null;
   return html`<section aria-label="Fields" onKeyDown=${moveAmongValues}>
-    <button type="button" class="quiet small" aria-expanded=${!isFolded.value} onClick=${fold}>${isFolded.value ? '▸' : '▾'} Fields</button>
+    <button class="quiet small" aria-expanded=${!isFolded.value} onClick=${fold}>${isFolded.value ? '▸' : '▾'} Fields</button>
     ${
       isFolded.value
         ? null
@@ -89,7 +89,7 @@ interface MoreButtonProps {
 /** Shows as many values as one answer may have, or the first ones again. */
 function MoreButton({ field, isWhole, onChange }: MoreButtonProps) {
   const word = isWhole ? 'Less' : 'More';
-  return html`<button type="button" class="quiet small" aria-label=${`${word} values of ${field}`} onClick=${() => onChange(!isWhole)}>
+  return html`<button class="quiet small" aria-label=${`${word} values of ${field}`} onClick=${() => onChange(!isWhole)}>
     ${word}
   </button>`;
 }
@@ -102,7 +102,7 @@ interface AwaitedProps {
 /** What stands in place of values that are not there yet. */
 function Awaited({ failure, retry }: AwaitedProps) {
   if (failure === null) return html`<li class="dim">…</li>`;
-  return html`<li class="failed" role="alert">${failure.message} <button type="button" onClick=${retry}>Try again</button></li>`;
+  return html`<li class="failed" role="alert">${failure.message} <button onClick=${retry}>Try again</button></li>`;
 }
 
 interface GroupButtonProps {
@@ -114,7 +114,6 @@ interface GroupButtonProps {
 function GroupButton({ field, distinct }: GroupButtonProps) {
   const isGrouped = explorer.value.groupBy.includes(field);
   return html`<button
-    type="button"
     class="quiet small"
     aria-pressed=${isGrouped}
     aria-label=${distinct === null ? `Group by ${field}` : `${shortCount(distinct)} values: group by ${field}`}
@@ -133,7 +132,6 @@ interface QuickFiltersProps {
 /** The two most usual things of the menu, for the mouse. */
 function QuickFilters({ field, value }: QuickFiltersProps) {
   const button = (text: string, side: 'filters' | 'exclude', words: string) => html`<button
-    type="button"
     class="quiet small"
     tabindex="-1"
     aria-hidden="true"

@@ -8,7 +8,8 @@ import { apply, explorer } from '../state/explorer.ts';
 import type { Comparison } from '../state/explorer-state.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
 import type { Question } from '../state/question.ts';
-import { countText, durationText, eventsText, shareText, timeOfDay, timeText, valueOrNone } from '../widgets/format.ts';
+import { Failed } from '../widgets/failed.ts';
+import { countText, durationText, numberOf, shareText, timeOfDay, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
@@ -150,22 +151,8 @@ function Plot({ histogram, question }: PlotProps) {
     <p id="plot-keys" class="spoken">
       Arrow keys go from bar to bar, with Shift they choose a stretch, Enter opens what can be done with it.
     </p>
-    ${
-      further.kind !== 'failed' || name === null
-        ? null
-        : html`<p class="failed" role="alert">
-            The share over time is not known: ${further.failure.message}
-            ${' '}<button type="button" onClick=${further.askAgain}>Try again</button>
-          </p>`
-    }
-    ${
-      told.kind === 'failed'
-        ? html`<p class="failed" role="alert">
-            Alerts are not known: ${told.failure.message}
-            ${' '}<button type="button" onClick=${told.askAgain}>Try again</button>
-          </p>`
-        : null
-    }
+    ${further.kind !== 'failed' || name === null ? null : html`<${Failed} what="The share over time is not known:" ...${further} />`}
+    ${told.kind === 'failed' ? html`<${Failed} what="Alerts are not known:" ...${told} />` : null}
     <${Legend}
       layers=${layers}
       colors=${colors}
@@ -224,7 +211,7 @@ function Count() {
   const shown = answered.value;
   if (shown === null) return null;
   return html`<p role="status">
-    <strong>${eventsText(eventTotal(shown.answer))}</strong> <span class="dim" aria-hidden="true">in ${durationText(shown.ms)}</span>
+    <strong>${numberOf(eventTotal(shown.answer))}</strong> <span class="dim" aria-hidden="true">in ${durationText(shown.ms)}</span>
   </p>`;
 }
 

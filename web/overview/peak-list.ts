@@ -37,7 +37,6 @@ export function PeakList({ histogram, window }: PeakListProps) {
         const isShown = comparison?.kind === 'time' && comparison.from < to && comparison.to > from;
         return html`<li key=${from}>
           <button
-            type="button"
             class="peak"
             aria-pressed=${isShown}
             title=${`${timeText(from, clock)} to ${timeText(to, clock)}: what is different?`}

@@ -38,7 +38,7 @@ function TermChip({ term }: TermChipProps) {
   const remove = (): void => apply({ search: withoutTerm(explorer.peek().search, term) }, { words: `Removed: ${term}` });
   return html`<li class="chip">
     <span class="chip-text code">${term}</span>
-    <button type="button" class="chip-remove" aria-label=${`Remove ${term}`} onClick=${remove}>✕</button>
+    <button class="chip-remove" aria-label=${`Remove ${term}`} onClick=${remove}>✕</button>
   </li>`;
 }
 
@@ -70,7 +70,7 @@ function ClauseChip({ side, index, clause }: ClauseChipProps) {
       ${text}
     <//>
     <${EmptyNote} side=${side} clause=${clause} />
-    <button type="button" class="chip-remove" aria-label=${`Remove ${text}`} onClick=${remove}>✕</button>
+    <button class="chip-remove" aria-label=${`Remove ${text}`} onClick=${remove}>✕</button>
   </li>`;
 }
 

@@ -90,7 +90,7 @@ export function ClauseEditor({ side: sideAtFirst, clause, onDone, onRemove }: Cl
     <p id=${faultId} class="fault" role="status">${fault === null || isUntouched ? '' : fault.message}</p>
     <div class="row">
       <button type="submit" class="primary" disabled=${fault !== null}>Apply</button>
-      ${onRemove === undefined ? null : html`<button type="button" onClick=${onRemove}>Remove</button>`}
+      ${onRemove === undefined ? null : html`<button onClick=${onRemove}>Remove</button>`}
     </div>
   </form>`;
 }

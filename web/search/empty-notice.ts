@@ -20,15 +20,15 @@ export function EmptyNotice() {
   return html`<div class="panel notice" role="status">
     <p>${whyEmpty(conditions, where)}</p>
     <${Removals} />
-    ${conditions < 2 ? null : html`<button type="button" onClick=${() => apply({ search: NO_SEARCH })}>Without any condition</button>`}
+    ${conditions < 2 ? null : html`<button onClick=${() => apply({ search: NO_SEARCH })}>Without any condition</button>`}
     ${
       isAllTime
         ? null
-        : html`<button type="button" onClick=${() => apply({ range: { kind: 'last', minutes: REACH_MINUTES }, comparison: null })}>
+        : html`<button onClick=${() => apply({ range: { kind: 'last', minutes: REACH_MINUTES }, comparison: null })}>
             Last ${REACH_MINUTES / 60} hours
           </button>`
     }
-    ${zones === 'all' ? null : html`<button type="button" onClick=${() => apply({ zones: 'all' })}>All zones</button>`}
+    ${zones === 'all' ? null : html`<button onClick=${() => apply({ zones: 'all' })}>All zones</button>`}
     ${conditions === 0 && zones !== 'all' ? html`<${OtherZones} />` : null}
     ${
       conditions === 0 && zones === 'all' && isAllTime
@@ -46,7 +46,7 @@ function whyEmpty(conditions: number, where: string): string {
 /** A button for each condition, which searches without it. */
 function Removals() {
   const { search } = explorer.value;
-  const without = (words: string, next: typeof search) => html`<button type="button" onClick=${() => apply({ search: next })}>
+  const without = (words: string, next: typeof search) => html`<button onClick=${() => apply({ search: next })}>
     Without <span class="code">${words}</span>
   </button>`;
   return html`${queryTerms(search.query).map((term) => without(term, withoutTerm(search, term)))}
@@ -61,7 +61,7 @@ function OtherZones() {
   const list = knownZones.value;
   if (list.kind !== 'known') return null;
   return html`${list.zones.slice(0, 5).map(
-    ({ shieldZoneId, count }) => html`<button type="button" onClick=${() => apply({ zones: [shieldZoneId] })}>
+    ({ shieldZoneId, count }) => html`<button onClick=${() => apply({ zones: [shieldZoneId] })}>
       Zone ${shieldZoneId} (${shortCount(count)})
     </button>`,
   )}`;

@@ -50,7 +50,7 @@ export function Help() {
   const lines = (all: readonly (readonly [string, string])[], name: 'kbd' | 'code') => html`<dl class="help-list">
     ${all.map(([first, words]) => html`<div><dt><${name}>${first}<//></dt><dd>${words}</dd></div>`)}
   </dl>`;
-  return html`<button type="button" class="quiet" aria-label="Help" title="Keys and search lines (?)" data-shortcut="?" onClick=${open}>
+  return html`<button class="quiet" aria-label="Help" title="Keys and search lines (?)" data-shortcut="?" onClick=${open}>
       ?
     </button>
     ${

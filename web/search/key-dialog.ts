@@ -18,7 +18,7 @@ export function KeyButton() {
   const open = (): void => {
     isOpen.value = true;
   };
-  return html`<button type="button" class="quiet" onClick=${open}>${accessKey.value === '' ? 'Key' : 'Key set'}</button>
+  return html`<button class="quiet" onClick=${open}>${accessKey.value === '' ? 'Key' : 'Key set'}</button>
     ${isOpen.value ? html`<${KeyDialog} />` : null}`;
 }
 
@@ -56,7 +56,7 @@ function KeyDialog() {
       <p class="dim">It is kept until this tab is closed, and is in no link.</p>
       <div class="row">
         <button type="submit" class="primary" disabled=${typed.value.trim() === ''}>Use it</button>
-        ${accessKey.value === '' ? null : html`<button type="button" onClick=${() => use('')}>Forget the key</button>`}
+        ${accessKey.value === '' ? null : html`<button onClick=${() => use('')}>Forget the key</button>`}
       </div>
     </form>
   <//>`;

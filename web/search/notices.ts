@@ -23,7 +23,7 @@ export function Notices() {
   if (kind === 'cancelled') {
     return html`<div class="panel notice" role="status">
       <p>The search was given up${shown === null ? '' : '; what is shown is the answer before it'}.</p>
-      <button type="button" onClick=${askAgain}>Search again</button>
+      <button onClick=${askAgain}>Search again</button>
     </div>`;
   }
   const isEmpty = kind === 'idle' && shown !== null && eventTotal(shown.answer) === 0;
@@ -53,7 +53,7 @@ function LinkNotice() {
       Not taken from the link: ${ignored.slice(0, MOST_IGNORED).join(', ')}
       ${ignored.length > MOST_IGNORED ? ` and ${ignored.length - MOST_IGNORED} more` : ''}
     </p>
-    <button type="button" onClick=${dismiss}>Dismiss</button>
+    <button onClick=${dismiss}>Dismiss</button>
   </div>`;
 }
 
@@ -79,7 +79,7 @@ function FailureNotice({ failure }: FailureNoticeProps) {
       ${faults.length < 2 ? null : html`<ul>${faults.map((fault) => html`<li><code>${fault.field}</code> ${fault.message}</li>`)}</ul>`}
       ${isLost ? html`<p class="dim">The page tries again every ${RETRY_MS / 1000} s.</p>` : null}
     </div>
-    <button type="button" onClick=${askAgain}>Try again</button>
+    <button onClick=${askAgain}>Try again</button>
     <${WayOut} failure=${failure} />
   </div>`;
 }
@@ -107,27 +107,27 @@ function WayOut({ failure: { key: failureKey, faults } }: WayOutProps) {
   if (side === 'filters' || side === 'exclude') {
     const clause = search[side][Number(index)];
     if (clause === undefined) return null;
-    return html`<button type="button" onClick=${() => apply({ search: withoutClause(search, side, Number(index)) })}>
+    return html`<button onClick=${() => apply({ search: withoutClause(search, side, Number(index)) })}>
       Without <span class="code">${clauseWords(side, clause)}</span>
     </button>`;
   }
   if (faults.some(({ field }) => field.startsWith('selection'))) {
-    return html`<button type="button" onClick=${() => apply({ comparison: null })}>Stop comparing</button>`;
+    return html`<button onClick=${() => apply({ comparison: null })}>Stop comparing</button>`;
   }
   if (faults.some(({ field }) => field === 'from' || field === 'to')) {
     const part = searchablePart(range, programNow());
     const narrow = (): void => apply({ range: part ?? range });
-    return html`${part === null ? null : html`<button type="button" onClick=${narrow}>What of it can be searched</button>`}
-      <button type="button" onClick=${() => apply({ range: DEFAULT_STATE.range, comparison: null })}>
+    return html`${part === null ? null : html`<button onClick=${narrow}>What of it can be searched</button>`}
+      <button onClick=${() => apply({ range: DEFAULT_STATE.range, comparison: null })}>
       The ${rangeWords(DEFAULT_STATE.range, 'utc')}
     </button>`;
   }
   if (failureKey === 'search.deadline' && !(range.kind === 'last' && range.minutes <= 60)) {
     const narrow = (): void => apply({ range: { kind: 'last', minutes: 60 }, comparison: null });
-    return html`<button type="button" onClick=${narrow}>Last hour only</button>`;
+    return html`<button onClick=${narrow}>Last hour only</button>`;
   }
   if (failureKey === 'access.zone_denied' && zones !== 'all') {
-    return html`<button type="button" onClick=${() => apply({ zones: 'all' })}>All zones of the key</button>`;
+    return html`<button onClick=${() => apply({ zones: 'all' })}>All zones of the key</button>`;
   }
   return null;
 }

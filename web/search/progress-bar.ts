@@ -31,7 +31,7 @@ function Asking({ since }: AskingProps) {
         : html`<p class="waiting" role="status">
             <span aria-hidden="true">Searching for ${(waited.value / 1000).toFixed(1)} s</span>
             <span class="spoken">Searching</span>
-            <button type="button" onClick=${cancel}>Cancel</button>
+            <button onClick=${cancel}>Cancel</button>
           </p>`
     }`;
 }

@@ -124,7 +124,6 @@ export function SearchLineBox() {
         whole === '' || mode.value === 'whole'
           ? null
           : html`<button
-              type="button"
               class="quiet"
               disabled=${whole === null}
               title=${whole === null ? 'A line cannot say this search' : 'Edit the conditions as one line'}

@@ -15,10 +15,10 @@ export function ShareButton() {
   const opened = ({ currentTarget }: MouseEvent): void =>
     openMenu({ anchor: currentTarget as HTMLElement, content: () => ({ title: 'Links', items }) });
   return html`<span class="share-buttons">
-    <button type="button" title="Copy the link to what is shown, with its times" onClick=${() => void copy(fixedLink())}>Share</button>
+    <button title="Copy the link to what is shown, with its times" onClick=${() => void copy(fixedLink())}>Share</button>
     ${
       range.kind === 'last'
-        ? html`<button type="button" aria-haspopup="menu" aria-label="Other links" title="Other links" onClick=${opened}>▾</button>`
+        ? html`<button aria-haspopup="menu" aria-label="Other links" title="Other links" onClick=${opened}>▾</button>`
         : null
     }
   </span>`;

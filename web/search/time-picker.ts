@@ -44,7 +44,7 @@ export function TimeSteps() {
       if (to !== null) apply({ range: to, comparison: null });
     };
     const isUseless = next(range, programNow()) === null;
-    return html`<button type="button" class="quiet" aria-label=${words} title=${words} aria-disabled=${isUseless} onClick=${go}>
+    return html`<button class="quiet" aria-label=${words} title=${words} aria-disabled=${isUseless} onClick=${go}>
       ${mark}
     </button>`;
   };
@@ -116,7 +116,7 @@ function TimeForm({ close, fault }: TimeFormProps) {
       ${PRESET_MINUTES.map((minutes) => {
         const isChosen = range.kind === 'last' && range.minutes === minutes;
         return html`<li>
-          <button type="button" aria-pressed=${isChosen} onClick=${() => choose({ kind: 'last', minutes })}>
+          <button aria-pressed=${isChosen} onClick=${() => choose({ kind: 'last', minutes })}>
             ${lastWords(minutes).replace('last ', '')}
           </button>
         </li>`;

@@ -14,7 +14,6 @@ import { ZonePicker } from './zone-picker.ts';
 function AutoRefresh() {
   const { isRefreshing, range } = explorer.value;
   return html`<button
-    type="button"
     title="Search again every 10 s (a)"
     data-shortcut="a"
     aria-pressed=${isRefreshing}
@@ -65,13 +64,12 @@ export function TopBar({ children }: TopBarProps) {
       <${ZonePicker} />
       <${TimePicker} />
       <${TimeSteps} />
-      <button type="button" title="Search again, up to now (r)" data-shortcut="r" onClick=${askAgain}>Refresh</button>
+      <button title="Search again, up to now (r)" data-shortcut="r" onClick=${askAgain}>Refresh</button>
       <${AutoRefresh} />
       ${children}
       <${ShareButton} />
       <span class="spacer" />
       <button
-        type="button"
         class="quiet"
         title="Take the last change back (u)"
         data-shortcut="u"

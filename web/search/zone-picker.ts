@@ -79,7 +79,7 @@ function ZoneForm({ close }: ZoneFormProps) {
             ${list.zones.map(
               ({ shieldZoneId: zone, count, last }) => html`<li key=${zone} class="row">
                 <input type="checkbox" aria-label=${`Zone ${zone}`} checked=${chosen.includes(zone)} onChange=${() => toggle(zone)} />
-                <button type="button" class="quiet" onClick=${() => choose([zone])}>Zone ${zone}</button>
+                <button class="quiet" onClick=${() => choose([zone])}>Zone ${zone}</button>
                 <span class="dim number">${shortCount(count)} ${count === 1 ? 'event' : 'events'}, last ${timeText(last, clock)}</span>
               </li>`,
             )}

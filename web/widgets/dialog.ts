@@ -29,7 +29,7 @@ export function Dialog({ title, onClose, class: className = '', children }: Dial
     <div class="dialog-body">
       <div class="dialog-head">
         <h2 id=${titleId}>${title}</h2>
-        <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>
+        <button class="quiet" aria-label="Close" onClick=${onClose}>✕</button>
       </div>
       ${children}
     </div>

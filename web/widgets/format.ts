@@ -13,8 +13,8 @@ export function countText(count: number): string {
 }
 
 /** `1 event`, `1,234,567 events`. */
-export function eventsText(count: number): string {
-  return `${countText(count)} ${count === 1 ? 'event' : 'events'}`;
+export function numberOf(count: number, what = 'event'): string {
+  return `${countText(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** `1.2m`. */

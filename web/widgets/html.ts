@@ -13,7 +13,8 @@ const bound = htm as unknown as { readonly bind: (make: (...parts: Parameters<ty
  */
 function make(this: number[], ...[type, props, ...children]: Parameters<typeof h>): VNode {
   this[0] = MADE_ANEW;
-  return h(type, shownProps(type, props as Record<string, unknown> | null), ...(children.map(drawn) as ComponentChild[]));
+  const shown = shownProps(type, props as Record<string, unknown> | null);
+  return h(type, type === 'button' ? { type, ...shown } : shown, ...(children.map(drawn) as ComponentChild[]));
 }
 
 /** In htm's list of what an element is made of: nothing of it may be kept. */
@@ -24,7 +25,8 @@ const template = bound.bind(make);
 /**
  * Markup of components. Values are always text or elements: nothing here takes HTML from a value. Characters of a value that change the
  * direction of text or that nobody sees are drawn as marked escapes, so that no value looks like another one: as text, as `title` and in
- * what screen readers are told. All other properties, such as the text of a field, have the value itself.
+ * what screen readers are told. All other properties, such as the text of a field, have the value itself. A button that has no `type`
+ * sends no form.
  */
 export const html: Template = (strings, ...values) => template(strings, ...values.map(marked));
 

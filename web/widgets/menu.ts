@@ -65,7 +65,6 @@ export function MenuHost() {
     ${items.map(
       ({ label, run, isDisabled = false, isTicked }) => html`<button
         key=${label}
-        type="button"
         role=${isTicked === undefined ? 'menuitem' : 'menuitemcheckbox'}
         aria-checked=${isTicked}
         disabled=${isDisabled}

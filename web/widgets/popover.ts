@@ -37,7 +37,6 @@ export function Popover({ label, title, class: className = '', shortcut, isInval
     if (hadFocus) button.current?.focus({ preventScroll: true });
   };
   return html`<button
-      type="button"
       ref=${button}
       class=${className}
       aria-label=${label}

@@ -28,5 +28,5 @@ export function SchemeButton() {
     scheme.value = SCHEMES[(SCHEMES.indexOf(scheme.peek()) + 1) % SCHEMES.length] ?? 'auto';
   };
   const words = `Colours: ${scheme.value}`;
-  return html`<button type="button" class="quiet" aria-label=${words} title=${words} onClick=${next}>${SIGNS[scheme.value]}</button>`;
+  return html`<button class="quiet" aria-label=${words} title=${words} onClick=${next}>${SIGNS[scheme.value]}</button>`;
 }

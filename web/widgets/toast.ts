@@ -35,7 +35,7 @@ export function Toasts() {
         ? null
         : html`<p class="toast">
             <span class="toast-text">${change.words}</span>
-            <button type="button" onClick=${undo}>Undo</button>
+            <button onClick=${undo}>Undo</button>
           </p>`
     }
     ${message.value === null ? null : html`<p key=${message.value.number} class="toast">${message.value.text}</p>`}

@@ -90,7 +90,6 @@ interface ValueProps {
 export function Value({ field, value, isStop = true, children }: ValueProps) {
   const name = children === undefined ? nameOf(field, value) : '';
   return html`<button
-    type="button"
     class="value"
     tabindex=${isStop ? undefined : -1}
     aria-haspopup="menu"

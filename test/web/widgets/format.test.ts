@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { durationText, eventsText } from '../../../web/widgets/format.ts';
+import { durationText, numberOf } from '../../../web/widgets/format.ts';
 
 describe('numbers', () => {
   test.each([
@@ -7,7 +7,7 @@ describe('numbers', () => {
     [1, '1 event'],
     [1_234_567, '1,234,567 events'],
   ])('%i events are %s', (count, text) => {
-    expect(eventsText(count)).toBe(text);
+    expect(numberOf(count)).toBe(text);
   });
 
   test.each([

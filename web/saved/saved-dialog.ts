@@ -25,16 +25,6 @@ import {
 
 const storage = (): Storage => localStorage;
 
-/** The button of the searches that this browser keeps. */
-export function SavedSearches() {
-  const [isOpen, setOpen] = useState(false);
-  const open = (): void => setOpen(true);
-  return html`<button type="button" title="Searches with a name (s)" data-shortcut="s" aria-haspopup="dialog" onClick=${open}>
-      Saved
-    </button>
-    ${isOpen ? html`<${SavedDialog} onClose=${() => setOpen(false)} />` : null}`;
-}
-
 /** The link of the search alone: without an event that is open, and not live. */
 function linkOfSearch(): string {
   return `?${linkOf({ ...explorer.peek(), event: null, isLive: false })}`;
@@ -105,7 +95,8 @@ interface Done {
 const NAME_FIELD = 'name';
 const removeOf = (name: string): string => `remove ${name}`;
 
-function SavedDialog({ onClose }: { readonly onClose: () => void }) {
+/** The searches that this browser keeps. */
+export function SavedDialog({ onClose }: { readonly onClose: () => void }) {
   const { searches, fault, unreadable, change, changeUnreadable, refuse } = useSearches();
   const [done, setDone] = useState<Done | null>(null);
   const { list, keep } = useKeptFocus<HTMLDivElement>(searches.map(({ name }) => name));
@@ -169,7 +160,7 @@ function SavedDialog({ onClose }: { readonly onClose: () => void }) {
       ${unreadable === null ? null : html`<${Unreadable} text=${unreadable} onStartAnew=${startAnew} />`}
       <p class="done" role="status">
         ${done === null ? null : html`<bdi>${done.words}</bdi>`}
-        ${done === null || done.undo === null ? null : html` <button type="button" onClick=${done.undo}>Undo</button>`}
+        ${done === null || done.undo === null ? null : html` <button onClick=${done.undo}>Undo</button>`}
       </p>
       ${searches.length === 0 && fault === null ? html`<p class="hint">This browser keeps no search yet.</p>` : null}
       ${
@@ -180,7 +171,7 @@ function SavedDialog({ onClose }: { readonly onClose: () => void }) {
             </ul>`
       }
       <div class="exchange">
-        <button type="button" disabled=${searches.length === 0} onClick=${exported}>Export as JSON</button>
+        <button disabled=${searches.length === 0} onClick=${exported}>Export as JSON</button>
         <${ImportButton} onFile=${imported} />
       </div>
     </div>
@@ -195,8 +186,8 @@ interface UnreadableProps {
 /** What can be done where something is stored that is no list. It stays as it is until a person chooses to begin with an empty one. */
 function Unreadable({ text, onStartAnew }: UnreadableProps) {
   return html`<p class="unreadable">
-    <button type="button" onClick=${() => downloadText(text, 'shieldlog-searches-unreadable.txt')}>Download what is stored</button>
-    <button type="button" onClick=${() => onStartAnew(text)}>Start with an empty list</button>
+    <button onClick=${() => downloadText(text, 'shieldlog-searches-unreadable.txt')}>Download what is stored</button>
+    <button onClick=${() => onStartAnew(text)}>Start with an empty list</button>
   </p>`;
 }
 
@@ -209,10 +200,9 @@ interface SavedLineProps {
 function SavedLine({ search, onOpen, onRemove }: SavedLineProps) {
   const { name, link } = search;
   return html`<li>
-    <button type="button" class="line" onClick=${() => onOpen(search)}><bdi>${name}</bdi></button>
+    <button class="line" onClick=${() => onOpen(search)}><bdi>${name}</bdi></button>
     <code title=${link}>${decoded(link)}</code>
     <button
-      type="button"
       class="quiet"
       data-focus=${removeOf(name)}
       aria-label=${`Remove ${name}`}
