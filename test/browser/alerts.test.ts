@@ -38,7 +38,10 @@ beforeAll(async () => {
   mkdirSync(ALERTS);
   for (const [name, text] of Object.entries(RULES)) writeFileSync(join(ALERTS, `${name}.yaml`), text);
   writeFileSync(ALERT_RECEIVERS, `soc:\n  kind: webhook\n  url: ${listener.url}\ngone:\n  kind: webhook\n  url: ${refusing.url}\n`);
-  app = await startApp({ env: { ALERTS, ALERT_RECEIVERS, ACCESS_KEYS: `all:${WRITER}:*,reader:${READER}:*:read` } });
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, 'alerts.sqlite'), 'no database '.repeat(1_000));
+  app = await startApp({ dataDir, env: { ALERTS, ALERT_RECEIVERS, ACCESS_KEYS: `all:${WRITER}:*,reader:${READER}:*:read` } });
   const attack = Array.from({ length: 5 }, (_, nth) => {
     return eventLine({ shieldZoneId: 7, ip: ADDRESS, action: 'blocked', timestamp: FROM + 6 * MINUTE + nth * 1_000 });
   });
@@ -46,7 +49,7 @@ beforeAll(async () => {
   await ingest(app, [...attack, other].join(''), { accesskey: WRITER });
   await eventually('the alert is told to its receivers', async () => {
     const { deliveries } = (await ask(app, '/alerts', { headers: { accesskey: READER } })).body;
-    return received >= 1 && deliveries.length === 1 && deliveries[0].outcome === 'refused';
+    return received >= 1 && deliveries.length === 2 && deliveries[0].outcome === 'refused';
   });
 });
 
@@ -70,8 +73,12 @@ async function openAlerts(query: string, options: PageOptions = {}) {
 test('alerts are listed with their group, their state and what was delivered, and lead to their time', async () => {
   const { page, dialog } = await openAlerts('zone=7&last=6h');
   const line = dialog.getByRole('listitem').filter({ hasText: `scanner ip ${ADDRESS}, country (none)` });
-  await line.getByText(/^high; 2 hits; open; to soc, gone; gone told: refused \(.*404/).waitFor();
-  await dialog.getByRole('listitem').filter({ hasText: 'medium, 1 open' }).waitFor();
+  const at = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d';
+  const messages = `gone told: refused ${at} \\(.*404[^;]*; soc told: delivered ${at}$`;
+  await line.getByText(new RegExp(`^high; 2 hits; open; to soc, gone; ${messages}`)).waitFor();
+  const rule = dialog.getByRole('listitem').filter({ hasText: /^elsewhere medium, 1 open/ });
+  await rule.filter({ hasText: '100% of 1 event read' }).waitFor();
+  await dialog.getByText('Rules could not go on from what was kept: the state was damaged (1 time).', { exact: true }).waitFor();
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
     expect(await violationsOf(page)).toEqual([]);

@@ -6,7 +6,7 @@ import {
   alertList,
   endSilence,
   type ListedAlert,
-  type MissingDelivery,
+  type MessageDelivery,
   type ShownSilence,
 } from '../api/alerts.ts';
 import { RequestFailed } from '../api/client.ts';
@@ -14,7 +14,8 @@ import { programNow } from '../api/program-clock.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { useFurtherAnswer } from '../state/further-answer.ts';
 import { Dialog } from '../widgets/dialog.ts';
-import { countText, durationText, timeText, valueOrNone } from '../widgets/format.ts';
+import { Failed } from '../widgets/failed.ts';
+import { countText, durationText, numberOf, shareText, timeText, valueOrNone } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 
 /** Alerts that are listed. */
@@ -45,8 +46,8 @@ export function AlertsDialog({ onClose }: AlertsDialogProps) {
     }
   };
   return html`<${Dialog} title="Alerts" class="alerts" onClose=${onClose}>
-    <p class="fault" role="alert">${answer.kind === 'failed' ? `Alerts are not known: ${answer.failure.message}` : fault}</p>
-    ${answer.kind === 'failed' ? html`<p><button type="button" onClick=${answer.askAgain}>Try again</button></p>` : null}
+    ${answer.kind === 'failed' ? html`<${Failed} what="Alerts are not known:" ...${answer} />` : null}
+    <p class="fault" role="alert">${fault}</p>
     ${
       last === null
         ? html`<p role="status">${answer.kind === 'asking' ? 'Loading…' : ''}</p>`
@@ -64,20 +65,37 @@ interface ListProps {
   readonly change: Change;
 }
 
-function Rules({ list: { rules } }: Pick<ListProps, 'list'>) {
+/** Why rules could not go on from what was kept. */
+const REFUSED = {
+  ahead: 'the store had lost its last events',
+  unknown: 'the store was another one, or an older copy',
+  expired: 'events had expired',
+  damaged: 'the state was damaged',
+  lost: 'the state was gone',
+} as const;
+
+function refusalWords(refusals: AlertList['refusals']): string {
+  const causes = Object.entries(REFUSED).map(([name, words]) => [words, refusals[name as keyof typeof REFUSED]] as const);
+  const found = causes.filter(([, times]) => times > 0).map(([words, times]) => `${words} (${numberOf(times, 'time')})`);
+  return found.length === 0 ? '' : `Rules could not go on from what was kept: ${found.join(', ')}.`;
+}
+
+function Rules({ list: { rules, refusals } }: Pick<ListProps, 'list'>) {
   if (rules.length === 0) return html`<p>The program follows no rules of alerts that this key may see.</p>`;
   return html`<section>
     <h3>Rules</h3>
+    <p class="fault">${refusalWords(refusals)}</p>
     <ul>
       ${rules.map((rule) => {
-        const { tooLate, bounded, unreadable } = rule;
+        const { read, counted, tooLate, bounded, unreadable } = rule;
         const facts = [
           rule.severity,
           `${countText(rule.open)} open`,
           rule.readsBack ? 'reads what was there before it' : `${durationText(rule.lagMs)} behind`,
+          ...(read > 0 ? [`${shareText(counted, read)} of ${numberOf(read)} read`] : []),
           ...(tooLate > 0 ? [`${countText(tooLate)} times too late`] : []),
           ...(bounded > 0 ? [`gave up ${countText(bounded)} times`] : []),
-          ...(unreadable > 0 ? [`lacks up to ${countText(unreadable)} ${unreadable === 1 ? 'event' : 'events'}`] : []),
+          ...(unreadable > 0 ? [`lacks up to ${numberOf(unreadable)}`] : []),
         ];
         return html`<li key=${rule.rule}><strong>${rule.rule}</strong> <span class="dim">${facts.join(', ')}</span></li>`;
       })}
@@ -116,7 +134,7 @@ function Alerts({ list: { alerts, deliveries }, change, onClose }: ListProps & A
 
 interface AlertProps extends AlertsDialogProps {
   readonly alert: ListedAlert;
-  readonly deliveries: readonly MissingDelivery[];
+  readonly deliveries: readonly MessageDelivery[];
   readonly change: Change;
 }
 
@@ -128,17 +146,18 @@ function Alert({ alert, deliveries, change, onClose }: AlertProps) {
     apply({ range: { kind: 'between', from, to: Math.min(to, programNow()) }, zones: alert.zones, comparison: null });
   };
   const state = resolvedAt === null ? 'open' : `resolved ${timeText(resolvedAt, clock)}${earlyEnd === null ? '' : EARLY[earlyEnd]}`;
-  const missing = deliveries.map(({ receiver, state: told, outcome, answer }) => {
-    return `${receiverName(receiver)} ${told}: ${OUTCOMES[outcome]}${answer === null ? '' : ` (${answer})`}`;
+  const messages = deliveries.map(({ receiver, state: told, outcome, at, answer }) => {
+    const why = answer === null || outcome === 'delivered' ? '' : ` (${answer})`;
+    return `${receiverName(receiver)} ${told}: ${OUTCOMES[outcome]}${at === null ? '' : ` ${timeText(at, clock)}`}${why}`;
   });
   const facts = [
     alert.severity,
-    `${countText(hits)} ${hits === 1 ? 'hit' : 'hits'}`,
+    numberOf(hits, 'hit'),
     state,
     ...(kept === null ? [] : [KEPT[kept]]),
     ...(bounded ? ['hits may be missing'] : []),
     ...(receivers.length === 0 ? [] : [`to ${receivers.map(receiverName).join(', ')}`]),
-    ...missing,
+    ...messages,
   ];
   const label = `${rule} ${groupWords(group)}`.trim();
   return html`<li>
@@ -147,7 +166,7 @@ function Alert({ alert, deliveries, change, onClose }: AlertProps) {
       ${' '}<span class="number">${timeText(to, clock)}</span>
     </p>
     <p class="dim">${facts.join('; ')}</p>
-    <button type="button" class="small" aria-label=${`Show its time: ${label}`} onClick=${show}>Show its time</button>
+    <button class="small" aria-label=${`Show its time: ${label}`} onClick=${show}>Show its time</button>
     <${SilenceForm} alert=${alert} label=${label} change=${change} />
   </li>`;
 }
@@ -189,7 +208,6 @@ function Silences({ list: { silences }, change }: ListProps) {
             <strong>${label}</strong> ${timeText(from, clock)} to ${timeText(to, clock)}: ${reason}
           </p>
           <button
-            type="button"
             class="small"
             aria-label=${`End the silence of ${label}`}
             onClick=${() => void change((signal) => endSilence(id, signal))}

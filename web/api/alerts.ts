@@ -12,6 +12,9 @@ interface RuleState {
   /** Whether it still reads what was stored before it began. */
   readonly readsBack: boolean;
   readonly lagMs: number;
+  /** About how many events of its zones were read, and how many of them it is about. */
+  readonly read: number;
+  readonly counted: number;
   readonly tooLate: number;
   readonly bounded: number;
   readonly unreadable: number;
@@ -37,12 +40,14 @@ export interface ListedAlert extends Window {
   readonly kept: 'silenced' | 'too_old' | null;
 }
 
-/** What is not delivered, or not yet. */
-export interface MissingDelivery {
+/** What became of a message about an alert. */
+export interface MessageDelivery {
   readonly receiver: string;
   readonly alertId: string;
   readonly state: 'told' | 'resolved';
   readonly outcome: 'waiting' | 'delivered' | 'refused' | 'given_up';
+  /** Unix ms UTC; null: it waits. */
+  readonly at: number | null;
   readonly answer: string | null;
 }
 
@@ -60,8 +65,10 @@ export interface AlertList {
   readonly rules: readonly RuleState[];
   /** The newest first, as the deliveries. */
   readonly alerts: readonly ListedAlert[];
-  readonly deliveries: readonly MissingDelivery[];
+  readonly deliveries: readonly MessageDelivery[];
   readonly silences: readonly ShownSilence[];
+  /** How often rules could not go on from what was kept. */
+  readonly refusals: Readonly<Record<'ahead' | 'unknown' | 'expired' | 'damaged' | 'lost', number>>;
 }
 
 /** At most `limit` alerts of the rules that the key sees. Throws RequestFailed. */
