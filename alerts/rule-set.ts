@@ -1,7 +1,7 @@
 import { lookCost, type SearchedField } from '../query/event-fields.ts';
 import { compileMatcher, foldText, type Matcher, type MatchSubject } from '../query/match/match-event.ts';
 import type { Predicate, ZoneSelection } from '../query/plan/search-plan.ts';
-import { wantedKey, wantedTogether, wholeValues } from '../query/plan/wanted-events.ts';
+import { anyOf, wantedKey, wholeValues, zonesTogether } from '../query/plan/wanted-events.ts';
 import type { AlertRule } from './rule.ts';
 
 /** A condition, and the rules that have it by their index. */
@@ -31,7 +31,10 @@ export class RuleSet {
   constructor(rules: readonly AlertRule[], { exceptZone }: { readonly exceptZone?: number | undefined } = {}) {
     this.#exceptZone = exceptZone;
     const counting = rules.filter(({ kind }) => kind.kind !== 'silence');
-    this.wanted = wantedTogether(counting.map(({ zones, where }) => ({ zones, where: wholeValues(where) })));
+    // A thousand rules of a zone each may have one condition.
+    const conditions = counting.map(({ where }) => wholeValues(where));
+    const distinct = new Map(conditions.map((where) => [wantedKey({ zones: 'all', where }), where]));
+    this.wanted = { zones: zonesTogether(counting), where: anyOf([...distinct.values()]) };
     for (const [index, { kind, zones, where }] of rules.entries()) {
       if (kind.kind === 'silence') continue;
       for (const conditions of zones === 'all' ? [this.#ofAllZones] : zones.map((zone) => this.#conditionsOf(zone))) {

@@ -32,11 +32,12 @@ const HEAD = sql`concat('{"logId":', ${jsonOf(column('logId'))}, ',"shieldZoneId
  */
 export function feedHeadsStatement(events: SqlFragment, range: FeedRange, limit: number): SqlStatement {
   const wanted = inRange(range);
+  const heads = sql`SELECT ${column('seq')}, ${column('logPlace')}, encode(${HEAD}) FROM ${events}
+      WHERE ${wanted}`;
+  // No more events have these sequences, so that the condition is tried once.
+  if (range.upTo - range.after <= limit) return duckdbStatement(heads);
   const first = sql`SELECT ${column('seq')} FROM ${events} WHERE ${wanted} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`;
-  return duckdbStatement(
-    sql`SELECT ${column('seq')}, ${column('logPlace')}, encode(${HEAD}) FROM ${events}
-      WHERE ${wanted} AND ${column('seq')} <= (SELECT max(${column('seq')}) FROM (${first}))`,
-  );
+  return duckdbStatement(sql`${heads} AND ${column('seq')} <= (SELECT max(${column('seq')}) FROM (${first}))`);
 }
 
 /** The highest sequence of each zone in a segment. Columns: zone, sequence. */

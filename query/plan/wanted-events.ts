@@ -40,7 +40,8 @@ export function wholeValues(predicate: Predicate): Predicate {
       return predicate;
     case 'all': {
       const of = predicate.of.map(wholeValues).filter(({ kind }) => kind !== 'everything');
-      return of.length === 0 ? EVERYTHING : { kind: 'all', of };
+      const [only = EVERYTHING, ...others] = of;
+      return others.length === 0 ? only : { kind: 'all', of };
     }
     case 'any':
       return anyOf(predicate.of.map(wholeValues));
@@ -59,15 +60,29 @@ export function wholeValues(predicate: Predicate): Predicate {
 export function wantedTogether(
   readers: readonly { readonly zones: ZoneSelection; readonly where: Predicate }[],
 ): Required<Pick<WantedEvents, 'where'>> & { readonly zones: ZoneSelection } {
-  const zones = readers.some((reader) => reader.zones === 'all')
-    ? 'all'
-    : [...new Set(readers.flatMap((reader) => reader.zones as number[]))];
-  return { zones, where: anyOf(readers.map(({ where }) => where)) };
+  return { zones: zonesTogether(readers), where: anyOf(readers.map(({ where }) => where)) };
 }
 
-/** The condition that one of these is met; `everything` where one of them is. */
+/** The zones of all readers. */
+export function zonesTogether(readers: readonly { readonly zones: ZoneSelection }[]): ZoneSelection {
+  return readers.some(({ zones }) => zones === 'all') ? 'all' : [...new Set(readers.flatMap(({ zones }) => zones as number[]))];
+}
+
+/**
+ * The condition that one of these is met; `everything` where one of them is. The whole values of a column are together, because an engine
+ * tries alternatives one by one, and looks a value up among many at once.
+ */
 export function anyOf(predicates: readonly Predicate[]): Predicate {
-  return predicates.some(({ kind }) => kind === 'everything') ? EVERYTHING : { kind: 'any', of: predicates };
+  if (predicates.some(({ kind }) => kind === 'everything')) return EVERYTHING;
+  const ofColumn = Map.groupBy(predicates.filter(isWholeValue), ({ column, folded }) => `${column} ${folded}`);
+  const together = [...ofColumn.values()].flatMap(([first, ...others]) => {
+    return first === undefined ? [] : [{ ...first, values: [...new Set([first, ...others].flatMap(({ values }) => values))] }];
+  });
+  return { kind: 'any', of: [...together, ...predicates.filter((predicate) => !isWholeValue(predicate))] };
+}
+
+function isWholeValue(predicate: Predicate): predicate is Extract<Predicate, { kind: 'equals' }> {
+  return predicate.kind === 'equals';
 }
 
 function isOfWholeValues(predicate: Predicate): boolean {

@@ -80,7 +80,7 @@ describe('of a set of rules', () => {
     ];
     expect(new RuleSet(rules).wanted).toEqual({
       zones: [7, 8],
-      where: { kind: 'any', of: [{ kind: 'all', of: [blocked] }, equals('ip', ['1'])] },
+      where: { kind: 'any', of: [blocked, equals('ip', ['1'])] },
     });
     expect(new RuleSet([]).wanted).toEqual({ zones: [], where: { kind: 'any', of: [] } });
   });

@@ -16,7 +16,7 @@ describe('the whole values of a condition', () => {
     ['a text', ADMIN, EVERYTHING],
     ['a wildcard', WORDPRESS, EVERYTHING],
     ['a network', NETWORK, EVERYTHING],
-    ['a value and a text', { kind: 'all', of: [BLOCKED, ADMIN] }, { kind: 'all', of: [BLOCKED] }],
+    ['a value and a text', { kind: 'all', of: [BLOCKED, ADMIN] }, BLOCKED],
     ['a text and a network', { kind: 'all', of: [ADMIN, NETWORK] }, EVERYTHING],
     ['one of two values', { kind: 'any', of: [BLOCKED, RULE] }, { kind: 'any', of: [BLOCKED, RULE] }],
     ['a value or a text', { kind: 'any', of: [BLOCKED, ADMIN] }, EVERYTHING],
@@ -34,6 +34,15 @@ describe('the whole values of a condition', () => {
   test('of several conditions are everything where one of them has none', () => {
     expect(anyOf([BLOCKED, RULE])).toEqual({ kind: 'any', of: [BLOCKED, RULE] });
     expect(anyOf([BLOCKED, EVERYTHING])).toEqual(EVERYTHING);
+  });
+
+  test('of several conditions are together where they are of one column, and each is there once', () => {
+    const values = (given: readonly string[]): Predicate => ({ ...RULE, values: given });
+    const both: Predicate = { kind: 'all', of: [BLOCKED, RULE] };
+    expect(anyOf([values(['1', '2']), both, BLOCKED, values(['3', '1']), { ...RULE, folded: true }])).toEqual({
+      kind: 'any',
+      of: [values(['1', '2', '3']), BLOCKED, { ...RULE, folded: true }, both],
+    });
   });
 });
 
