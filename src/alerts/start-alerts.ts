@@ -13,7 +13,7 @@ import type { EventStore, StoreLogger } from '../../store/event-store.ts';
 import type { Config } from '../config/config.ts';
 import { levelRead, totalRead } from '../http/metric-registry.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
-import { AlertClaimWatch } from './alert-claim-watch.ts';
+import { watchAlertClaim } from './alert-claim-watch.ts';
 import { AlertDelivery } from './alert-delivery.ts';
 import { AlertQuestions } from './alert-facts.ts';
 import { AlertZone } from './alert-zone.ts';
@@ -74,7 +74,7 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
   if (isOff || (rules.length === 0 && !existsSync(stateFile) && !isLost)) {
     return { keeper: null, stateFile, notes: () => faultNotes, registerMetrics: () => undefined, stop: async () => undefined };
   }
-  const claim = store.alertClaim && (await AlertClaimWatch.begin({ claim: store.alertClaim, dataDir, logger }));
+  const claim = store.alertClaim && (await watchAlertClaim({ claim: store.alertClaim, dataDir, logger }));
   const zone = alertZone === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: alertZone };
   let damage: readonly string[] = [];
   const noteDamage = (what: string): void => {

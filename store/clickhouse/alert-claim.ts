@@ -1,10 +1,10 @@
 import { ALERT_CLAIM_STATEMENT, writeClaimStatement } from '../../sql/clickhouse/claim-statements.ts';
 import { type Cluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
 import { SETTINGS_TABLE } from '../../sql/clickhouse/store-tables.ts';
-import { type AlertClaim, type AlertFollower, CLAIM_EXPIRES_MS, type HeldClaim } from '../event-store.ts';
+import { type AlertClaim, CLAIM_EXPIRES_MS, type HeldClaim } from '../event-store.ts';
 import { StoreError } from '../store-error.ts';
 import type { ClickhouseClient } from './server/client.ts';
-import { type ClickhouseSettings, WITHOUT_AWAY } from './server/settings.ts';
+import { type ClickhouseSettings, insertedOnce, WITHOUT_AWAY } from './server/settings.ts';
 
 interface SharedAlertClaimOptions {
   readonly client: Pick<ClickhouseClient, 'readRow' | 'run'>;
@@ -19,70 +19,39 @@ interface WrittenClaim extends HeldClaim {
   readonly renewedAtMs: number;
 }
 
-/** What the server tells of the claim. */
-interface Look {
-  /** Null: nobody has it. */
-  readonly claim: WrittenClaim | null;
-  readonly version: bigint;
-  readonly serverMs: number;
-}
-
-/** Somebody else may write between a look and the write behind it. */
-const MOST_TRIES = 5;
+/** Renewals have no token, because a server remembers the last hundred. */
+const RENEWAL: ClickhouseSettings = { insert_deduplicate: 0, deduplicate_insert: 'disable', deduplicate_insert_select: 'disable' };
 
 /** The claim to follow rules of alerts, as a row of the store. All times are those of the server's clock. */
-export class SharedAlertClaim implements AlertClaim {
-  readonly #options: SharedAlertClaimOptions;
-
-  constructor(options: SharedAlertClaimOptions) {
-    this.#options = options;
+export function sharedAlertClaim({ client, cluster, storeId }: SharedAlertClaimOptions): AlertClaim {
+  /** The claim, null where nobody has it, its version, and the time of the server. */
+  async function look() {
+    const [value, version, serverMs] = (await client.readRow(ALERT_CLAIM_STATEMENT)) as readonly [string, string, string];
+    const claim: WrittenClaim | null = value === '' ? null : JSON.parse(value);
+    return { claim, version: BigInt(version), serverMs: Number(serverMs) };
   }
 
-  async take(own: AlertFollower): Promise<HeldClaim | null> {
-    await this.#options.storeId();
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const { claim, version, serverMs } = await this.#look();
+  return {
+    async take(own) {
+      await storeId();
+      const { claim, version, serverMs } = await look();
       const isOurs = claim?.id === own.id;
       // Where the clock has stepped back, a claim that is renewed is not from a time to come for long.
       if (claim !== null && !isOurs && Math.abs(serverMs - claim.renewedAtMs) < CLAIM_EXPIRES_MS) return claim;
       const taken: WrittenClaim = { ...own, sinceMs: isOurs ? claim.sinceMs : serverMs, renewedAtMs: serverMs };
-      await this.#write(taken, version, isOurs ? RENEWAL : firstAfter(version));
-      const after = await this.#look();
-      if (after.claim?.id === own.id) return null;
-    }
-    throw new StoreError('unavailable', `table ${SETTINGS_TABLE} does not take the claim to follow rules of alerts`);
-  }
-
-  async release(own: AlertFollower): Promise<void> {
-    const { claim, version } = await this.#look();
-    if (claim?.id === own.id) await this.#write(null, version, RENEWAL);
-  }
-
-  async #look(): Promise<Look> {
-    const row = await this.#options.client.readRow(ALERT_CLAIM_STATEMENT);
-    const [value, version, serverMs] = row as readonly [string, string, string];
-    return { claim: value === '' ? null : JSON.parse(value), version: BigInt(version), serverMs: Number(serverMs) };
-  }
-
-  async #write(claim: WrittenClaim | null, seen: bigint, settings: ClickhouseSettings): Promise<void> {
-    const { client, cluster } = this.#options;
-    await client.run(writeClaimStatement(claim === null ? '' : JSON.stringify(claim), seen), { settings });
-    if (cluster !== null && settings !== RENEWAL) {
+      const settings = isOurs ? RENEWAL : insertedOnce(`the claim after ${version}`);
+      await client.run(writeClaimStatement(JSON.stringify(taken), version), { settings });
       // Another node may have the claim of a program that was first.
-      await client.run(syncReplicasStatement(SETTINGS_TABLE, cluster), { settings: WITHOUT_AWAY });
-    }
-  }
-}
-
-/** Renewals have no token, because a server remembers the last hundred. */
-const RENEWAL: ClickhouseSettings = { insert_deduplicate: 0, deduplicate_insert: 'disable', deduplicate_insert_select: 'disable' };
-
-/** ClickHouse stores one INSERT with a token, and leaves others with it out: of programs that take a claim at once one has it. */
-function firstAfter(version: bigint): ClickhouseSettings {
-  return {
-    insert_deduplication_token: `the claim after ${version}`,
-    insert_deduplicate: 1,
-    deduplicate_insert: 'enable',
-    deduplicate_insert_select: 'force_enable',
+      if (cluster !== null && !isOurs) await client.run(syncReplicasStatement(SETTINGS_TABLE, cluster), { settings: WITHOUT_AWAY });
+      const { claim: written } = await look();
+      // Who had it may have given it back between the look and the write behind it.
+      if (written === null)
+        throw new StoreError('unavailable', `table ${SETTINGS_TABLE} has not taken the claim to follow rules of alerts`);
+      return written.id === own.id ? null : written;
+    },
+    async release(own) {
+      const { claim, version } = await look();
+      if (claim?.id === own.id) await client.run(writeClaimStatement('', version), { settings: RENEWAL });
+    },
   };
 }

@@ -8,7 +8,7 @@ import { clickhouseExcerptShareMb, clickhouseResultBytesShareMb, MEBIBYTE } from
 import { Readings } from '../readings.ts';
 import { HOLD_MS, RetentionHold } from '../retention-hold.ts';
 import { IncompatibleStore, isUnavailable } from '../store-error.ts';
-import { SharedAlertClaim } from './alert-claim.ts';
+import { sharedAlertClaim } from './alert-claim.ts';
 import { ClickhouseStore } from './clickhouse-store.ts';
 import { ArrivalWatch } from './feed/arrival-watch.ts';
 import { Feed } from './feed/feed.ts';
@@ -127,7 +127,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const excerptBytes = clickhouseExcerptShareMb(memoryLimitMb) * MEBIBYTE;
   const feed = new Feed({ client, visibility, positions, table, excerptBytes });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
-  const alertClaim = new SharedAlertClaim({ client, cluster, storeId: () => setup.done() });
+  const alertClaim = sharedAlertClaim({ client, cluster, storeId: () => setup.done() });
   const retention = new Retention({ client, database, table, local, cluster, retentionMs, deadLetterRetentionMs, hold, settings, logger });
   const watch = new ArrivalWatch({
     horizon: async () => {

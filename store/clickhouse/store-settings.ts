@@ -5,7 +5,7 @@ import { STORE_SETTINGS, type StoreLogger, type StoreSetting } from '../event-st
 import { IncompatibleStore, StoreError } from '../store-error.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
-import { type ClickhouseSettings, WITHOUT_AWAY } from './server/settings.ts';
+import { insertedOnce, WITHOUT_AWAY } from './server/settings.ts';
 
 interface StoreSettingsOptions {
   readonly client: Pick<ClickhouseClient, 'read' | 'run'>;
@@ -36,7 +36,7 @@ export class StoreSettings {
     const found = await settingsIn(client);
     const missing = STORE_SETTINGS.filter((name) => !found.has(name));
     if (missing.length > 0) {
-      const settings = firstOf(missing);
+      const settings = insertedOnce(`the first ${missing.join(', ')}`);
       await client.run(writeSettingsStatement(missing.map((name) => [name, own[name]])), { settings });
       if (cluster !== null) {
         // Another node may have those of a program that was first.
@@ -100,14 +100,4 @@ async function asking<T>(address: ClickhouseAddress, work: (client: ClickhouseCl
 async function settingsIn(client: Pick<ClickhouseClient, 'read'>): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.read(STORE_SETTINGS_STATEMENT);
   return new Map(rows.map(([name, value]) => [String(name), String(value)]));
-}
-
-/** ClickHouse stores one INSERT with a token, and leaves others with it out: of programs that start at the same time one is the first. */
-function firstOf(names: readonly StoreSetting[]): ClickhouseSettings {
-  return {
-    insert_deduplication_token: `the first ${names.join(', ')}`,
-    insert_deduplicate: 1,
-    deduplicate_insert: 'enable',
-    deduplicate_insert_select: 'force_enable',
-  };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { AlertClaimWatch } from '../../src/alerts/alert-claim-watch.ts';
+import { watchAlertClaim } from '../../src/alerts/alert-claim-watch.ts';
 import { readStoreSettings } from '../../store/clickhouse/store-settings.ts';
 import { CLAIM_EXPIRES_MS, STORE_SETTINGS } from '../../store/event-store.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -80,7 +80,7 @@ test('a program that loses its claim follows no rules and says so, until the oth
   const log: string[] = [];
   const note = (_details: object, message: string) => log.push(message);
   const { alertClaim } = await shared.open();
-  const watch = await AlertClaimWatch.begin({
+  const watch = await watchAlertClaim({
     claim: alertClaim,
     dataDir: temporaryFolder(),
     logger: { info: note, warn: note, error: note },

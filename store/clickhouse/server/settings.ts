@@ -69,6 +69,16 @@ export const CLUSTER_SETTINGS: ClickhouseSettings = {
 /** What is to run on all nodes runs later on those that are away, which does not fail it. */
 export const WITHOUT_AWAY: ClickhouseSettings = { distributed_ddl_output_mode: 'null_status_on_timeout', distributed_ddl_task_timeout: 30 };
 
+/** ClickHouse stores one INSERT with a token, and leaves others with it out: of programs that send it at once one is the first. */
+export function insertedOnce(token: string): ClickhouseSettings {
+  return {
+    insert_deduplication_token: token,
+    insert_deduplicate: 1,
+    deduplicate_insert: 'enable',
+    deduplicate_insert_select: 'force_enable',
+  };
+}
+
 /** So many zones may be named by a statement that asks their shards alone. */
 const NAMED_ZONES = 1_000_000;
 
