@@ -15,8 +15,6 @@ import { type AlertFacts, type AlertValue, messageValue } from './told-alerts.ts
 export const FACTS_A_MINUTE = 20;
 export const FACTS_DEADLINE_MS = SECOND_MS;
 
-const MOST_KNOWN = 100;
-
 const FACETS = 6;
 const FACET_VALUES = 10;
 const SHOWN_DIFFERENCES = 5;
@@ -27,62 +25,51 @@ const AROUND_MS = HOUR_MS / 2;
 /** The fields that tell most, in this order. */
 const TELLING: readonly GroupDimension[] = ['url', 'ip', 'ua', 'country', 'asn', 'ruleId', 'action', 'ja4', 'feature'];
 
-const NO_FACTS = { busy: `more than ${FACTS_A_MINUTE} alerts were asked about in a minute`, late: 'the search took too long' } as const;
+type AskedRule = Pick<AlertRule, 'by' | 'zones' | 'where'>;
 
-export interface AlertFactsOptions {
-  readonly reads: Pick<Reads, 'explore'>;
-  /** Unix ms UTC. */
-  readonly now: () => number;
-  readonly logger: Pick<StoreLogger, 'warn'>;
-}
+/** Resolves with what the events of an alert have, or in words why that is not known. Never rejects. */
+export type FactsOf = (rule: AskedRule, alert: Alert) => Promise<AlertFacts | string>;
 
-/** Asks the store what the events of alerts have, by two questions of the explorer for each. */
-export class AlertQuestions {
-  readonly #options: AlertFactsOptions;
-  /** When the last ones were asked. */
-  #askedAtMs: number[] = [];
-  /** What is known of the last alerts, by their ids: several receivers are told of one, and some are asked again and again. */
-  readonly #known = new Map<string, AlertFacts>();
+/** Asks the store what the events of alerts have, by two questions of the explorer for each. `now` is in Unix ms UTC. */
+export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number, logger: Pick<StoreLogger, 'warn'>): FactsOf {
+  /** The questions of the last minute by the ids of their alerts, of which several receivers are told. */
+  const asked = new Map<string, { readonly atMs: number; readonly answer: Promise<AlertFacts | string> }>();
 
-  constructor(options: AlertFactsOptions) {
-    this.#options = options;
-  }
-
-  /** What the events of an alert have, or in words why that is not known. Never rejects. */
-  async factsOf(rule: Pick<AlertRule, 'by' | 'zones' | 'where'>, alert: Alert): Promise<AlertFacts | string> {
-    const { reads, now, logger } = this.#options;
-    const known = this.#known.get(alert.id);
-    if (known !== undefined) return known;
-    const nowMs = now();
-    this.#askedAtMs = this.#askedAtMs.filter((atMs) => atMs > nowMs - MINUTE_MS);
-    if (this.#askedAtMs.length >= FACTS_A_MINUTE) return NO_FACTS.busy;
-    const plans = plansOf(rule, alert);
-    if (plans === null) return 'a value of its group is too long to be searched';
-    this.#askedAtMs.push(nowMs);
+  async function ask({ about, times }: Questions): Promise<AlertFacts | string> {
     const signal = AbortSignal.timeout(FACTS_DEADLINE_MS);
     try {
-      const [about, times] = await Promise.all([reads.explore(plans.about, { signal }), reads.explore(plans.times, { signal })]);
-      const facts = { ...factsIn(about), times: timesIn(times) };
-      this.#known.set(alert.id, facts);
-      const [oldest] = this.#known.keys();
-      if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
-      return facts;
+      const answers = await Promise.all([reads.explore(about, { signal }), reads.explore(times, { signal })]);
+      return { ...factsIn(answers[0]), times: timesIn(answers[1]) };
     } catch (error) {
-      if (signal.aborted) return NO_FACTS.late;
+      if (signal.aborted) return 'the search took too long';
       logger.warn({ err: error }, 'what the events of an alert have could not be found out; its message goes without');
       return 'the search failed';
     }
   }
+
+  return async (rule, alert) => {
+    const nowMs = now();
+    for (const [id, { atMs }] of asked) if (atMs <= nowMs - MINUTE_MS) asked.delete(id);
+    const before = asked.get(alert.id);
+    if (before !== undefined) return await before.answer;
+    if (asked.size >= FACTS_A_MINUTE) return `more than ${FACTS_A_MINUTE} alerts were asked about in a minute`;
+    const questions = questionsAbout(rule, alert);
+    if (questions === null) return 'a value of its group is too long to be searched';
+    const answer = ask(questions);
+    asked.set(alert.id, { atMs: nowMs, answer });
+    return await answer;
+  };
 }
 
-/**
- * The questions: the events of the alert against all of its zones in its time and around, and the times of the events of each action. Null
- * where no condition says its group.
- */
-function plansOf(
-  { by, zones, where }: Pick<AlertRule, 'by' | 'zones' | 'where'>,
-  { group, fromMs, toMs }: Alert,
-): { readonly about: ExplorePlan; readonly times: ExplorePlan } | null {
+interface Questions {
+  /** The events of the alert against all of its zones in its time and around. */
+  readonly about: ExplorePlan;
+  /** The times of the events of each action. */
+  readonly times: ExplorePlan;
+}
+
+/** Null where no condition says the group of the alert. */
+function questionsAbout({ by, zones, where }: AskedRule, { group, fromMs, toMs }: Alert): Questions | null {
   if (group.some(({ sha256 }) => sha256 !== undefined)) return null;
   const conditions: Predicate[] = [where];
   let searched: ZoneSelection = zones;

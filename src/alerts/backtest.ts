@@ -4,10 +4,9 @@ import { type AlertRule, readBackMs, versionOf } from '../../alerts/rule.ts';
 import { RuleFold } from '../../alerts/rule-fold.ts';
 import { RuleSet } from '../../alerts/rule-set.ts';
 import { matchSubject } from '../../query/match/match-event.ts';
-import type { EventStore, FeedLine, FeedPage } from '../../store/event-store.ts';
+import type { EventStore, FeedPage } from '../../store/event-store.ts';
 import { readFields } from '../../store/feed-event.ts';
-import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
-import { alertLine } from './alert-line.ts';
+import { isoTime } from './told-alerts.ts';
 
 /** What a backtest keeps beside what the rules that are followed have: windows of groups, their bytes, and alerts. */
 export const BACKTEST_LIMITS = { entries: 100_000, bytes: 16 * 1024 * 1024, maxAlerts: 10_000 } as const;
@@ -43,11 +42,10 @@ export type BacktestLine =
       readonly unreadable: number;
     };
 
-export interface BacktestOptions {
+interface BacktestOptions {
   readonly rule: AlertRule;
   readonly reads: Pick<EventStore, 'readFeed'>;
   readonly positions: EventStore['positions'];
-  readonly turns: MainThreadTurns;
   readonly retentionMs: number;
   /** The intake time at which the rule is taken to begin, Unix ms UTC. What it reads back is read, too. */
   readonly fromMs: number;
@@ -57,76 +55,69 @@ export interface BacktestOptions {
 }
 
 /**
- * Folds the stored events in the order in which they were taken in, as the program does that follows the rule, and delivers nothing. Throws
- * as `readFeed` does.
+ * Folds the stored events in the order in which they were taken in, as the program does that follows the rule, and delivers nothing. Yields
+ * a piece for each page, which is folded while the piece is read: null comes after each event, so that others have their turns in between.
+ * Throws as `readFeed` does.
  */
-export async function* backtest(options: BacktestOptions): AsyncGenerator<BacktestLine, void> {
+export async function* backtest(options: BacktestOptions): AsyncGenerator<Iterable<BacktestLine | null>, void> {
   const { rule, reads, positions, retentionMs, fromMs, toMs, signal } = options;
   const { maxAlerts, ...most } = BACKTEST_LIMITS;
   const fold = new RuleFold(rule, { retentionMs, begunAtMs: fromMs, maxAlerts, budget: new EntryBudget(most) });
   const rules = new RuleSet([rule]);
-  const [sums, told] = [
-    { lookedAt: 0, counted: 0, unreadable: 0 },
-    { hits: 0, told: 0, heldBack: 0 },
-  ];
-  const readFromMs = fromMs - readBackMs(rule, retentionMs);
-  let after = await positions.at(readFromMs);
-  for (let page: FeedPage | undefined; page === undefined || (page.more && page.completeToMs <= toMs); after = page.end) {
-    page = await reads.readFeed({ ...rules.wanted, logs: false, after, limit: PAGE_EVENTS }, { signal });
-    sums.lookedAt += page.lookedAt;
-    sums.unreadable += page.unreadable;
-    const news: FoldNews[] = [];
-    sums.counted += await countLines(page.lines, { rules, fold, news, ...options });
-    news.push(...fold.completeTo(page.completeToMs));
+  const sums = { lookedAt: 0, counted: 0, hits: 0, told: 0, heldBack: 0, unreadable: 0 };
+
+  function* alertsIn(news: readonly FoldNews[]): Generator<BacktestLine, void> {
     for (const one of news) {
+      if (one.kind === 'told') sums.told += 1;
+      if (one.kind === 'hit') sums.hits += 1;
+      if (one.kind === 'hit' && one.alert.hits > 1) sums.heldBack += 1;
       const alert = alertLine(one, rule);
       if (alert !== null) yield { kind: 'alert', alert };
-      if (one.kind === 'hit') told[one.alert.hits > 1 ? 'heldBack' : 'hits'] += 1;
-      if (one.kind === 'told') told.told += 1;
     }
-    yield { kind: 'progress', lookedAt: sums.lookedAt, completeTo: page.completeToMs };
   }
-  const { timeMs: readTo, tooLate, bounded } = fold.facts;
-  const hits = told.hits + told.heldBack;
-  yield {
-    kind: 'summary',
-    rule: rule.name,
-    version: versionOf(rule),
-    readFrom: readFromMs,
-    readTo,
-    ...sums,
-    ...told,
-    hits,
-    tooLate,
-    bounded,
-  };
-}
 
-interface Counting extends Pick<BacktestOptions, 'turns' | 'signal'> {
-  readonly rules: RuleSet;
-  readonly fold: RuleFold;
-  readonly news: FoldNews[];
-}
-
-/** Counts the events of a page, with turns for others in between. Resolves with how many the rule is about. */
-async function countLines(lines: readonly FeedLine[], { rules, fold, news, turns, signal }: Counting): Promise<number> {
-  let counted = 0;
-  let work = await turns.begin();
-  try {
+  function* folded({ lines, lookedAt, unreadable, completeToMs: completeTo }: FeedPage): Generator<BacktestLine | null, void> {
+    sums.lookedAt += lookedAt;
+    sums.unreadable += unreadable;
     for (const line of lines) {
       const event = readFields(line);
       const subject = matchSubject(event.fields);
       if (rules.matching(event.zoneId, subject).length > 0) {
-        counted += 1;
-        news.push(...fold.count(event, subject));
+        sums.counted += 1;
+        yield* alertsIn(fold.count(event, subject));
       }
-      if (!work.isLong()) continue;
-      work.end();
-      work = await turns.begin();
-      signal.throwIfAborted();
+      yield null;
     }
-  } finally {
-    work.end();
+    yield* alertsIn(fold.completeTo(completeTo));
+    yield { kind: 'progress', lookedAt: sums.lookedAt, completeTo };
   }
-  return counted;
+
+  const readFrom = fromMs - readBackMs(rule, retentionMs);
+  let after = await positions.at(readFrom);
+  for (let page: FeedPage | undefined; page === undefined || (page.more && page.completeToMs <= toMs); after = page.end) {
+    page = await reads.readFeed({ ...rules.wanted, logs: false, after, limit: PAGE_EVENTS }, { signal });
+    yield folded(page);
+  }
+  const { timeMs: readTo, tooLate, bounded } = fold.facts;
+  yield [{ kind: 'summary', rule: rule.name, version: versionOf(rule), readFrom, readTo, ...sums, tooLate, bounded }];
+}
+
+/** An alert that was told or resolved, as JSON for people; null for a hit. Times are ISO 8601 in UTC. */
+export function alertLine({ kind, alert }: FoldNews, { name, by, severity, labels, receivers }: AlertRule) {
+  if (kind === 'hit') return null;
+  const { id, group, hits, fromMs, toMs, toldAtMs } = alert;
+  return {
+    state: kind,
+    id,
+    rule: name,
+    severity,
+    group: Object.fromEntries(by.map((dimension, nth) => [dimension, group[nth]?.text ?? ''])) as Readonly<Record<string, string>>,
+    from: isoTime(fromMs),
+    to: isoTime(toMs),
+    hits,
+    toldAt: isoTime(toldAtMs),
+    resolvedAt: isoTime(kind === 'told' ? null : alert.resolvedAtMs),
+    labels,
+    receivers,
+  };
 }

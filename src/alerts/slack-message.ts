@@ -1,4 +1,4 @@
-import type { AlertFacts, AlertMessage, AlertValue, ReceiverRequest, ToldAlert } from './told-alerts.ts';
+import { type AlertMessage, type AlertValue, isoTime, type ToldAlert } from './told-alerts.ts';
 
 const SPECIAL: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
@@ -14,48 +14,41 @@ function code(value: string): string {
 
 const numberOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-const percent = (part: number, whole: number): string => `${Math.round((part / Math.max(whole, 1)) * 100)} %`;
-
-function valueText({ field, value, count }: AlertValue, of: number): string {
-  return `${field} ${value === '' ? '(none)' : code(value)} ${percent(count, of)}`;
+/** Values, each with its share of so many events. */
+function sharesText(values: readonly AlertValue[], of: number): string {
+  const share = (count: number) => `${Math.round((count / Math.max(of, 1)) * 100)} %`;
+  return values.map(({ field, value, count }) => `${field} ${value === '' ? '(none)' : code(value)} ${share(count)}`).join(', ');
 }
 
-/** `10 events from TIME to TIME`, with the times as far as they are known. */
-function eventsText({ count, times }: AlertFacts): string {
-  const between = times === null ? '' : ` from ${new Date(times.firstMs).toISOString()} to ${new Date(times.lastMs).toISOString()}`;
-  return `${numberOf(count, 'event')}${between}`;
+function factLines(facts: ToldAlert['facts']): readonly string[] {
+  if (facts === null) return [];
+  if (typeof facts === 'string') return [`What its events have is not known: ${words(facts)}`];
+  const { count, times, top, different } = facts;
+  const between = times === null ? '' : ` from ${isoTime(times.firstMs)} to ${isoTime(times.lastMs)}`;
+  const most = `${numberOf(count, 'event')}${between}; most: ${sharesText(top, count) || 'nothing'}`;
+  return different.length === 0 ? [most] : [most, `More than around: ${sharesText(different, count)}`];
 }
 
-function lines({ sentence, facts, link, isBounded }: ToldAlert): readonly string[] {
-  const text = sentence.map((part) => (typeof part === 'string' ? words(part) : code(part.value))).join('');
-  const known =
-    facts === null
-      ? []
-      : typeof facts === 'string'
-        ? [`What its events have is not known: ${words(facts)}`]
-        : [
-            `${eventsText(facts)}; most: ${facts.top.map((value) => valueText(value, facts.count)).join(', ') || 'nothing'}`,
-            ...(facts.different.length === 0
-              ? []
-              : [`More than around: ${facts.different.map((value) => valueText(value, facts.count)).join(', ')}`]),
-          ];
-  const bounded = isBounded ? ['The rule counts more groups than it may: further alerts may be missing'] : [];
-  return [text, ...known, ...bounded, ...(link === null ? [] : [`<${words(link)}|Show its events>`])];
+function alertText({ sentence, facts, link, isBounded }: ToldAlert): string {
+  const lines = [sentence(code), ...factLines(facts)];
+  if (isBounded) lines.push('The rule counts more groups than it may: further alerts may be missing');
+  if (link !== null) lines.push(`<${words(link)}|Show its events>`);
+  return lines.join('\n');
 }
 
 /** Slack cuts longer texts off, which would let one alert hide the others. */
 const MAX_TEXT_LENGTH = 30_000;
 
 /** The message as one text of Slack's markup, for an incoming webhook. Alerts that would make it too long are counted. */
-export function slackRequest({ alerts, more }: AlertMessage): ReceiverRequest {
+export function slackMessage({ alerts, more }: AlertMessage): object {
   const texts: string[] = [];
   let length = 0;
-  for (const text of alerts.map((alert) => lines(alert).join('\n'))) {
+  for (const text of alerts.map(alertText)) {
     length += text.length;
     if (length > MAX_TEXT_LENGTH) break;
     texts.push(text);
   }
   const left = more + alerts.length - texts.length;
-  const text = [...texts, ...(left === 0 ? [] : [`${numberOf(left, 'more alert')} of this rule`])].join('\n\n');
-  return { headers: {}, body: JSON.stringify({ text, unfurl_links: false, unfurl_media: false, link_names: false }) };
+  if (left > 0) texts.push(`${numberOf(left, 'more alert')} of this rule`);
+  return { text: texts.join('\n\n'), unfurl_links: false, unfurl_media: false, link_names: false };
 }

@@ -14,21 +14,14 @@ import type { Config } from '../config/config.ts';
 import { levelRead, totalRead } from '../http/metric-registry.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 import { watchAlertClaim } from './alert-claim-watch.ts';
-import { AlertDelivery } from './alert-delivery.ts';
-import { AlertQuestions } from './alert-facts.ts';
-import { AlertZone } from './alert-zone.ts';
-import { ReceiverClient } from './receiver-client.ts';
+import { startDelivery } from './alert-delivery.ts';
+import { alertQuestions } from './alert-facts.ts';
+import { alertZone } from './alert-zone.ts';
+import { receiverClient } from './receiver-client.ts';
 import type { Receiver } from './receiver-file.ts';
-
-/** The folder in DATA_DIR of rules where ALERTS is not set. */
-const USUAL_FOLDER = 'alerts';
 
 /** Kafka counts as behind where so many messages are not read. */
 const MOST_BEHIND = 10_000;
-
-/** The flows of the reads of rules, and of the questions about alerts. No key has a name with a blank. */
-const RULES_FLOW = 'alert rules';
-const MESSAGES_FLOW = 'alert messages';
 
 export interface AlertsOptions {
   readonly config: Pick<Config, 'alerts' | 'alertZone' | 'dataDir' | 'publicUrl' | 'retentionMs' | 'store'>;
@@ -61,32 +54,44 @@ export interface Alerts {
  * only one of them follows rules. Throws ConfigError where another one does, and `StoreError` (`folder_unusable`).
  */
 export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
-  const { config, store, reads, now, logger } = options;
-  const { alerts: folder, alertZone, dataDir, retentionMs } = config;
+  const { config, store, reads, receivers, now, logger } = options;
+  const { alerts: folder, alertZone: zoneId, dataDir, publicUrl, retentionMs } = config;
   const stateFile = join(dataDir, ALERT_STATE_FILE);
-  const isOff = folder === null && config.store === 'clickhouse';
+  const nothing = { keeper: null, stateFile, registerMetrics: () => undefined, stop: async () => undefined };
+  if (folder === null && config.store === 'clickhouse') return { ...nothing, notes: () => [] };
   const faultsOf = (rule: AlertRule) => faultsHere(rule, options);
-  const found = readRuleFolder(folder ?? join(dataDir, USUAL_FOLDER), { mayLack: folder === null, faultsOf });
-  const { rules, wrongFiles, faults } = isOff ? { rules: [], wrongFiles: [], faults: [] } : found;
+  const { rules, wrongFiles, faults } = readRuleFolder(folder ?? join(dataDir, 'alerts'), { mayLack: folder === null, faultsOf });
   for (const fault of faults) logger.error({ fault }, 'a rule of alerts is wrong; the one that was read from its file before goes on');
   const faultNotes = faults.map((fault) => `a rule is wrong: ${fault}`);
   const isLost = isStateLost(stateFile);
-  if (isOff || (rules.length === 0 && !existsSync(stateFile) && !isLost)) {
-    return { keeper: null, stateFile, notes: () => faultNotes, registerMetrics: () => undefined, stop: async () => undefined };
-  }
+  if (rules.length === 0 && !existsSync(stateFile) && !isLost) return { ...nothing, notes: () => faultNotes };
   const claim = store.alertClaim && (await watchAlertClaim({ claim: store.alertClaim, dataDir, logger }));
-  const zone = alertZone === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: alertZone };
   let damage: readonly string[] = [];
   const noteDamage = (what: string): void => {
     logger.error({}, what);
     damage = [what];
   };
   if (isLost) noteDamage(`the state of alerts, ${ALERT_STATE_FILE}, is gone, and rules begin as new ones`);
-  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...zone }, noteDamage);
-  const delivery = startDelivery(keeper, options);
+  const ofZone = zoneId === null ? { alsoTo: [] } : { alsoTo: [ALERT_ZONE_QUEUE], exceptZone: zoneId };
+  const keeper = new AlertKeeper({ file: stateFile, rules, wrongFiles, retentionMs, ...ofZone }, noteDamage);
+  // The flows of reads have names with a blank, which no key has.
+  const delivery = startDelivery({
+    outbox: keeper,
+    destinations: [
+      ...receivers.map((receiver) => receiverClient(receiver, now)),
+      ...(zoneId === null ? [] : [alertZone(zoneId, { store, retentionMs, now })]),
+    ],
+    ruleOf: (name, version) => keeper.ruleOf(name, version),
+    factsOf: alertQuestions(reads.of('alert messages'), now, logger),
+    publicUrl,
+    now,
+    random: Math.random,
+    pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
+    logger,
+  });
   const evaluator = new AlertEvaluator({
     store,
-    reads: reads.of(RULES_FLOW),
+    reads: reads.of('alert rules'),
     keeper,
     now,
     logger,
@@ -118,27 +123,16 @@ async function isUpToDate({ store, kafka }: AlertsOptions): Promise<boolean> {
   return (await store.reasonsNotReady()).length === 0;
 }
 
-function startDelivery(keeper: AlertKeeper, { config, store, reads, now, logger, receivers }: AlertsOptions): AlertDelivery {
-  const { alertZone: zoneId, publicUrl, retentionMs } = config;
-  const zone = zoneId === null ? [] : [new AlertZone({ store, zoneId, retentionMs, now })];
-  return new AlertDelivery({
-    outbox: keeper,
-    destinations: [...receivers.map((receiver) => new ReceiverClient(receiver, { now })), ...zone],
-    ruleOf: (name, version) => keeper.ruleOf(name, version),
-    questions: new AlertQuestions({ reads: reads.of(MESSAGES_FLOW), now, logger }),
-    publicUrl,
-    now,
-    random: Math.random,
-    pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
-    logger,
-  });
-}
-
 /** What of a rule that is right by itself is wrong in this program. */
-function faultsHere({ receivers: named, zones }: AlertRule, { config: { alertZone }, receivers }: AlertsOptions): readonly string[] {
+function faultsHere(
+  { receivers: named, zones }: AlertRule,
+  { config: { alertZone: zoneId }, receivers }: AlertsOptions,
+): readonly string[] {
   const names = receivers.map(({ name }) => name);
   const allowed = names.length === 0 ? 'none, because ALERT_RECEIVERS is not set or has none' : names.join(', ');
-  const unknown = named.filter((name) => !names.includes(name)).map((name) => `receivers names ${name}; allowed: ${allowed}`);
-  const isOwnZone = alertZone !== null && zones !== 'all' && zones.includes(alertZone);
-  return [...unknown, ...(isOwnZone ? [`zones names ${alertZone}, which is ALERT_ZONE; allowed: other zones`] : [])];
+  const faults = named.filter((name) => !names.includes(name)).map((name) => `receivers names ${name}; allowed: ${allowed}`);
+  if (zoneId !== null && zones !== 'all' && zones.includes(zoneId)) {
+    faults.push(`zones names ${zoneId}, which is ALERT_ZONE; allowed: other zones`);
+  }
+  return faults;
 }

@@ -1,15 +1,10 @@
-import type { EarlyEnd, OutboxMessage } from '../../alerts/evaluation/outbox.ts';
+import type { Alert } from '../../alerts/alert-book.ts';
+import type { EarlyEnd, OutboxMessage, ToldRule } from '../../alerts/evaluation/outbox.ts';
 import type { GroupDimension } from '../../query/event-fields.ts';
 import { printable } from '../../query/search-line.ts';
 
 /** The most characters that are shown of a value. */
 export const SHOWN_CHARACTERS = 256;
-
-/** The most alerts that a message names. */
-export const ALERTS_A_MESSAGE = 20;
-
-/** A part of a sentence: our own words, or a value of an event, which an attacker may have written. */
-export type SentencePart = string | { readonly value: string };
 
 /** A value, how many events of the alert have it, and how many of all events in its time and half an hour around. */
 export interface AlertValue {
@@ -31,22 +26,10 @@ export interface AlertFacts {
 }
 
 /** An alert as a message tells it. Values of events are as they are shown, with escapes and at most 256 characters. */
-export interface ToldAlert {
-  readonly id: string;
-  readonly state: OutboxMessage['state'];
-  readonly sentence: readonly SentencePart[];
-  readonly group: readonly { readonly field: GroupDimension; readonly value: string }[];
-  /** From the begin of its first window to the end of its last, Unix ms UTC. */
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** The time of the event that completed it. */
-  readonly completedAtMs: number | null;
-  readonly toldAtMs: number | null;
-  readonly resolvedAtMs: number | null;
-  /** Why it was resolved before it was quiet; null where it was, or is not resolved. */
-  readonly earlyEnd: EarlyEnd | null;
-  readonly hits: number;
-  readonly isBounded: boolean;
+export interface ToldAlert extends Omit<Alert, 'group'>, Pick<OutboxMessage, 'state' | 'earlyEnd'> {
+  /** A sentence about it, with the values of its group as `show` gives them: an attacker may have written them. */
+  readonly sentence: (show?: (value: string) => string) => string;
+  readonly group: readonly (readonly [field: GroupDimension, value: string])[];
   /** Where the explorer shows its events; null where the program does not know its address. */
   readonly link: string | null;
   /** What its events have; null: it was not asked for. A text says why it could not be told. */
@@ -55,17 +38,11 @@ export interface ToldAlert {
 
 /** What is sent at a time about a rule. */
 export interface AlertMessage {
-  readonly rule: OutboxMessage['rule'];
+  readonly rule: ToldRule;
   /** In the order in which they were told. */
   readonly alerts: readonly ToldAlert[];
   /** How many further ones wait that no message names. */
   readonly more: number;
-}
-
-/** What is sent to a receiver in one request: JSON. */
-export interface ReceiverRequest {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 }
 
 /** A text of an event as people may see it: what no screen shows as it is becomes an escape, and the rest of a long one is left out. */
@@ -82,18 +59,41 @@ const EARLY_ENDS: Readonly<Record<EarlyEnd, string>> = {
 
 /** The alert of a message of the outbox. */
 export function toldAlert({ state, rule, alert, earlyEnd }: OutboxMessage, about: Pick<ToldAlert, 'link' | 'facts'>): ToldAlert {
-  const { id, fromMs, toMs, completedAtMs, toldAtMs, resolvedAtMs, hits, isBounded } = alert;
-  const group = rule.by.map((field, nth) => ({ field, value: messageValue(alert.group[nth]?.text ?? '') }));
-  const sentence: readonly SentencePart[] = [
-    `${state === 'told' ? 'Alert' : 'Resolved'} ${rule.name}, severity ${rule.severity}`,
-    ...group.flatMap(({ field, value }, nth) => [`${nth === 0 ? ': ' : ', '}${field} `, value === '' ? '(none)' : { value }]),
-    `, windows from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`,
-    earlyEnd === null ? '' : EARLY_ENDS[earlyEnd],
-  ];
-  return { id, state, sentence, group, fromMs, toMs, completedAtMs, toldAtMs, resolvedAtMs, earlyEnd, hits, isBounded, ...about };
+  const group = rule.by.map((field, nth) => [field, messageValue(alert.group[nth]?.text ?? '')] as const);
+  const sentence: ToldAlert['sentence'] = (show = (value) => value) => {
+    const values = group.map(([field, value]) => `${field} ${value === '' ? '(none)' : show(value)}`).join(', ');
+    const what = `${state === 'told' ? 'Alert' : 'Resolved'} ${rule.name}, severity ${rule.severity}${values === '' ? '' : `: ${values}`}`;
+    return `${what}, windows from ${isoTime(alert.fromMs)} to ${isoTime(alert.toMs)}${earlyEnd === null ? '' : EARLY_ENDS[earlyEnd]}`;
+  };
+  return { ...alert, state, earlyEnd, group, sentence, ...about };
 }
 
-/** A sentence as plain text, with the values as `write` gives them. */
-export function sentenceText(parts: readonly SentencePart[], write: (value: string) => string = (value) => value): string {
-  return parts.map((part) => (typeof part === 'string' ? part : write(part.value))).join('');
+/** ISO 8601 in UTC, of Unix ms. */
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** An alert as JSON has it. */
+export function alertJson({ facts, ...alert }: ToldAlert, { severity, labels }: ToldRule): object {
+  return {
+    id: alert.id,
+    state: alert.state,
+    severity,
+    labels,
+    sentence: alert.sentence(),
+    group: Object.fromEntries(alert.group),
+    from: isoTime(alert.fromMs),
+    to: isoTime(alert.toMs),
+    hits: alert.hits,
+    toldAt: isoTime(alert.toldAtMs),
+    resolvedAt: isoTime(alert.resolvedAtMs),
+    earlyEnd: alert.earlyEnd,
+    bounded: alert.isBounded,
+    link: alert.link,
+    ...(typeof facts === 'string' ? { withoutFacts: facts } : facts && factsJson(facts)),
+  };
+}
+
+function factsJson({ count, times, top, different }: AlertFacts): object {
+  return { count, ...(times && { first: isoTime(times.firstMs), last: isoTime(times.lastMs) }), top, different };
 }

@@ -15,7 +15,7 @@ import { matchSubject } from '../../query/match/match-event.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { openStore } from '../../store/open-store.ts';
-import { alertLine } from '../alerts/alert-line.ts';
+import { alertLine } from '../alerts/backtest.ts';
 import { loadConfig } from '../config/config.ts';
 import { RECEIVERS_FLAG, sendTest } from './alerts-send-test.ts';
 import { BACKTEST_FLAGS, BACKTEST_HELP, testOnProgram } from './alerts-test.ts';

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../query/durations.ts';
-import { ReceiverClient } from '../alerts/receiver-client.ts';
+import { receiverClient } from '../alerts/receiver-client.ts';
 import { readReceivers } from '../alerts/receiver-file.ts';
 import { type AlertMessage, type ToldAlert, toldAlert } from '../alerts/told-alerts.ts';
 import { loadConfig } from '../config/config.ts';
@@ -26,7 +26,7 @@ function madeUpMessage(state: ToldAlert['state'], nowMs: number): AlertMessage {
     isBounded: false,
   };
   const told = toldAlert({ seq: 0, state, rule, alert, earlyEnd: null, queuedAtMs: nowMs }, { link: null, facts: null });
-  return { rule, alerts: [{ ...told, sentence: ['This is a test. ', ...told.sentence] }], more: 0 };
+  return { rule, alerts: [{ ...told, sentence: (show) => `This is a test. ${told.sentence(show)}` }], more: 0 };
 }
 
 /** Sends a made-up alert to a receiver of the file, and prints what it answers. One that keeps alerts open is told that it is resolved. */
@@ -38,10 +38,10 @@ export async function sendTest(name: string, flags: Readonly<Record<string, stri
   if (receiver === undefined) {
     throw new UsageError(`${JSON.stringify(name)} is no receiver; allowed: ${receivers.map((one) => one.name).join(', ')}`);
   }
-  const client = new ReceiverClient(receiver, { now: Date.now });
+  const client = receiverClient(receiver, Date.now);
   try {
     const nowMs = Date.now();
-    for (const state of client.keepsOpen ? (['told', 'resolved'] as const) : (['told'] as const)) {
+    for (const state of client.telling === 'summed' ? (['told'] as const) : (['told', 'resolved'] as const)) {
       const answer = await client.deliver(madeUpMessage(state, nowMs), new AbortController().signal);
       io.stdout.write(`${name}, ${state}: ${answer}\n`);
     }

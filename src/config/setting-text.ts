@@ -26,7 +26,7 @@ export const fileVariableOf = (name: string): string => `${name}_FILE`;
 export const fileFlagOf = (flag: string): string => `${flag}-file`;
 
 /** The file's text without its last newline, or the reason why there is none. */
-export function readSecret(path: string): { readonly text: string } | { readonly why: string } {
+export function readTextFile(path: string): { readonly text: string } | { readonly why: string } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).replace(/\r?\n$/, '');
     return text === '' ? { why: 'the file is empty' } : { text };
@@ -52,7 +52,7 @@ function textOf(value: Given, file: Given, secret: boolean): SettingText | null 
   }
   if (file.text === undefined) return null;
   const shownAs = `${file.name}=${JSON.stringify(file.text)}`;
-  const read = readSecret(file.text);
+  const read = readTextFile(file.text);
   if ('text' in read) return { kind: 'text', shownAs, text: read.text };
   return {
     kind: 'refused',

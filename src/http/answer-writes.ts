@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 
-/** A part of an answer: a text, or bytes as they are sent. */
+/** A part of an answer: a text, or bytes as they are sent. An empty one stands for work, behind which others may have their turn. */
 export type AnswerPart = string | Uint8Array;
 
 /** An answer piece by piece. The parts of a piece are made while they are written; the next piece is asked for afterwards. */
@@ -82,6 +82,7 @@ class CollectedParts {
 
   /** Takes as much of a part as there is room for. Returns the rest of it, which is to be added once the write was taken. */
   add(part: AnswerPart): AnswerPart | undefined {
+    if (part.length === 0) return undefined;
     if (this.used === 0) this.#write = Buffer.allocUnsafeSlow(WRITE_BYTES);
     const room = WRITE_BYTES - this.used;
     if (typeof part === 'string' && part.length * MAX_BYTES_PER_UNIT <= room) {

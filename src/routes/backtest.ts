@@ -62,9 +62,13 @@ function readableRule(text: string): AlertRule {
   }
 }
 
-async function* linesOf(lines: AsyncIterable<BacktestLine>): AsyncGenerator<readonly [string]> {
+function* linesOf(piece: Iterable<BacktestLine | null>): Generator<string> {
+  for (const line of piece) yield line === null ? '' : `${JSON.stringify(line)}\n`;
+}
+
+async function* answerOf(pieces: AsyncIterable<Iterable<BacktestLine | null>>): AsyncGenerator<Iterable<string>> {
   try {
-    for await (const line of lines) yield [`${JSON.stringify(line)}\n`];
+    for await (const piece of pieces) yield linesOf(piece);
   } catch (error) {
     throw asReadProblem(error, 'The backtest was interrupted before its first byte', 'ask for less');
   }
@@ -96,7 +100,7 @@ export async function backtestRoutes(app: FastifyInstance, options: BacktestRout
     const read = (hungUp: AbortSignal) => {
       const signal = AbortSignal.any([hungUp, stopping.signal]);
       const events = { reads: reads.of(flowOf(request)), positions: store.positions, retentionMs, fromMs, toMs };
-      return linesOf(backtest({ rule, ...events, turns, signal }));
+      return answerOf(backtest({ rule, ...events, signal }));
     };
     const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
     return reply.type(NDJSON).header('cache-control', 'no-store').send(answer);

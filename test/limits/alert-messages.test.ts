@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRule } from '../../alerts/rule-file.ts';
-import { MOST_WAITING, TRIED_FOR_MS } from '../../src/alerts/alert-delivery.ts';
+import { ALERTS_A_MESSAGE, ALERTS_AN_ARRAY, MOST_WAITING, PACE_MS, TRIED_FOR_MS } from '../../src/alerts/alert-delivery.ts';
 import { FACTS_A_MINUTE, FACTS_DEADLINE_MS } from '../../src/alerts/alert-facts.ts';
 import {
   LONGEST_SILENCE_MS,
@@ -10,9 +10,9 @@ import {
   MAX_SILENCES,
   readSilence,
 } from '../../src/alerts/alerts-json.ts';
-import { ALERTS_AN_ARRAY, MESSAGE_LIMITS, PACE_MS } from '../../src/alerts/receiver-client.ts';
+import { MESSAGE_LIMITS } from '../../src/alerts/receiver-client.ts';
 import { MOST_RECEIVERS, readReceivers } from '../../src/alerts/receiver-file.ts';
-import { ALERTS_A_MESSAGE, SHOWN_CHARACTERS } from '../../src/alerts/told-alerts.ts';
+import { SHOWN_CHARACTERS } from '../../src/alerts/told-alerts.ts';
 import { ConfigError } from '../../src/config/config.ts';
 import { readQuery, wholeNumberParameter } from '../../src/http/request-parameters.ts';
 import { NOW } from '../fixtures/present.ts';

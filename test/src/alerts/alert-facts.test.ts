@@ -4,7 +4,7 @@ import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import { compileConditions } from '../../../query/request/compile-search.ts';
 import { MAX_PER_ANSWER } from '../../../query/search-limits.ts';
 import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
-import { AlertQuestions, FACTS_A_MINUTE } from '../../../src/alerts/alert-facts.ts';
+import { alertQuestions, FACTS_A_MINUTE, type FactsOf } from '../../../src/alerts/alert-facts.ts';
 import { explorerLink } from '../../../src/alerts/explorer-link.ts';
 import { type EventStore, silentLogger } from '../../../store/event-store.ts';
 import { readLink } from '../../../web/state/link.ts';
@@ -47,8 +47,8 @@ async function storeWith(...events: readonly SentEvent[]): Promise<EventStore> {
   return store;
 }
 
-function questionsOf(reads: Pick<EventStore, 'explore'>, now: () => number = () => NOW): AlertQuestions {
-  return new AlertQuestions({ reads, now, logger: silentLogger });
+function questionsOf(reads: Pick<EventStore, 'explore'>, now: () => number = () => NOW): FactsOf {
+  return alertQuestions(reads, now, silentLogger);
 }
 
 const alertOf = (...group: readonly string[]) => sampleAlert(1, { group: group.map((text) => ({ text })), fromMs: FROM, toMs: TO });
@@ -69,7 +69,7 @@ describe('what the events of an alert have', () => {
       ...[-31, 41].map((minute) => ({ minute, fields: { ip: '192.0.2.9', url: '/away', country: 'DE' } })),
       { minute: 1, zone: 8, fields: { ip: '192.0.2.1', url: '/login', action: 'blocked' } },
     );
-    const facts = await questionsOf(store).factsOf(ruleWith('action:blocked', ['ip']), alertOf('192.0.2.1'));
+    const facts = await questionsOf(store)(ruleWith('action:blocked', ['ip']), alertOf('192.0.2.1'));
     expect(facts).toMatchObject({
       count: 4,
       times: { firstMs: FROM + MINUTE, lastMs: FROM + 4 * MINUTE },
@@ -96,7 +96,7 @@ describe('what the events of an alert have', () => {
       { minute: 3, fields: { country: '' } },
       { minute: 4, zone: 8, fields: {} },
     );
-    expect(await questionsOf(store).factsOf(ruleWith('', by, 'all'), alertOf(...values))).toMatchObject({ count });
+    expect(await questionsOf(store)(ruleWith('', by, 'all'), alertOf(...values))).toMatchObject({ count });
   });
 
   test.each([
@@ -124,12 +124,12 @@ describe('what the events of an alert have', () => {
   ] as const)('are at times %s', async (_what, events, minutes) => {
     const store = await storeWith(...events.map(([action, minute]) => ({ minute, fields: { action } })));
     const times = minutes && { firstMs: FROM + minutes[0] * MINUTE, lastMs: FROM + minutes[1] * MINUTE };
-    expect(await questionsOf(store).factsOf(ruleWith('', []), alertOf())).toMatchObject({ times });
+    expect(await questionsOf(store)(ruleWith('', []), alertOf())).toMatchObject({ times });
   });
 
   test('are at no time that is told where they have more actions than one answer lists', async () => {
     const actions = Array.from({ length: MAX_PER_ANSWER + 1 }, (_, nth) => ({ minute: 1, fields: { action: `action ${nth}` } }));
-    const facts = await questionsOf(await storeWith(...actions)).factsOf(ruleWith('', []), alertOf());
+    const facts = await questionsOf(await storeWith(...actions))(ruleWith('', []), alertOf());
     expect(facts).toMatchObject({ count: MAX_PER_ANSWER + 1, times: null });
   });
 
@@ -140,8 +140,8 @@ describe('what the events of an alert have', () => {
       asked += 1;
       return store.explore(...question);
     };
-    const questions = questionsOf({ explore }, () => nowMs);
-    const ask = (nth: number) => questions.factsOf(ruleWith('', []), sampleAlert(nth, { group: [], fromMs: FROM, toMs: TO }));
+    const factsOf = questionsOf({ explore }, () => nowMs);
+    const ask = (nth: number) => factsOf(ruleWith('', []), sampleAlert(nth, { group: [], fromMs: FROM, toMs: TO }));
     for (let nth = 1; nth <= FACTS_A_MINUTE; nth += 1) expect(await ask(nth)).toMatchObject({ count: 1 });
     expect(await ask(FACTS_A_MINUTE + 1)).toBe('more than 20 alerts were asked about in a minute');
     expect([await ask(1), asked]).toMatchObject([{ count: 1 }, 2 * FACTS_A_MINUTE]);
@@ -152,13 +152,13 @@ describe('what the events of an alert have', () => {
   test('is missing where a value is kept in part, where the search takes too long, and where it fails', async () => {
     const store = await storeWith({ minute: 1, fields: {} });
     const cut = sampleAlert(1, { group: [{ text: 'a', sha256: 'b' }] });
-    expect(await questionsOf(store).factsOf(ruleWith('', ['ua']), cut)).toBe('a value of its group is too long to be searched');
+    expect(await questionsOf(store)(ruleWith('', ['ua']), cut)).toBe('a value of its group is too long to be searched');
     const late: EventStore['explore'] = (_plan, { signal } = {}) => {
       return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     };
-    expect(await questionsOf({ explore: late }).factsOf(ruleWith('', []), alertOf())).toBe('the search took too long');
+    expect(await questionsOf({ explore: late })(ruleWith('', []), alertOf())).toBe('the search took too long');
     await store.close();
-    expect(await questionsOf(store).factsOf(ruleWith('', []), alertOf())).toBe('the search failed');
+    expect(await questionsOf(store)(ruleWith('', []), alertOf())).toBe('the search failed');
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AlertZone } from '../../../src/alerts/alert-zone.ts';
+import { alertZone } from '../../../src/alerts/alert-zone.ts';
 import { readFields } from '../../../store/feed-event.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 
 async function zoneIn(folder: string) {
   const store = await storeIn(folder);
-  const zone = new AlertZone({ store, zoneId: 99, retentionMs: RETENTION_MS, now: () => NOW });
+  const zone = alertZone(99, { store, retentionMs: RETENTION_MS, now: () => NOW });
   const events = async () => {
     const { lines } = await store.readFeed({ zones: [99], after: await store.positions.oldest(), limit: 100 });
     return lines.map((line) => ({ ...readFields(line), text: line.bytes.toString('utf8', line.start, line.end) }));

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ReceiverClient } from '../../../src/alerts/receiver-client.ts';
-import { sampleAlert, sampleMessage, sampleSent } from './sample-alerts.ts';
+import { receiverClient } from '../../../src/alerts/receiver-client.ts';
+import { sampleAlert, sampleMessage, sampleReceiver, sampleSent } from './sample-alerts.ts';
 
 /**
  * `node foreign-alertmanager.ts COMMAND` has the Alertmanager of others told of alerts, and asks it which of them are open. A line begins
@@ -69,8 +69,7 @@ async function untilOpen(count: number): Promise<readonly OpenAlert[]> {
 
 try {
   while (child.exitCode === null && !(await isReady())) await sleep(100);
-  const receiver = { name: 'am', kind: 'alertmanager', url: new URL(`http://${address}`), ca: null, secrets: [], token: null } as const;
-  const client = new ReceiverClient(receiver, { now: Date.now });
+  const client = receiverClient(sampleReceiver('alertmanager', new URL(`http://${address}`)), Date.now);
   const signal = AbortSignal.timeout(60_000);
   const nowMs = Date.now();
   const times = { fromMs: nowMs - MINUTE, toMs: nowMs + 9 * MINUTE, completedAtMs: nowMs, toldAtMs: nowMs };

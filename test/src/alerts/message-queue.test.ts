@@ -1,13 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Outbox, OutboxMessage } from '../../../alerts/evaluation/outbox.ts';
-import { AlertDelivery, MOST_WAITING, TRIED_FOR_MS } from '../../../src/alerts/alert-delivery.ts';
-import type { MessageQueueOptions } from '../../../src/alerts/message-queue.ts';
-import { ReceiverClient } from '../../../src/alerts/receiver-client.ts';
+import {
+  type AlertDelivery,
+  type AlertDeliveryOptions,
+  MOST_WAITING,
+  startDelivery,
+  TRIED_FOR_MS,
+} from '../../../src/alerts/alert-delivery.ts';
+import { receiverClient } from '../../../src/alerts/receiver-client.ts';
 import type { Receiver } from '../../../src/alerts/receiver-file.ts';
 import { silentLogger } from '../../../store/event-store.ts';
 import { type HttpListener, httpListener, type Reaction, type Received } from '../sinks/http-listener.ts';
 import { ManualClock } from './manual-clock.ts';
-import { MemoryOutbox, NOON, SAMPLE_RULE, sampleAlert, sampleMessage } from './sample-alerts.ts';
+import { MemoryOutbox, NOON, SAMPLE_RULE, sampleAlert, sampleMessage, sampleReceiver } from './sample-alerts.ts';
 
 const MINUTE = 60_000;
 const OTHER_RULE = { ...SAMPLE_RULE, name: 'scanner' };
@@ -15,20 +20,20 @@ const OTHER_RULE = { ...SAMPLE_RULE, name: 'scanner' };
 /** A program that delivers what is in an outbox to one receiver. */
 class Delivering {
   readonly clock = new ManualClock(NOON);
-  readonly #options: Omit<MessageQueueOptions, 'outbox'>;
+  readonly #options: Omit<AlertDeliveryOptions, 'outbox' | 'destinations'>;
   readonly #receiver: Receiver;
   #delivery: AlertDelivery | undefined;
 
-  constructor(receiver: Receiver, questions: MessageQueueOptions['questions'] = { factsOf: async () => 'nobody was asked' }) {
+  constructor(receiver: Receiver, factsOf: AlertDeliveryOptions['factsOf'] = async () => 'nobody was asked') {
     const { now, pause } = this.clock;
     this.#receiver = receiver;
-    this.#options = { ruleOf: async () => undefined, questions, publicUrl: null, now, pause, random: () => 1, logger: silentLogger };
+    this.#options = { ruleOf: async () => undefined, factsOf, publicUrl: null, now, pause, random: () => 1, logger: silentLogger };
     onTestFinished(() => this.stop());
   }
 
   start(outbox: Outbox): AlertDelivery {
-    const destinations = [new ReceiverClient(this.#receiver, { now: this.clock.now })];
-    this.#delivery = new AlertDelivery({ ...this.#options, outbox, destinations });
+    const destinations = [receiverClient(this.#receiver, this.clock.now)];
+    this.#delivery = startDelivery({ ...this.#options, outbox, destinations });
     return this.#delivery;
   }
 
@@ -45,7 +50,7 @@ async function listen(react: (request: Received) => Reaction): Promise<HttpListe
 }
 
 function webhookAt({ url }: HttpListener): Receiver {
-  return { name: 'soc', kind: 'webhook', url, ca: null, secrets: [], signingSecret: null, token: null };
+  return sampleReceiver('webhook', url);
 }
 
 function queued(outbox: MemoryOutbox, from: number, to: number, changed: Partial<OutboxMessage> = {}): void {
@@ -89,7 +94,7 @@ test('who keeps alerts open gets every one of them: an Alertmanager in arrays, P
   const outbox = new MemoryOutbox();
   const { url } = listener;
   const waiting = () => outbox.outcomes('soc').filter((outcome) => outcome === null).length;
-  const alertmanager = new Delivering({ name: 'soc', kind: 'alertmanager', url, ca: null, secrets: [], token: null });
+  const alertmanager = new Delivering(sampleReceiver('alertmanager', url));
   queued(outbox, 1, 510);
   alertmanager.start(outbox);
   await expect.poll(waiting).toBe(10);
@@ -97,7 +102,7 @@ test('who keeps alerts open gets every one of them: an Alertmanager in arrays, P
   await expect.poll(waiting).toBe(0);
   await alertmanager.stop();
   expect(listener.received.map(({ body }) => JSON.parse(body).length)).toEqual([500, 10]);
-  const pagerduty = new Delivering({ name: 'soc', kind: 'pagerduty', url, ca: null, secrets: [], routingKey: 'key' });
+  const pagerduty = new Delivering(sampleReceiver('pagerduty', url, { routingKey: 'key' }));
   queued(outbox, 511, 535);
   pagerduty.start(outbox);
   await expect.poll(waiting).toBe(5);
@@ -217,7 +222,7 @@ test('the first alert that is told has what its events have, if it is found, and
   const listener = await listen(() => ({ status: 200 }));
   const outbox = new MemoryOutbox();
   outbox.add('soc', sampleMessage(1, { state: 'resolved' }), sampleMessage(2), sampleMessage(3));
-  const program = new Delivering(webhookAt(listener), { factsOf: async () => 'nobody was asked' });
+  const program = new Delivering(webhookAt(listener), async () => 'nobody was asked');
   program.start(outbox);
   await expect.poll(() => listener.received).toHaveLength(1);
   const { alerts } = JSON.parse(listener.received[0]?.body ?? '');

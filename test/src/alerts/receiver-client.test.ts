@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ReceiverClient } from '../../../src/alerts/receiver-client.ts';
+import type { Destination } from '../../../src/alerts/alert-delivery.ts';
+import { receiverClient } from '../../../src/alerts/receiver-client.ts';
 import type { Receiver } from '../../../src/alerts/receiver-file.ts';
 import type { AlertMessage } from '../../../src/alerts/told-alerts.ts';
 import { type HttpListener, httpListener, type Reaction } from '../sinks/http-listener.ts';
 import { testCertificate } from '../sinks/test-certificate.ts';
-import { NOON, sampleMessage, sampleSent } from './sample-alerts.ts';
+import { NOON, sampleMessage, sampleReceiver, sampleSent } from './sample-alerts.ts';
 
 const FOREVER = new AbortController().signal;
 const LIMITS = { silenceMs: 60_000, maxAnswerBytes: 1_000, answerMs: 60_000 };
@@ -24,21 +25,20 @@ const SECRETS = [SECRET_PATH, 'my-secret-part', 'my-secret-token', 'my-secret-ke
 
 /** A receiver of each kind at an address, with secrets. */
 function receiverOf(kind: Receiver['kind'], at: URL): Receiver {
-  const endpoint = { name: 'soc', url: at, ca: null, secrets: SECRETS };
   switch (kind) {
     case 'webhook':
-      return { ...endpoint, kind, signingSecret: 'my-secret-part', token: 'my-secret-token' };
+      return sampleReceiver(kind, at, { secrets: SECRETS, signingSecret: 'my-secret-part', token: 'my-secret-token' });
     case 'slack':
-      return { ...endpoint, kind, url: new URL(SECRET_PATH, at) };
+      return sampleReceiver(kind, new URL(SECRET_PATH, at), { secrets: SECRETS });
     case 'alertmanager':
-      return { ...endpoint, kind, url: new URL('am/', at), token: 'my-secret-token' };
+      return sampleReceiver(kind, new URL('am/', at), { secrets: SECRETS, token: 'my-secret-token' });
     case 'pagerduty':
-      return { ...endpoint, kind, routingKey: 'my-secret-key' };
+      return sampleReceiver(kind, at, { secrets: SECRETS, routingKey: 'my-secret-key' });
   }
 }
 
-function clientOf(receiver: Receiver, limits = LIMITS): ReceiverClient {
-  const client = new ReceiverClient(receiver, { now: () => NOON, limits });
+function clientOf(receiver: Receiver, limits = LIMITS): Destination {
+  const client = receiverClient(receiver, () => NOON, limits);
   onTestFinished(() => client.close());
   return client;
 }

@@ -15,6 +15,8 @@ const ENV = {
   EMPTY: '',
 };
 
+const NO_SECRETS = { signingSecret: null, token: null, routingKey: null };
+
 function fileWith(text: string): string {
   const file = join(temporaryFolder(), 'receivers.yaml');
   writeFileSync(file, text);
@@ -49,22 +51,24 @@ test('the receivers of a file have their secrets from the environment and from f
       name: 'soc',
       kind: 'webhook',
       url: 'https://soc.example/alerts',
+      ...NO_SECRETS,
       signingSecret: 'signing-secret',
-      token: null,
       secrets: ['signing-secret'],
     },
     {
       name: 'people',
       kind: 'slack',
       url: ENV.SLACK_URL,
+      ...NO_SECRETS,
       secrets: [ENV.SLACK_URL, '/services/T00/B00/secret-part', 'services', 'secret-part'],
     },
-    { name: 'am', kind: 'alertmanager', url: 'https://am.example/prefix/', token: 'a-token', secrets: ['a-token'] },
-    { name: 'inside', kind: 'alertmanager', url: 'http://alertmanager:9093/', token: null, secrets: [] },
+    { name: 'am', kind: 'alertmanager', url: 'https://am.example/prefix/', ...NO_SECRETS, token: 'a-token', secrets: ['a-token'] },
+    { name: 'inside', kind: 'alertmanager', url: 'http://alertmanager:9093/', ...NO_SECRETS, secrets: [] },
     {
       name: 'pager',
       kind: 'pagerduty',
       url: 'https://events.pagerduty.com/v2/enqueue',
+      ...NO_SECRETS,
       routingKey: 'routing-key',
       secrets: ['routing-key'],
     },
@@ -72,7 +76,7 @@ test('the receivers of a file have their secrets from the environment and from f
       name: 'here',
       kind: 'webhook',
       url: 'http://127.0.0.1:9000/',
-      signingSecret: null,
+      ...NO_SECRETS,
       token: 'signing-secret',
       secrets: ['signing-secret'],
     },

@@ -1,5 +1,6 @@
 import type { Alert } from '../../../alerts/alert-book.ts';
 import type { Outbox, OutboxMessage, ToldRule } from '../../../alerts/evaluation/outbox.ts';
+import type { Receiver } from '../../../src/alerts/receiver-file.ts';
 import { type AlertMessage, toldAlert } from '../../../src/alerts/told-alerts.ts';
 
 export const NOON = Date.UTC(2026, 4, 12, 12);
@@ -42,6 +43,11 @@ export function sampleMessage(nth: number, changed: Partial<OutboxMessage> = {})
 export function sampleSent(...messages: readonly OutboxMessage[]): AlertMessage {
   const [first = sampleMessage(1)] = messages;
   return { rule: first.rule, alerts: messages.map((message) => toldAlert(message, { link: null, facts: null })), more: 0 };
+}
+
+/** A receiver without secrets. */
+export function sampleReceiver(kind: Receiver['kind'], url: URL, changed: Partial<Receiver> = {}): Receiver {
+  return { name: 'soc', kind, url, ca: null, signingSecret: null, token: null, routingKey: null, secrets: [], ...changed };
 }
 
 interface Queued {

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { alertmanagerRequest } from '../../../src/alerts/alertmanager-message.ts';
-import { pagerdutyRequest } from '../../../src/alerts/pagerduty-message.ts';
-import { slackRequest } from '../../../src/alerts/slack-message.ts';
-import { type AlertFacts, messageValue, toldAlert } from '../../../src/alerts/told-alerts.ts';
-import { webhookRequest } from '../../../src/alerts/webhook-message.ts';
+import type { Receiver } from '../../../src/alerts/receiver-file.ts';
+import { receiverRequest } from '../../../src/alerts/receiver-request.ts';
+import { type AlertFacts, type AlertMessage, messageValue, toldAlert } from '../../../src/alerts/told-alerts.ts';
 import { assertProperty } from '../../random/assert-property.ts';
-import { NOON, SAMPLE_RULE, sampleAlert, sampleMessage, sampleSent } from './sample-alerts.ts';
+import { NOON, SAMPLE_RULE, sampleAlert, sampleMessage, sampleReceiver, sampleSent } from './sample-alerts.ts';
 
-const ENDPOINT = { name: 'soc', url: new URL('http://127.0.0.1'), ca: null, secrets: [] };
+/** What a receiver of a kind is sent. */
+function sentTo(kind: Receiver['kind'], message: AlertMessage, changed: Partial<Receiver> = {}) {
+  return receiverRequest(message, sampleReceiver(kind, new URL('http://127.0.0.1'), changed), NOON);
+}
 
 /** What people, terminals and chats would take for more than text. */
 const HOSTILE = [
@@ -57,16 +58,16 @@ test('no value of an event reaches people as more than a text of 256 characters'
   assertProperty(
     fc.property(hostile, (value) => {
       const message = messageOf(value);
-      const webhook = webhookRequest(message, { ...ENDPOINT, kind: 'webhook', signingSecret: 's', token: null }, NOON);
-      const alertmanager = alertmanagerRequest(message, { ...ENDPOINT, kind: 'alertmanager', token: null }, NOON);
-      const pagerduty = pagerdutyRequest(message, { ...ENDPOINT, kind: 'pagerduty', routingKey: 'key' });
+      const webhook = sentTo('webhook', message, { signingSecret: 's' });
+      const alertmanager = sentTo('alertmanager', message);
+      const pagerduty = sentTo('pagerduty', message, { routingKey: 'key' });
       const [json] = JSON.parse(webhook.body).alerts;
       const [labels] = JSON.parse(alertmanager.body).map((alert: { labels: object }) => alert.labels);
       for (const text of [json.group.ip, labels.ip, json.top[0].value, JSON.parse(pagerduty.body).payload.custom_details.group.ip]) {
         expect([...text].length).toBeLessThanOrEqual(256);
         expect(text).toBe(messageValue(value));
       }
-      for (const { body, headers } of [webhook, alertmanager, pagerduty, slackRequest(message)]) {
+      for (const { body, headers } of [webhook, alertmanager, pagerduty, sentTo('slack', message)]) {
         const texts = [...Object.values(headers), ...textsIn(JSON.parse(body))];
         expect(texts.filter((text) => /[^\n\P{Cc}]|[\u202a-\u202e\u2066-\u2069\ufeff]/u.test(text))).toEqual([]);
       }
@@ -84,7 +85,7 @@ function textsIn(value: unknown): readonly string[] {
 test('Slack finds no mention, link or emphasis in a value, and the one link is ours', () => {
   assertProperty(
     fc.property(hostile, (value) => {
-      const { text } = JSON.parse(slackRequest(messageOf(value)).body);
+      const { text } = JSON.parse(sentTo('slack', messageOf(value)).body);
       expect(text.match(/<[^>]*>/g)).toEqual(['<https://waf.example/?q=a%26b|Show its events>']);
       // What is left without the code is our own words.
       const own = text
@@ -105,7 +106,7 @@ test('a text for Slack that would be cut off counts the alerts that it leaves ou
   const long = Array.from({ length: 20 }, (_, nth) =>
     sampleMessage(nth, { alert: sampleAlert(nth, { group: [{ text: '&'.repeat(600) }] }) }),
   );
-  const { text } = JSON.parse(slackRequest({ ...sampleSent(...long), more: 5 }).body);
+  const { text } = JSON.parse(sentTo('slack', { ...sampleSent(...long), more: 5 }).body);
   const named = text.match(/^Alert /gm).length;
   expect(text.length).toBeLessThan(40_000);
   expect([named > 0 && named <= 20, text.endsWith(`\n\n${25 - named} more alerts of this rule`)]).toEqual([true, true]);
@@ -116,7 +117,7 @@ test.each([
   [2, 2, '2 events; most: nothing', '2 more alerts of this rule'],
 ])('a text for Slack counts events and further alerts in words: %i and %i', (count, more, events, further) => {
   const alerts = [toldAlert(sampleMessage(1), { link: null, facts: { count, times: null, top: [], different: [] } })];
-  const { text } = JSON.parse(slackRequest({ rule: SAMPLE_RULE, alerts, more }).body);
+  const { text } = JSON.parse(sentTo('slack', { rule: SAMPLE_RULE, alerts, more }).body);
   expect(
     text
       .split('\n')
@@ -128,16 +129,12 @@ test.each([
 test('a message says why it does not say what the events have, and where hits may be missing', () => {
   const bounded = sampleMessage(1, { alert: sampleAlert(1, { isBounded: true }) });
   const alerts = [toldAlert(bounded, { link: null, facts: 'the search took too long' })];
-  const { text } = JSON.parse(slackRequest({ rule: SAMPLE_RULE, alerts, more: 0 }).body);
+  const { text } = JSON.parse(sentTo('slack', { rule: SAMPLE_RULE, alerts, more: 0 }).body);
   expect(text.split('\n').slice(1)).toEqual([
     'What its events have is not known: the search took too long',
     'The rule counts more groups than it may: further alerts may be missing',
   ]);
-  const webhook = webhookRequest(
-    { rule: SAMPLE_RULE, alerts, more: 0 },
-    { ...ENDPOINT, kind: 'webhook', signingSecret: null, token: null },
-    NOON,
-  );
+  const webhook = sentTo('webhook', { rule: SAMPLE_RULE, alerts, more: 0 });
   expect([webhook.headers, JSON.parse(webhook.body).alerts[0]]).toMatchObject([
     {},
     { withoutFacts: 'the search took too long', bounded: true },

@@ -109,16 +109,19 @@ describe('other work has its turn', () => {
     expect(counted.turns).toBeGreaterThanOrEqual(39);
   });
 
-  test('after some milliseconds', async () => {
+  test.each([
+    ['that makes the answer', 'x'],
+    ['that makes no part of it', ''],
+  ])('after some milliseconds of work %s', async (_what, made) => {
     const counted = countTurns();
     let nowMs = 0;
     function* slow(): Iterable<AnswerPart> {
       for (let count = 0; count < 100; count += 1) {
         nowMs += 5;
-        yield 'x';
+        yield made;
       }
     }
-    expect(await writesOf(onePiece(slow()), new MainThreadTurns(() => nowMs))).toEqual([Buffer.alloc(100, 'x')]);
+    expect(await writesOf(onePiece(slow()), new MainThreadTurns(() => nowMs))).toEqual([Buffer.from(made.repeat(100))]);
     counted.isStopped = true;
     expect(counted.turns).toBeGreaterThanOrEqual(49);
   });
