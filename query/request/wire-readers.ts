@@ -82,8 +82,14 @@ export function readName<Name extends string>(
   return name;
 }
 
-/** An object. A property that is not `allowed` is an error, but the object is returned. */
-export function readObject(value: JsonValue, path: string, allowed: readonly string[], errors: ErrorList): JsonObject | undefined {
+/** An object. A property that is not `allowed` is an error, but the object is returned. What is undefined was told to be wrong before. */
+export function readObject(
+  value: JsonValue | undefined,
+  path: string,
+  allowed: readonly string[],
+  errors: ErrorList,
+): JsonObject | undefined {
+  if (value === undefined) return undefined;
   if (!isObject(value)) {
     errors.add(path, `must be an object with the properties ${allowed.join(', ')}, not ${shownValue(value)}`);
     return undefined;

@@ -1,6 +1,6 @@
-import { REFUSALS, type Refusal, type RefusalCounts, type Silence } from '../../alerts/evaluation/alert-state.ts';
-import type { AlertsOverview } from '../../alerts/evaluation/alerts-overview.ts';
-import type { ToldRule } from '../../alerts/evaluation/outbox.ts';
+import { REFUSALS, type Silence, type StoredAlert } from '../../alerts/evaluation/alert-state.ts';
+import type { AlertsOverview, EvaluationFacts, RuleOverview } from '../../alerts/evaluation/alerts-overview.ts';
+import type { ListedDelivery } from '../../alerts/evaluation/outbox.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import type { GroupDimension } from '../../query/event-fields.ts';
@@ -23,8 +23,8 @@ const TIMES = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
 
 type Zones = Pick<Caller, 'opensZone' | 'opensEveryZone'>;
 
-/** Whether a caller sees a rule: it opens all of its zones. */
-export function seesRule({ opensZone, opensEveryZone }: Zones, { zones }: Pick<AlertRule, 'zones'>): boolean {
+/** Whether a caller sees what is of some zones, such as a rule: it opens all of them. */
+export function seesZones({ opensZone, opensEveryZone }: Zones, { zones }: Pick<AlertRule, 'zones'>): boolean {
   return zones === 'all' ? opensEveryZone : zones.every((zone) => opensZone(zone));
 }
 
@@ -32,87 +32,59 @@ function groupJson(by: readonly GroupDimension[], values: readonly string[]): Re
   return Object.fromEntries(by.map((dimension, nth) => [dimension, values[nth] ?? '']));
 }
 
-function ruleJson({ name, version, zones, severity, labels }: ToldRule) {
-  return { rule: name, version, zones, severity, labels };
+/** `by` is that of its rule; absent where there is no rule of the name any more. */
+export function silenceJson({ id, rule, zones, group, fromMs, toMs, reason }: Silence, by?: readonly GroupDimension[]) {
+  return { id, rule, zones, group: group && by ? groupJson(by, group) : null, from: fromMs, to: toMs, reason };
 }
 
-export function silenceJson({ group, ...silence }: Silence, rule: Pick<AlertRule, 'by'> | undefined) {
-  const { id, zones, fromMs, toMs, reason } = silence;
+function ruleJson({ rule, version, hasJoined, timeMs, read, counted, tooLate, bounded, unreadable, open }: RuleOverview, nowMs: number) {
+  const { name, zones, kind, severity, receivers } = rule;
+  const progress = { readsBack: !hasJoined, lagMs: Math.max(0, nowMs - timeMs), read, counted, tooLate, bounded, unreadable, open };
+  return { rule: name, version, zones, kind: kind.kind, severity, receivers, ...progress };
+}
+
+function listedAlertJson({ alert, told, earlyEnd }: StoredAlert) {
+  const { id, group, fromMs, toMs, hits, toldAtMs, resolvedAtMs, isBounded } = alert;
+  const { name, version, zones, severity, labels, by } = told.rule;
+  const values = group.map(({ text }) => text);
+  const times = { from: fromMs, to: toMs, hits, toldAt: toldAtMs, resolvedAt: resolvedAtMs, earlyEnd, bounded: isBounded };
   return {
     id,
-    rule: silence.rule,
+    rule: name,
+    version,
     zones,
-    group: group === null || rule === undefined ? null : groupJson(rule.by, group),
-    from: fromMs,
-    to: toMs,
-    reason,
+    severity,
+    labels,
+    group: groupJson(by, values),
+    ...times,
+    receivers: told.queues,
+    kept: told.kept,
   };
 }
 
-/** How often rules could not go on from what was kept, and why the last time; null: never. */
-export function refusalsJson(counts: RefusalCounts) {
-  const ofEach = Object.fromEntries(REFUSALS.map((refusal) => [refusal, counts[refusal] ?? 0])) as Record<Refusal, number>;
-  return { ...ofEach, last: counts.last ?? null };
+function deliveryJson({ queue, rule, alertId, state, outcome }: ListedDelivery, { opensEveryZone }: Zones) {
+  // It may have an address, which is for those who run the program.
+  const answer = (opensEveryZone ? outcome?.answer : null) ?? null;
+  return { receiver: queue, rule: rule.name, alertId, state, outcome: outcome?.kind ?? 'waiting', at: outcome?.atMs ?? null, answer };
+}
+
+interface ListedOverview extends Pick<AlertsOverview, 'rules' | 'alerts' | 'deliveries' | 'silences'> {
+  readonly facts: Pick<EvaluationFacts, 'refusals'>;
 }
 
 /** What a caller sees of alerts: at most `limit` alerts and as many deliveries, the newest first. */
-export function alertsJson(overview: AlertsOverview, caller: Zones, { limit, nowMs }: { readonly limit: number; readonly nowMs: number }) {
-  const isSeen = (rule: Pick<AlertRule, 'zones'>): boolean => seesRule(caller, rule);
-  const rules = overview.rules.filter(({ rule }) => isSeen(rule));
+export function alertsJson(overview: ListedOverview, caller: Zones, { limit, nowMs }: { readonly limit: number; readonly nowMs: number }) {
+  const rules = overview.rules.filter(({ rule }) => seesZones(caller, rule));
+  const alerts = overview.alerts.filter(({ told }) => seesZones(caller, told.rule)).slice(0, limit);
+  const deliveries = overview.deliveries.filter(({ rule }) => seesZones(caller, rule)).slice(0, limit);
+  const silences = overview.silences.filter((silence) => seesZones(caller, silence));
+  const { refusals } = overview.facts;
   return {
-    rules: rules.map(({ rule, version, hasJoined, timeMs, read, counted, tooLate, bounded, unreadable, open }) => ({
-      rule: rule.name,
-      version,
-      zones: rule.zones,
-      kind: rule.kind.kind,
-      severity: rule.severity,
-      receivers: rule.receivers,
-      readsBack: !hasJoined,
-      lagMs: Math.max(0, nowMs - timeMs),
-      read,
-      counted,
-      tooLate,
-      bounded,
-      unreadable,
-      open,
-    })),
-    alerts: overview.alerts
-      .filter(({ told }) => isSeen(told.rule))
-      .slice(0, limit)
-      .map(({ alert, told, earlyEnd }) => ({
-        id: alert.id,
-        ...ruleJson(told.rule),
-        group: groupJson(
-          told.rule.by,
-          alert.group.map(({ text }) => text),
-        ),
-        from: alert.fromMs,
-        to: alert.toMs,
-        hits: alert.hits,
-        toldAt: alert.toldAtMs,
-        resolvedAt: alert.resolvedAtMs,
-        earlyEnd,
-        bounded: alert.isBounded,
-        receivers: told.queues,
-        kept: told.kept,
-      })),
-    deliveries: overview.deliveries
-      .filter(({ rule }) => isSeen(rule))
-      .slice(0, limit)
-      .map(({ queue, rule, alertId, state, outcome }) => ({
-        receiver: queue,
-        rule: rule.name,
-        alertId,
-        state,
-        outcome: outcome?.kind ?? 'waiting',
-        at: outcome?.atMs ?? null,
-        // It may have an address, which is for those who run the program.
-        answer: (caller.opensEveryZone ? outcome?.answer : null) ?? null,
-      })),
-    silences: overview.silences.filter(isSeen).map((silence) => {
-      return silenceJson(silence, rules.find(({ name }) => name === silence.rule)?.rule);
-    }),
-    refusals: refusalsJson(overview.facts.refusals),
+    rules: rules.map((one) => ruleJson(one, nowMs)),
+    alerts: alerts.map(listedAlertJson),
+    deliveries: deliveries.map((one) => deliveryJson(one, caller)),
+    silences: silences.map((silence) => silenceJson(silence, rules.find(({ rule }) => rule.name === silence.rule)?.rule.by)),
+    refusals: { ...Object.fromEntries(REFUSALS.map((refusal) => [refusal, refusals[refusal] ?? 0])), last: refusals.last ?? null },
   };
 }
 
@@ -127,48 +99,48 @@ export interface SilenceContext {
 /** Reads a silence: without `from` it begins now, without `group` it is for all groups. Throws RequestProblem `request.invalid`. */
 export function readSilence(body: Uint8Array, { ruleNamed, silences, nowMs }: SilenceContext): Omit<Silence, 'id'> {
   const errors = new ErrorList();
-  const parsed = readJson(body, SILENCE_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['rule', 'group', 'from', 'to', 'reason'], errors);
-  if (object === undefined) throw invalidRequest(errors.toArray());
-  const member = (name: string): JsonValue => object.get(name) ?? null;
+  const member = membersIn(body, ['rule', 'group', 'from', 'to', 'reason'], errors);
   const name = readText(member('rule'), 'rule', errors);
   const rule = name === undefined ? undefined : ruleNamed(name);
   if (name !== undefined && rule === undefined) errors.add('rule', `must be the name of a rule, not ${JSON.stringify(name)}`);
   const others = silences.filter((silence) => silence.rule === rule?.name).length;
   if (others >= MAX_SILENCES) errors.add('rule', `must have at most ${MAX_SILENCES} silences, and ${name} has ${others}`);
-  const from = member('from') === null ? BigInt(nowMs) : readInteger(member('from'), 'from', TIMES, errors);
-  const to = readInteger(member('to'), 'to', TIMES, errors);
+  const fromMs = member('from') === null ? nowMs : readTime(member('from'), 'from', errors);
+  const toMs = readTime(member('to'), 'to', errors);
   const reason = readText(member('reason'), 'reason', errors);
   if (reason !== undefined && (reason.trim() === '' || reason.length > MAX_SILENCE_REASON_LENGTH)) {
     errors.add('reason', `must have 1 to ${MAX_SILENCE_REASON_LENGTH} characters, not ${reason.length}`);
   }
-  if (from !== undefined && to !== undefined) checkTimes(Number(from), Number(to), nowMs, errors);
-  const group = rule === undefined || member('group') === null ? null : readGroup(member('group'), rule, errors);
-  if (!errors.isEmpty || rule === undefined || from === undefined || to === undefined || reason === undefined || group === undefined) {
-    throw invalidRequest(errors.toArray());
-  }
-  return { rule: rule.name, zones: rule.zones, group, fromMs: Number(from), toMs: Number(to), reason };
-}
-
-function checkTimes(fromMs: number, toMs: number, nowMs: number, errors: ErrorList): void {
   if (toMs <= fromMs) errors.add('to', `must be greater than from (${fromMs}), not ${toMs}`);
   else if (toMs <= nowMs) errors.add('to', `must be greater than now (${nowMs}), not ${toMs}`);
   else if (toMs - fromMs > LONGEST_SILENCE_MS) errors.add('to', `must be at most ${LONGEST_SILENCE_MS / DAY_MS} days after from`);
+  const group = rule === undefined || member('group') === null ? null : readGroup(member('group'), rule, errors);
+  if (!errors.isEmpty || rule === undefined || reason === undefined) throw invalidRequest(errors.toArray());
+  return { rule: rule.name, zones: rule.zones, group, fromMs, toMs, reason };
+}
+
+/** Unix ms; NaN, which is greater and less than nothing, where it is told to be wrong. */
+function readTime(value: JsonValue, path: string, errors: ErrorList): number {
+  return Number(readInteger(value, path, TIMES, errors) ?? Number.NaN);
 }
 
 /** The values of a group in the order of the rule's `by`. */
-function readGroup(value: JsonValue, { by }: AlertRule, errors: ErrorList): readonly string[] | undefined {
+function readGroup(value: JsonValue, { by }: AlertRule, errors: ErrorList): readonly string[] {
   const object = readObject(value, 'group', by, errors);
-  const values = by.map((dimension) => object && readText(object.get(dimension) ?? null, propertyPath('group', dimension), errors));
-  return values.every((text) => text !== undefined) ? values : undefined;
+  return object === undefined ? [] : by.map((field) => readText(object.get(field) ?? null, propertyPath('group', field), errors) ?? '');
+}
+
+/** The members of a body, null where they are absent. Throws RequestProblem `request.invalid` where it is no object. */
+function membersIn(body: Uint8Array, names: readonly string[], errors: ErrorList): (name: string) => JsonValue {
+  const object = readObject(readJson(body, SILENCE_LIMITS, errors), BODY, names, errors);
+  if (object === undefined) throw invalidRequest(errors.toArray());
+  return (name) => object.get(name) ?? null;
 }
 
 /** Reads which silence ends. Throws RequestProblem `request.invalid`. */
 export function readSilenceId(body: Uint8Array): number {
   const errors = new ErrorList();
-  const parsed = readJson(body, SILENCE_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['id'], errors);
-  const id = object && readInteger(object.get('id'), 'id', TIMES, errors);
-  if (!errors.isEmpty || id === undefined) throw invalidRequest(errors.toArray());
+  const id = readInteger(membersIn(body, ['id'], errors)('id'), 'id', TIMES, errors);
+  if (!errors.isEmpty) throw invalidRequest(errors.toArray());
   return Number(id);
 }

@@ -132,8 +132,7 @@ export interface ReplayRequest {
 export function readReplayRequest(body: Uint8Array, idForm: DeadLetterIds, mappings: readonly string[]): ReplayRequest {
   if (body.length === 0) return {};
   const errors = new ErrorList();
-  const parsed = readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids', 'mapping'], errors);
+  const object = readObject(readJson(body, DEAD_LETTER_BODY_LIMITS, errors), BODY, ['ids', 'mapping'], errors);
   const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, idForm, 'for all of them', errors) : undefined;
   const named = object?.get('mapping');
   const mapping = mappings.find((name) => name === named);
@@ -152,7 +151,7 @@ export function readReplayRequest(body: Uint8Array, idForm: DeadLetterIds, mappi
 export function readDiscardRequest(body: Uint8Array, idForm: DeadLetterIds): readonly string[] | undefined {
   const errors = new ErrorList();
   const parsed = body.length === 0 ? new Map<string, JsonValue>() : readJson(body, DEAD_LETTER_BODY_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids', 'all'], errors);
+  const object = readObject(parsed, BODY, ['ids', 'all'], errors);
   const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, idForm, 'where all is true', errors) : undefined;
   const all = object?.get('all');
   if (errors.isEmpty && all !== undefined && all !== true) errors.add('all', `must be true, or be left out, not ${shownValue(all)}`);

@@ -6,8 +6,7 @@ import {
   MAX_LISTED_ALERTS,
   readSilence,
   readSilenceId,
-  refusalsJson,
-  seesRule,
+  seesZones,
   silenceJson,
 } from '../alerts/alerts-json.ts';
 import { callerOf } from '../auth/access.ts';
@@ -18,7 +17,7 @@ import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
 
 export interface AlertRoutesOptions {
   /** Null where no rules are followed. */
-  readonly keeper: AlertKeeper | null;
+  readonly keeper: Pick<AlertKeeper, 'overview' | 'addSilence' | 'removeSilence'> | null;
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly bodies: BodyMemory;
@@ -26,8 +25,6 @@ export interface AlertRoutesOptions {
 
 /** So many of the last alerts and deliveries are looked through for those of a key of some zones. */
 const LOOKED_THROUGH = 10_000;
-
-const NOTHING = { rules: [], alerts: [], deliveries: [], silences: [], refusals: refusalsJson({}) };
 
 async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
   readQuery(query, {});
@@ -42,31 +39,32 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
 export async function alertRoutes(app: FastifyInstance, { keeper, now, bodies }: AlertRoutesOptions): Promise<void> {
   takeWholeBodies(app, bodies);
 
+  const overviewOf = async (limit: number) => {
+    return (await keeper?.overview({ limit })) ?? { rules: [], alerts: [], deliveries: [], silences: [], facts: { refusals: {} } };
+  };
+
   app.get('/alerts', async (request) => {
     const { limit = DEFAULT_LISTED_ALERTS } = readQuery<{ limit: number }>(request.query, {
       limit: wholeNumberParameter(1, MAX_LISTED_ALERTS),
     });
-    if (keeper === null) return NOTHING;
     const caller = callerOf(request);
-    const overview = await keeper.overview({ limit: caller.opensEveryZone ? limit : LOOKED_THROUGH });
-    return alertsJson(overview, caller, { limit, nowMs: now() });
+    return alertsJson(await overviewOf(caller.opensEveryZone ? limit : LOOKED_THROUGH), caller, { limit, nowMs: now() });
   });
 
   const changes = { config: { needsScope: 'manage' }, onRequest: validateBody } as const;
   app.post('/alerts/silences', changes, async (request) => {
-    const overview = await keeper?.overview({ limit: 1 });
-    const seen = overview?.rules.map(({ rule }) => rule).filter((rule) => seesRule(callerOf(request), rule)) ?? [];
+    const { rules, silences } = await overviewOf(1);
+    const seen = rules.map(({ rule }) => rule).filter((rule) => seesZones(callerOf(request), rule));
     const ruleNamed = (name: string) => seen.find((rule) => rule.name === name);
-    const silence = readSilence(wholeBody(request), { ruleNamed, silences: overview?.silences ?? [], nowMs: now() });
+    const silence = readSilence(wholeBody(request), { ruleNamed, silences, nowMs: now() });
     if (keeper === null) throw new Error(`nobody follows the rule ${silence.rule}`);
-    return silenceJson(await keeper.addSilence(silence), ruleNamed(silence.rule));
+    return silenceJson(await keeper.addSilence(silence), ruleNamed(silence.rule)?.by);
   });
 
   app.post('/alerts/silences/remove', changes, async (request) => {
     const id = readSilenceId(wholeBody(request));
-    if (keeper === null) return { removed: false };
-    const { silences } = await keeper.overview({ limit: 1 });
-    const isSeen = silences.some((silence) => silence.id === id && seesRule(callerOf(request), silence));
-    return { removed: isSeen && (await keeper.removeSilence(id)) };
+    const { silences } = await overviewOf(1);
+    const isSeen = silences.some((silence) => silence.id === id && seesZones(callerOf(request), silence));
+    return { removed: isSeen && ((await keeper?.removeSilence(id)) ?? false) };
   });
 }

@@ -41,8 +41,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** Reads which files the folder of the backup has already, by name and size. Throws RequestProblem `request.invalid`. */
 function readBackupRequest(body: Uint8Array): ReadonlyMap<string, number> {
   const errors = new ErrorList();
-  const parsed = readJson(body, BODY_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['files'], errors);
+  const object = readObject(readJson(body, BODY_LIMITS, errors), BODY, ['files'], errors);
   const list = object && readList(object.get('files') ?? null, 'files', { of: 'files', max: MAX_BACKUP_FILES }, errors);
   const files = new Map<string, number>();
   for (const [index, element] of (list ?? []).entries()) {

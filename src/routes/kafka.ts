@@ -34,8 +34,7 @@ const OFFSETS = { min: 0n, max: INT64.max };
 /** Reads which batch is skipped. Throws RequestProblem `request.invalid`. */
 function readSkipRequest(body: Uint8Array): SkipRequest {
   const errors = new ErrorList();
-  const parsed = readJson(body, BODY_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['topic', 'partition', 'offset', 'to'], errors);
+  const object = readObject(readJson(body, BODY_LIMITS, errors), BODY, ['topic', 'partition', 'offset', 'to'], errors);
   if (object === undefined) throw invalidRequest(errors.toArray());
   const member = (name: string): JsonValue => object.get(name) ?? null;
   const topic = readText(member('topic'), 'topic', errors);
@@ -58,8 +57,7 @@ const TIMES = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
 /** Reads which topic is read again, and since when. Throws RequestProblem `request.invalid`. */
 function readRewindRequest(body: Uint8Array): RewindRequest {
   const errors = new ErrorList();
-  const parsed = readJson(body, BODY_LIMITS, errors);
-  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['topic', 'since'], errors);
+  const object = readObject(readJson(body, BODY_LIMITS, errors), BODY, ['topic', 'since'], errors);
   const topic = object && readText(object.get('topic') ?? null, 'topic', errors);
   const since = object && readInteger(object.get('since') ?? null, 'since', TIMES, errors);
   if (!errors.isEmpty || topic === undefined || since === undefined) throw invalidRequest(errors.toArray());
