@@ -49,7 +49,7 @@ const FAILED_ANSWER = /^Failed to load resource|net::ERR_/;
 export interface PageOptions extends BrowserContextOptions {
   /** The test brings about answers with errors or connections that break, which the browser reports as errors by itself. */
   readonly expectsFailures?: boolean;
-  /** The test moves the clock of the page, which goes on by itself until then. It is replaced before the page, which would find 1970 in between. */
+  /** The test moves the clock of the page, which is replaced before it is loaded: it would find 1970 in between. */
   readonly movesClock?: boolean;
   /** A script that runs before those of the page. */
   readonly initScript?: string;
