@@ -1,4 +1,5 @@
 import { Piscina } from 'piscina';
+import { Semaphore } from './semaphore.ts';
 
 const IDLE_MS = 60_000;
 
@@ -39,16 +40,32 @@ export interface WorkerStart {
   readonly stop: Int32Array;
 }
 
-/** Carries out tasks where they are given or on threads, which start with the first task and end after a minute without one. */
+/** What a task rejects with whose thread ended or could not start, or whose pool is closed. `cause` says why. */
+export class ThreadEnded extends Error {
+  override readonly name = 'ThreadEnded';
+
+  constructor(cause: unknown) {
+    super('a thread of the program ended at its work', { cause });
+  }
+}
+
+/**
+ * Carries out tasks where they are given or on threads, which start with the first task and end after a minute without one. A thread has
+ * one task at a time, so that one that ends fails no other task.
+ */
 export class WorkerPool<Task, Result, Data = unknown> {
   readonly #options: WorkerPoolOptions<Task, Result, Data>;
   readonly #stopFlag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #stopping = new AbortController();
-  readonly #waiting = new Set<(error: Error) => void>();
-  #pool: Piscina<Task, Result> | undefined;
+  readonly #free: Semaphore;
+  readonly #threads: PoolThread<Task, Result>[] = [];
+  /** The last one has had a task last: it gets the next, so that the others may end. */
+  readonly #idle: PoolThread<Task, Result>[] = [];
+  #isClosed = false;
 
   constructor(options: WorkerPoolOptions<Task, Result, Data>) {
     this.#options = options;
+    this.#free = new Semaphore(options.maxThreads ?? 1);
   }
 
   /** Throws where the pool has no way to carry out tasks inline. */
@@ -62,21 +79,23 @@ export class WorkerPool<Task, Result, Data = unknown> {
   }
 
   /**
-   * Carries out a task inline where it fits, and otherwise on a thread. Rejects with what the worker throws, and also where the thread
-   * ends or cannot start; the next task then starts another thread. The objects in `transferList` cannot be used here afterwards.
+   * Carries out a task inline where it fits, and otherwise on a thread. Rejects with what the worker throws; with ThreadEnded, once the
+   * thread does nothing any more; and with the reason of `signal` where that is aborted before a thread is free. The objects in
+   * `transferList` cannot be used here afterwards.
    */
-  async run(task: Task, transferList: readonly ArrayBuffer[] = []): Promise<Result> {
+  async run(task: Task, transferList: readonly ArrayBuffer[] = [], signal?: AbortSignal): Promise<Result> {
     if (this.#options.inline?.fits(task)) {
       return await this.runInline(task);
     }
-    this.#pool ??= this.#startPool();
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#waiting.add(reject);
-    this.#pool.run(task, { transferList: [...transferList] }).then(resolve, reject);
+    using _permit = await this.#free.take(signal);
+    if (this.#isClosed) {
+      throw new ThreadEnded(new Error('the pool is closed'));
+    }
+    const thread = this.#idle.pop() ?? this.#newThread();
     try {
-      return await promise;
+      return await thread.run(task, transferList);
     } finally {
-      this.#waiting.delete(reject);
+      this.#idle.push(thread);
     }
   }
 
@@ -86,30 +105,65 @@ export class WorkerPool<Task, Result, Data = unknown> {
     this.#stopping.abort();
   }
 
-  /** Ends the threads; the tasks that are left on them reject. */
+  /** Ends the threads; the tasks that are left reject with ThreadEnded. */
   async close(): Promise<void> {
-    await this.#pool?.destroy();
+    this.#isClosed = true;
+    await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
-  #startPool(): Piscina<Task, Result> {
-    const { module, data, maxThreads = 1, yields = false, heapMb } = this.#options;
-    const start: WorkerStart = { module: module.href, data, yields, stop: this.#stopFlag };
-    const pool = new Piscina<Task, Result>({
+  #newThread(): PoolThread<Task, Result> {
+    const { module, data, yields = false, heapMb } = this.#options;
+    const thread = new PoolThread<Task, Result>({ module: module.href, data, yields, stop: this.#stopFlag }, heapMb);
+    this.#threads.push(thread);
+    return thread;
+  }
+}
+
+/** A thread that is there while it has tasks. */
+class PoolThread<Task, Result> {
+  readonly #start: WorkerStart;
+  readonly #heapMb: number | undefined;
+  /** Starts the thread, and ends it when it has been idle. It has one task at a time. */
+  #piscina: Piscina<Task, Result> | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #onFailedStart: (error: Error) => void = () => undefined;
+
+  constructor(start: WorkerStart, heapMb: number | undefined) {
+    [this.#start, this.#heapMb] = [start, heapMb];
+  }
+
+  async run(task: Task, transferList: readonly ArrayBuffer[]): Promise<Result> {
+    this.#piscina ??= this.#begin();
+    const piscina = this.#piscina;
+    const { promise: failed, reject } = Promise.withResolvers<never>();
+    this.#onFailedStart = reject;
+    try {
+      return await Promise.race([failed, piscina.run(task, { transferList: [...transferList] })]);
+    } catch (error) {
+      if (piscina.threads.length > 0) throw error;
+      await this.end();
+      throw new ThreadEnded(error);
+    }
+  }
+
+  /** Resolves once the thread has ended. The next task would start another. */
+  end(): Promise<void> {
+    if (this.#piscina !== undefined) this.#ended = this.#piscina.destroy();
+    this.#piscina = undefined;
+    return this.#ended;
+  }
+
+  #begin(): Piscina<Task, Result> {
+    const piscina = new Piscina<Task, Result>({
       filename: new URL('./worker-thread.ts', import.meta.url).href,
       minThreads: 0,
-      maxThreads,
+      maxThreads: 1,
       idleTimeout: IDLE_MS,
-      workerData: start,
-      ...(heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+      workerData: this.#start,
+      ...(this.#heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: this.#heapMb } }),
     });
-    // Piscina never settles the tasks of a thread that fails while it starts.
-    pool.on('error', (error: Error) => {
-      this.#pool = undefined;
-      for (const reject of this.#waiting) {
-        reject(error);
-      }
-      void pool.destroy();
-    });
-    return pool;
+    // Piscina never settles the task of a thread that fails while it starts.
+    piscina.on('error', (error: Error) => this.#onFailedStart(error));
+    return piscina;
   }
 }

@@ -1,6 +1,7 @@
 import { AlertStateError } from '../../alerts/evaluation/alert-state.ts';
 import { type FieldError, InvalidSearchError } from '../../query/request/request-errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/store-error.ts';
+import { ThreadEnded } from '../../work/worker-pool.ts';
 import { DeadlinePassed } from './interruption.ts';
 
 /** The problems of requests by their `errorKey`, each with its status and title. */
@@ -169,8 +170,12 @@ export const STORE_PROBLEMS = {
   },
 } as const satisfies Partial<Record<StoreErrorCode, StoreProblem>>;
 
-/** Returns the problem for an error of the store, or of the state of alerts; any other error comes back as it is. */
+/** Returns the problem for an error of the store, of the state of alerts, or of a thread that ended; any other comes back as it is. */
 export function asStoreProblem(error: unknown): unknown {
+  if (error instanceof ThreadEnded) {
+    const detail = 'A thread of the program ended while it worked for this request; try again later';
+    return new RequestProblem('store.busy', detail, { headers: { 'retry-after': '5' }, cause: error });
+  }
   if (error instanceof AlertStateError) {
     return new RequestProblem('store.unavailable', error.message, { headers: { 'retry-after': '5' }, cause: error });
   }

@@ -23,7 +23,7 @@ import {
 } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
-import { invalidRequest, RequestProblem } from '../http/problem.ts';
+import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
 import { steadyChunks } from '../http/request-body.ts';
 import { oneOf, readQuery, zoneParameter } from '../http/request-parameters.ts';
 
@@ -89,8 +89,9 @@ function bodyTypeOf(header: string | undefined): string | null {
 function asIntakeProblem(error: unknown): unknown {
   if (!(error instanceof IntakeError)) return error;
   const detail = `${error.message}; sending everything again stores nothing twice`;
-  if (error.cause instanceof RequestProblem) {
-    const { errorKey, headers, cause } = error.cause;
+  const problem = asStoreProblem(error.cause);
+  if (problem instanceof RequestProblem) {
+    const { errorKey, headers, cause } = problem;
     return new RequestProblem(errorKey, detail, { headers, cause, ...notKeptErrors(error) });
   }
   return new RequestProblem('request.malformed', detail, { cause: error, ...notKeptErrors(error) });

@@ -3,6 +3,7 @@ import { BodyThread, MAX_LARGE_BODIES_BYTES } from '../../edge/body-thread.ts';
 import { EdgeError } from '../../edge/edge-error.ts';
 import { LARGE_BODY_BYTES } from '../../edge/operations/operation.ts';
 import { operation } from '../../edge/operations/operations.ts';
+import { ThreadEnded } from '../../work/worker-pool.ts';
 
 const SCHEMA = operation(4).body ?? {};
 const threads: BodyThread[] = [];
@@ -69,7 +70,7 @@ test('as many bodies as are allowed wait for the thread; one more is refused for
 
 test('a thread that ends in the middle of a body is an error, and the next body starts another', async () => {
   const thread = start(new URL('./sometimes-ending-worker.ts', import.meta.url));
-  expect(await refusal(thread.validate('addDnsZone', SCHEMA, padded('end', 1_000)))).toBeInstanceOf(Error);
+  expect(await refusal(thread.validate('addDnsZone', SCHEMA, padded('end', 1_000)))).toBeInstanceOf(ThreadEnded);
   const { bytes } = await thread.validate('addDnsZone', SCHEMA, body(1_000));
   expect(bytes.equals(body(1_000))).toBe(true);
 });
@@ -77,5 +78,5 @@ test('a thread that ends in the middle of a body is an error, and the next body 
 test('a thread that cannot start is an error for all that wait', async () => {
   const thread = start(new URL('no-such-worker.ts', import.meta.url));
   const both = [1, 2].map(() => refusal(thread.validate('addDnsZone', SCHEMA, body(1_000))));
-  for (const error of await Promise.all(both)) expect(String(error)).toContain('no-such-worker');
+  for (const error of await Promise.all(both)) expect(String((error as Error).cause)).toContain('no-such-worker');
 });
