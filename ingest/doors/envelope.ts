@@ -29,6 +29,14 @@ export interface BulkItems {
   readonly names: readonly string[];
 }
 
+/** What the number of an item's action takes in memory, with that of its index and what is wrong with it, about. */
+const ITEM_BYTES = 16;
+
+/** What items take in memory, with what is told of each, about. */
+export function bulkItemBytes({ actions, names }: BulkItems): number {
+  return names.reduce((sum, { length }) => sum + 2 * length, ITEM_BYTES * actions.length);
+}
+
 /** The records of an envelope, in their order. They may lie in the body that was given, which is no longer what it was then. */
 export interface TakenApart {
   readonly kind: 'records';

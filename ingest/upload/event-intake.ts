@@ -17,7 +17,7 @@ import {
   unclosedArray,
 } from './intake-report.ts';
 import { mappedLetterOf } from './mapped-messages.ts';
-import { MAPPED, type MappedPiece, rejectionOf, sliceOf } from './mapped-pieces.ts';
+import { MAPPED, rejectionOf, sliceOf } from './mapped-pieces.ts';
 import { type InputMapping, type MappedInput, mappedInput } from './record-input.ts';
 
 /** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
@@ -35,11 +35,6 @@ export interface BatchIndices {
   readonly deadLetters: readonly { readonly index: number; readonly zoneId: number | null }[];
 }
 
-/** A piece of records that were mapped elsewhere. */
-interface MappedBefore extends Disposable {
-  readonly first: MappedPiece | null;
-}
-
 export interface IntakeOptions extends InputForm {
   readonly store: EventStore;
   /** Unix milliseconds. */
@@ -49,8 +44,6 @@ export interface IntakeOptions extends InputForm {
   readonly maxRejected?: number;
   /** Present where the input has records of another product, which a mapping makes events of. */
   readonly mapping?: InputMapping;
-  /** What has become of records before those of the input, which is disposed once it is taken in. */
-  readonly first?: MappedBefore;
   /** The maximum length of the input, decompressed. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
@@ -72,10 +65,9 @@ export interface IntakeOptions extends InputForm {
  * stored; with the store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
-  const { signal, onProgress, mapping, first, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
+  const { signal, onProgress, mapping, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
   if (mapping !== undefined) {
-    const inputs = mappedInput(chunks, { ...options, mapping, turns, maxBytes });
-    return await takeInMapped(first === undefined ? inputs : behindFirst(first, inputs), { ...options, turns });
+    return await takeInMapped(mappedInput(chunks, { ...options, mapping, turns, maxBytes }), { ...options, turns });
   }
   return await finished(options, async (intake) => {
     let bytes = 0;
@@ -97,17 +89,8 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
   });
 }
 
-async function* behindFirst(before: MappedBefore, inputs: AsyncIterable<MappedInput>): AsyncGenerator<MappedInput> {
-  {
-    using held = before;
-    if (held.first !== null) yield { kind: 'mapped', piece: held.first, lineOf: () => 1 };
-  }
-  // What is mapped from here on may need the memory.
-  yield* inputs;
-}
-
 /** The same for what has become of the records of an input. An error of theirs is one of an input that breaks off. */
-async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: IntakeOptions): Promise<IntakeReport> {
+export async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: IntakeOptions): Promise<IntakeReport> {
   const { signal, turns = new MainThreadTurns() } = options;
   return await finished(options, async (intake) => {
     for await (const input of inputs) {

@@ -224,23 +224,6 @@ export function mappedRecordOf({ places, lines, lineEnds }: MappedPiece, index: 
   return lines.subarray(places[index], lineEnds[index]! - CLOSING_BYTES);
 }
 
-/** A piece without what it has of a record that it has not all of. */
-export function wholeRecordsOf(piece: MappedPiece): MappedPiece {
-  const { kinds, records, lines, lineEnds, places, indexes, next } = piece;
-  if (next.outcome === 0) return piece;
-  const count = records.indexOf(next.record) < 0 ? kinds.length : records.indexOf(next.record);
-  return {
-    ...piece,
-    kinds: kinds.slice(0, count),
-    records: records.slice(0, count),
-    lines: lines.subarray(0, lineEnds[count - 1] ?? 0),
-    lineEnds: lineEnds.slice(0, count),
-    places: places.slice(0, count),
-    indexes: indexes.slice(0, count),
-    next: { record: next.record, outcome: 0 },
-  };
-}
-
 /** Maps the records of a batch until a piece is full. */
 export function mapPiece({ batch, from, room }: MappingTask, mapping: Mapping): MappedPiece {
   const { zones, bytes, starts, ends, messages, movedByMs } = batch;

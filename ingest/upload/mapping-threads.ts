@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { abortable } from '../../work/abortable.ts';
+import { Semaphore } from '../../work/semaphore.ts';
 import { WorkerPool } from '../../work/worker-pool.ts';
 import type { EnvelopeFault } from '../doors/envelope.ts';
 import type { EnvelopeName } from '../doors/take-apart.ts';
 import type { MappedValue, Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
-import type { BatchPlace, MappedPiece, MappingTask, RecordBatch } from './mapped-pieces.ts';
-import { carryOut, type EnvelopeTask, type RecordResult, type RecordTask, type TakenBody } from './record-worker.ts';
+import type { BatchPlace, MappedPiece, RecordBatch } from './mapped-pieces.ts';
+import { carryOut, type EnvelopeTask, type MappedBody, type RecordResult, type RecordTask, type TakenBody } from './record-worker.ts';
 import { LARGEST_CHUNK_BYTES, SharedChunks } from './shared-chunks.ts';
 
 /** So much is mapped on the main thread, because waking or starting another takes longer. */
@@ -22,8 +22,11 @@ const GROWTH = 4;
 /** The most that the heap of a thread may take, in MiB: one without room may end the process. */
 const HEAP_MB = 2 * LARGEST_RECORD_MB;
 
-/** A body that was taken apart, whose first records stand in memory that is given back when it is disposed: they are taken in by then. */
-interface OpenedBody extends TakenBody, Disposable {}
+/** A body that was taken apart. */
+interface OpenedBody extends Omit<TakenBody, 'piece'> {
+  /** What becomes of its records, which is to be disposed once it is taken in, or given up; null where no mapping is named. */
+  readonly underWay: UnderWay | null;
+}
 
 /**
  * Maps records of other products, and takes the envelopes of doors apart, most of them on threads. All that take in records share it.
@@ -32,25 +35,27 @@ export class MappingThreads {
   readonly mappings: NamedMappings;
   /** Memory for batches, which is given back here when they are taken in. */
   readonly chunks = new SharedChunks();
-  readonly #count = Math.max(1, Math.min(MAX_MAPPING_THREADS, availableParallelism() - 1));
   readonly #pool: WorkerPool<RecordTask, RecordResult, ReadonlyMap<string, Mapping>>;
-  #underWay = 0;
-  readonly #waiting = new Set<() => void>();
+  /** Of what is under way: as many as there are threads, and a few more, each until it is taken in. */
+  readonly #permits: Semaphore;
 
-  constructor(mappings: NamedMappings, heapMb = HEAP_MB) {
+  /** `module` is what the threads do, in place of `record-worker.ts`. */
+  constructor(mappings: NamedMappings, heapMb = HEAP_MB, module = new URL('./record-worker.ts', import.meta.url)) {
     this.mappings = mappings;
+    const count = Math.max(1, Math.min(MAX_MAPPING_THREADS, availableParallelism() - 1));
+    this.#permits = new Semaphore(count + MAX_AHEAD);
     const plain = new Map([...mappings].map(([name, { mapping }]) => [name, mapping]));
     const unpacking = new Set([...plain].filter(([, mapping]) => unpacks(mapping)).map(([name]) => name));
     this.#pool = new WorkerPool({
-      module: new URL('./record-worker.ts', import.meta.url),
+      module,
       data: plain,
-      maxThreads: this.#count,
+      maxThreads: count,
       heapMb,
       inline: {
         fits: (task) => {
           // Its records may be gzip of a thousand times their bytes.
           if ('envelope' in task && task.envelope === 'firehose') return false;
-          const [{ length }, mapping] = 'envelope' in task ? [task.body, task.mapping?.mapping] : [task.batch.bytes, task.batch.mapping];
+          const [{ length }, mapping] = bytesAndMappingOf(task);
           return length <= MAX_BYTES_HERE && (mapping === undefined || !unpacking.has(mapping));
         },
         run: (task) => carryOut(task, plain),
@@ -58,9 +63,9 @@ export class MappingThreads {
     });
   }
 
-  /** Whether a batch would be mapped soon: as many as there are threads are under way, and a few more, each until it is taken in. */
+  /** Whether a batch would be mapped soon. */
   get hasRoom(): boolean {
-    return this.#underWay < this.#count + MAX_AHEAD;
+    return this.#permits.hasRoom;
   }
 
   /**
@@ -68,19 +73,22 @@ export class MappingThreads {
    * given up. Rejects with the signal's reason where it is aborted before there is room.
    */
   async begin(batch: RecordBatch, signal?: AbortSignal): Promise<UnderWay> {
-    await this.#begin(signal);
-    return new UnderWay(
-      batch,
-      (task) => this.#pool.run(task) as Promise<MappedPiece>,
-      this.chunks,
-      () => this.#end(),
-    );
+    const permit = await this.#permits.take(signal);
+    const { chunks } = this;
+    return new UnderWay({
+      records: batch.ends.length,
+      map: (from, room) => this.#pool.run({ batch, from, room }) as Promise<MappedPiece>,
+      room: chunks.take(roomFor(batch.bytes)),
+      chunks,
+      onEnd: () => permit[Symbol.dispose](),
+      onUnused: () => chunks.giveBack(batch.bytes),
+    });
   }
 
   /**
-   * Takes the envelope of a door apart and, where `how` names a mapping, maps its first records in the same task, for which it waits for
-   * room as `begin` does. The bytes of the body, and a NUL behind it, cannot be used here afterwards. Rejects as `begin` does, and where
-   * the thread ends.
+   * Takes the envelope of a door apart and, where `how` names a mapping, maps its first records in the same task, and the others as they
+   * are asked for. The bytes of the body, and a NUL behind it, cannot be used here afterwards. Waits for room as `begin` does, without a
+   * mapping for a thread, and rejects as it does; and with ThreadEnded.
    */
   async takeApart(
     envelope: EnvelopeName,
@@ -88,28 +96,13 @@ export class MappingThreads {
     how?: Pick<RecordBatch, 'mapping' | 'zones'>,
     signal?: AbortSignal,
   ): Promise<OpenedBody | EnvelopeFault> {
-    if (how === undefined) {
-      const taken = await this.#taken({ envelope, body });
-      return taken.kind === 'fault' ? taken : { ...taken, [Symbol.dispose]: () => undefined };
-    }
-    await this.#begin(signal);
-    const room = this.chunks.take(roomFor(body));
-    let isHeld = true;
-    const giveBack = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.chunks.giveBack(room);
-      this.#end();
-    };
-    try {
-      const taken = await this.#taken({ envelope, body, mapping: { mapping: how.mapping, zones: how.zones, room } });
-      if (taken.kind === 'records') return { ...taken, [Symbol.dispose]: giveBack };
-      giveBack();
-      return taken;
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
+    if (how !== undefined) return await this.#takeMapped({ envelope, body }, how, signal);
+    const taken = await this.#taken({ envelope, body }, signal);
+    if (taken.kind === 'fault') return taken;
+    const { bytes } = taken.rest;
+    // A Buffer comes from a thread as the array that it is.
+    const rest = { ...taken.rest, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) };
+    return { ...taken, rest, underWay: null };
   }
 
   /** Ends the threads; batches under way reject. */
@@ -117,50 +110,61 @@ export class MappingThreads {
     await this.#pool.close();
   }
 
-  async #taken(task: EnvelopeTask): Promise<TakenBody | EnvelopeFault> {
-    const taken = (await this.#pool.run(task, [task.body.buffer])) as TakenBody | EnvelopeFault;
-    if (taken.kind === 'fault') return taken;
-    const { bytes } = taken.rest;
-    // A Buffer comes from a thread as the array that it is.
-    return { ...taken, rest: { ...taken.rest, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) } };
-  }
-
-  /** Waits until there is room, and takes a place of it. */
-  async #begin(signal: AbortSignal | undefined): Promise<void> {
-    while (!this.hasRoom) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.add(resolve);
-      try {
-        await (signal === undefined ? promise : abortable(promise, signal));
-      } catch (error) {
-        // The room that it was told of goes to another.
-        if (!this.#waiting.delete(resolve)) this.#wake();
-        throw error;
+  async #takeMapped(
+    { envelope, body }: EnvelopeTask,
+    { mapping, zones }: Pick<RecordBatch, 'mapping' | 'zones'>,
+    signal?: AbortSignal,
+  ): Promise<OpenedBody | EnvelopeFault> {
+    const permit = await this.#permits.take(signal);
+    const { chunks } = this;
+    const room = chunks.take(roomFor(body));
+    let first: MappedPiece | null = null;
+    try {
+      const taken = await this.#taken({ envelope, body, mapping: { mapping, zones, room } });
+      if (taken.kind === 'fault') return taken;
+      first = taken.piece;
+      if (first === null) throw new Error('a body with a mapping has no piece');
+      let { rest } = taken;
+      const map = async (from: BatchPlace, into: Uint8Array): Promise<MappedPiece> => {
+        const memory = [rest.bytes, rest.starts, rest.ends].map(({ buffer }) => buffer as ArrayBuffer);
+        const mapped = (await this.#pool.run({ rest, from, mapping: { mapping, zones, room: into } }, memory)) as MappedBody;
+        rest = mapped.rest;
+        return mapped.piece!;
+      };
+      const underWay = new UnderWay({ records: taken.count, map, room, first, chunks, onEnd: () => permit[Symbol.dispose]() });
+      return { ...taken, underWay };
+    } finally {
+      if (first === null) {
+        chunks.giveBack(room);
+        permit[Symbol.dispose]();
       }
     }
-    this.#underWay += 1;
   }
 
-  #end(): void {
-    this.#underWay -= 1;
-    this.#wake();
-  }
-
-  /** Tells one that waits of room, and each only once, so that two rooms wake two. */
-  #wake(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) return;
-    this.#waiting.delete(first);
-    first();
+  async #taken(task: EnvelopeTask, signal?: AbortSignal): Promise<TakenBody | EnvelopeFault> {
+    return (await this.#pool.run(task, [task.body.buffer], signal)) as TakenBody | EnvelopeFault;
   }
 }
 
-/** A batch that is being mapped. */
+/** Records that are to be mapped. */
+interface RecordsToMap {
+  /** How many there are. */
+  readonly records: number;
+  /** Maps them from a place on, into memory for what becomes of them. */
+  readonly map: (from: BatchPlace, room: Uint8Array) => Promise<MappedPiece>;
+  readonly room: Uint8Array;
+  /** What becomes of the first of them, in that memory. Absent: it is mapped. */
+  readonly first?: MappedPiece;
+  readonly chunks: SharedChunks;
+  /** Called when they are taken in, or given up. */
+  readonly onEnd: () => void;
+  /** Called behind that, once no thread works on them. */
+  readonly onUnused?: () => void;
+}
+
+/** Records that are being mapped. */
 export class UnderWay implements Disposable {
-  readonly #batch: RecordBatch;
-  readonly #map: (task: MappingTask) => Promise<MappedPiece>;
-  readonly #chunks: SharedChunks;
-  readonly #onEnd: () => void;
+  readonly #of: RecordsToMap;
   #room: Uint8Array;
   #coming: Promise<MappedPiece> | null;
   #next: BatchPlace = { record: 0, outcome: 0 };
@@ -168,11 +172,9 @@ export class UnderWay implements Disposable {
   #needsBytes = 0;
   #isEnded = false;
 
-  /** `onEnd` is called when the batch is taken in, or given up. */
-  constructor(batch: RecordBatch, map: (task: MappingTask) => Promise<MappedPiece>, chunks: SharedChunks, onEnd: () => void) {
-    [this.#batch, this.#map, this.#chunks, this.#onEnd] = [batch, map, chunks, onEnd];
-    this.#room = chunks.take(roomFor(batch.bytes));
-    this.#coming = this.#begin();
+  constructor(records: RecordsToMap) {
+    [this.#of, this.#room] = [records, records.room];
+    this.#coming = records.first === undefined ? this.#begin() : Promise.resolve(records.first);
   }
 
   /** Settles once `next` has a piece. Never rejects. */
@@ -185,7 +187,7 @@ export class UnderWay implements Disposable {
    * where the thread ends.
    */
   async next(): Promise<MappedPiece | null> {
-    while (this.#next.record < this.#batch.ends.length) {
+    while (this.#next.record < this.#of.records) {
       this.#coming ??= this.#begin();
       const piece = await this.#coming;
       [this.#coming, this.#next, this.#needsBytes] = [null, piece.next, piece.needsBytes];
@@ -197,17 +199,17 @@ export class UnderWay implements Disposable {
   [Symbol.dispose](): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#onEnd();
+    this.#of.onEnd();
     // The thread may still be at work.
     void Promise.allSettled([this.#coming]).then(() => {
-      this.#chunks.giveBack(this.#room);
-      this.#chunks.giveBack(this.#batch.bytes);
+      this.#of.chunks.giveBack(this.#room);
+      this.#of.onUnused?.();
     });
   }
 
   #begin(): Promise<MappedPiece> {
     if (this.#needsBytes > 0) this.#enlargeRoom(this.#needsBytes);
-    const piece = this.#map({ batch: this.#batch, from: this.#next, room: this.#room });
+    const piece = this.#of.map(this.#next, this.#room);
     // Whoever asks for the piece learns of it.
     piece.catch(() => undefined);
     return piece;
@@ -218,14 +220,20 @@ export class UnderWay implements Disposable {
     const { length } = this.#room;
     const wanted = Math.max(atLeast, Math.min(LARGEST_CHUNK_BYTES, GROWTH * length));
     if (wanted <= length) return;
-    this.#chunks.giveBack(this.#room);
-    this.#room = this.#chunks.take(wanted);
+    this.#of.chunks.giveBack(this.#room);
+    this.#room = this.#of.chunks.take(wanted);
   }
 }
 
 /** A piece is a little larger than its records, and those of an envelope are several times as long. */
 function roomFor({ length }: Uint8Array): number {
   return Math.min(LARGEST_CHUNK_BYTES, 2 * length);
+}
+
+/** What a task is about, and the mapping that it names. */
+function bytesAndMappingOf(task: RecordTask): readonly [Uint8Array, string | undefined] {
+  if ('envelope' in task) return [task.body, task.mapping?.mapping];
+  return 'rest' in task ? [task.rest.bytes, task.mapping.mapping] : [task.batch.bytes, task.batch.mapping];
 }
 
 /** Whether a record may become much more than it is: then it is mapped on a thread, however small it is. */

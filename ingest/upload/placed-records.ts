@@ -6,7 +6,7 @@ import type { EventReceiver, EventSplitter, LineConverter } from './event-splitt
 
 /**
  * Hands on records whose places are known as the chunks come in which they end. Their places ascend, and the
- * chunks are those of the bytes that they lie in.
+ * chunks are those of the bytes that they lie in. Each record counts as a line.
  */
 export class PlacedRecords implements EventSplitter {
   readonly #records: RecordValues;
@@ -31,7 +31,9 @@ export class PlacedRecords implements EventSplitter {
       const before = this.#converter.eventCount;
       at = this.#converter.convertRecords(ofChunk, at, (index) => digestId(bytes.subarray(starts[index], ends[index])));
       receiver.converted(this.#converter.eventCount - before);
-      if (at < end) this.#takeOne(at, from, receiver);
+      if (at === end) break;
+      this.#takeOne(at, from, receiver);
+      receiver.newlines(1);
     }
     this.#next = end;
     if (end < count && this.#isLong(end)) this.#long.add(bytes.subarray(Math.max(from, starts[end]!), this.#position));

@@ -170,7 +170,7 @@ export async function* mappedInput(chunks: AsyncIterable<Uint8Array>, options: R
     for (;;) {
       const oldest = await input.oldest();
       if (oldest === null) return;
-      yield* oldest.kind === 'stray' ? [oldest] : taken(oldest);
+      yield* oldest.kind === 'stray' ? [oldest] : mappedPiecesOf(oldest.underWay, (record) => oldest.lines[record] ?? 0);
     }
   } finally {
     await input.giveUp();
@@ -283,11 +283,10 @@ class RecordInput {
   }
 }
 
-async function* taken({ underWay, lines }: Begun): AsyncGenerator<MappedInput, void> {
+/** What becomes of records that are being mapped, in pieces; they are disposed at the end. `lineOf` tells the line of each record. */
+export async function* mappedPiecesOf(underWay: UnderWay, lineOf: (record: number) => number): AsyncGenerator<MappedInput, void> {
   using pieces = underWay;
-  for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
-    yield { kind: 'mapped', piece, lineOf: (record) => lines[record] ?? 0 };
-  }
+  for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) yield { kind: 'mapped', piece, lineOf };
 }
 
 /** The chunks in parts. `requireBytes` throws where there are more than are allowed. */

@@ -18,7 +18,7 @@ export function elasticsearchType(accept: string | undefined): string {
   const [named] = (accept ?? '').split(',').filter((range) => VENDOR_TYPE.test(range.split(';', 1)[0]?.trim() ?? ''));
   const [, version] = /;\s*compatible-with="?(\d{1,3})/.exec(named ?? '') ?? [];
   if (named === undefined) return 'application/json; charset=utf-8';
-  return `application/vnd.elasticsearch+json${version === undefined ? '' : `;compatible-with=${version}`}`;
+  return `application/vnd.elasticsearch+json${version === undefined ? '' : `; compatible-with="${version}"`}; charset=utf-8`;
 }
 
 /** Whether a client of Elasticsearch asks, and no browser: `Accept` names a JSON type and no page. */

@@ -13,7 +13,7 @@ const DOOR_SCHEMAS = {
     {
       text: textSchema,
       code: { ...int64Schema, description: "Splunk's number of the text; 0 is success" },
-      'invalid-event-number': { ...int64Schema, description: 'The first event that is wrong, counted from 0' },
+      'invalid-event-number': { ...int64Schema, description: 'The first object or line that is wrong, counted from 0' },
       ackId: { ...int64Schema, description: 'For a request with a channel' },
     },
     ['invalid-event-number', 'ackId'],

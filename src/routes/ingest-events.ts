@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DECODER_BYTES, decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
-import { type IntakeOptions, takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { type IntakeOptions, takeInEvents, takeInMapped } from '../../ingest/upload/event-intake.ts';
 import type { InputForm } from '../../ingest/upload/input-splitter.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
 import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
-import type { InputMapping } from '../../ingest/upload/record-input.ts';
+import type { InputMapping, MappedInput } from '../../ingest/upload/record-input.ts';
 import { BODY, elementPath, type FieldError } from '../../query/request/request-errors.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
@@ -121,10 +121,9 @@ function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: string 
   }
 }
 
-/** The decompressed bytes of a request, and how its events or records stand in them. */
-interface Upload extends InputForm, Pick<IntakeOptions, 'first' | 'maxRejected'> {
-  readonly chunks: AsyncIterable<Uint8Array>;
-  readonly maxBytes?: number;
+/** The decompressed bytes of a request, and how its events or records stand in them; or what has become of its records. */
+interface Upload extends InputForm, Pick<IntakeOptions, 'maxRejected' | 'maxBytes'> {
+  readonly input: { readonly chunks: AsyncIterable<Uint8Array> } | { readonly mapped: AsyncIterable<MappedInput> };
 }
 
 /**
@@ -136,13 +135,13 @@ export async function takeInUpload(
   caller: Caller,
   mapping: InputMapping | undefined,
   signal: AbortSignal,
-  { chunks, ...upload }: Upload,
+  { input, ...upload }: Upload,
 ): Promise<IntakeReport> {
   const { source } = upload;
   // Records get no zone that the caller's key does not open.
   const admit = mapping === undefined ? uploadZoneGuard(caller) : undefined;
   try {
-    const report = await takeInEvents(chunks, {
+    const intake: IntakeOptions = {
       ...upload,
       turns,
       store,
@@ -153,7 +152,8 @@ export async function takeInUpload(
       onUnknownIp: () => metrics.unknownIps.inc({ source }),
       ...(admit === undefined ? {} : { admit }),
       ...(mapping === undefined ? {} : { mapping }),
-    });
+    };
+    const report = await ('mapped' in input ? takeInMapped(input.mapped, intake) : takeInEvents(input.chunks, intake));
     countIntake(metrics, source, mapping?.name, report);
     return report;
   } catch (error) {
@@ -196,7 +196,7 @@ export async function ingestEventsRoutes(app: FastifyInstance, options: IngestEv
     using memory = bodies.open(request);
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, memory, bodies.deadlineMs);
     const report = await takeInUpload(options, caller, mapping, signal, {
-      chunks: decompressed(body, uploadEncoding(request.headers['content-encoding']), { memory }),
+      input: { chunks: decompressed(body, uploadEncoding(request.headers['content-encoding']), { memory }) },
       memory,
       source,
       areLines,

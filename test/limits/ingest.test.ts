@@ -215,7 +215,7 @@ describeLimits('Ingest', import.meta.filename, {
       return status === 200 ? 'ok' : String(status);
     },
   },
-  'time that a request at a door waits for room in the memory, and for the store': {
+  'time that a request at a door waits for room in the memory, and for the store and a thread': {
     is: milliseconds(ROOM_MS),
     elsewhere: 'a body of a door > waits for room, and is refused after some seconds without',
   },

@@ -34,6 +34,8 @@ interface RunningAppOptions {
   /** Whether the management operations are served, by a local control plane. */
   readonly hasEdge?: boolean;
   readonly tailLimits?: NonNullable<AppOptions['tailLimits']>;
+  /** The caller's, who closes them. */
+  readonly mapping?: NonNullable<AppOptions['mapping']>;
   /** A folder of the caller's, which is left when the app stops. Absent: one of its own, which is removed. */
   readonly dataDir?: string;
   /** Unix ms UTC. */

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { BulkItems, EnvelopeFault } from '../../../ingest/doors/envelope.ts';
+import { type BulkItems, bulkItemBytes, type EnvelopeFault } from '../../../ingest/doors/envelope.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
 import type { RecordValues } from '../../../ingest/event/event-kernel.ts';
 import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
-import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import type { IntakeReport, RejectedEvent } from '../../../ingest/upload/intake-report.ts';
 import { PlacedRecords } from '../../../ingest/upload/placed-records.ts';
-import type { InputMapping } from '../../../ingest/upload/record-input.ts';
+import { type InputMapping, mappedPiecesOf } from '../../../ingest/upload/record-input.ts';
 import { callerOf, type KeyPlace } from '../../auth/access.ts';
 import { ROOM_MS } from '../../http/body-memory.ts';
 import { uploadEncoding } from '../../http/content-negotiation.ts';
 import { errorAnswerIn, type ShapedProblem } from '../../http/error-answers.ts';
-import { hangUpSignal } from '../../http/interruption.ts';
+import { Deadline, DeadlinePassed, hangUpSignal } from '../../http/interruption.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { DOOR_BODY_BYTES, decodedBody } from '../../http/request-body.ts';
 import { readQuery } from '../../http/request-parameters.ts';
@@ -36,16 +36,20 @@ export const MOST_DOOR_LETTERS = 100_000;
 /** How often a body that waits for the store asks whether it has room. */
 const STORE_POLL_MS = 20;
 
+/** A record that is no event, by its index among those of the request. */
+export interface RefusedRecord {
+  readonly index: number;
+  readonly reason: string;
+}
+
 /** What became of the records of a request, all of which are on the disk or counted. */
 export interface DoorOutcome {
   readonly records: number;
   /** Of an envelope whose items are answered one by one. */
-  readonly items: BulkItems | null;
+  readonly items?: BulkItems;
   readonly report: IntakeReport;
-  /** Whether a record may be several in the report, because the mapping takes envelopes apart: indices there are of these. */
-  readonly mayBeSeveral: boolean;
   /** Why a client must not be told of success: none of the records is an event, or one of them is kept nowhere. Null where it may be. */
-  readonly refusal: { readonly index: number; readonly reason: string } | null;
+  readonly refusal: RefusedRecord | null;
 }
 
 /** An envelope that could not be taken apart. */
@@ -94,33 +98,31 @@ export class DoorIntake {
     using held = bodies.open(request);
     const body = await decodedBody(request, held, bodies.deadlineMs);
     held.keep();
-    const signal = hangUpSignal(reply.raw);
-    await this.#untilStoreHasRoom(signal);
     const mapping = this.#mappingOf(request);
-    const how = mapping === undefined ? undefined : { mapping: mapping.name, zones: mapping.zones };
-    const taken = await this.#options.mapping.takeApart(envelope, body, how, signal);
+    const signal = hangUpSignal(reply.raw);
+    const taken = await this.#takenApart(envelope, body, mapping, signal);
     if (taken.kind === 'fault') {
       const errorKey = taken.isTooLarge === true ? 'body.too_large' : 'request.malformed';
       throw new RequestProblem(errorKey, taken.reason, { cause: new BrokenEnvelope(taken) });
     }
-    using first = taken;
-    const { count, items = null, rest } = taken;
-    const { bytes, starts, ends } = rest;
+    using underWay = taken.underWay;
+    const { count, items, rest } = taken;
     // What was unpacked may be more than the body was.
-    await held.whenRoom(() => held.holdBody(bytes.buffer.byteLength + starts.byteLength + ends.byteLength));
+    const arrays = [rest.bytes, rest.starts, rest.ends].reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+    await held.whenRoom(() => held.holdBody(arrays + (items === undefined ? 0 : bulkItemBytes(items))));
     const report = await takeInUpload(this.#options, callerOf(request), mapping, signal, {
-      chunks: bytesOf(rest),
       source: 'http',
-      splitter: (converter) => new PlacedRecords(rest, converter),
       memory: held,
       maxRejected: MOST_DOOR_LETTERS,
-      first,
+      // A record counts as a line.
+      ...(underWay === null
+        ? { input: { chunks: bytesOf(rest) }, splitter: (converter) => new PlacedRecords(rest, converter) }
+        : { input: { mapped: mappedPiecesOf(underWay, (record) => record + 1) } }),
     });
-    const mayBeSeveral = (mapping?.threads.mappings.get(mapping.name)?.mapping.items.length ?? 0) > 0;
-    return { records: count, report, refusal: refusalOf(report), items, mayBeSeveral };
+    return { records: count, report, refusal: refusalOf(report), ...(items && { items }) };
   }
 
-  /** Counts an answer until it is written, or its client has gone. Throws RequestProblem `store.busy` where there is no room for it. */
+  /** Counts what an answer is made of until it is written, or its client has gone. Throws RequestProblem `store.busy` without room. */
   holdAnswer(request: FastifyRequest, { raw }: FastifyReply, bytes: number): void {
     const held = this.#options.bodies.open(request);
     held.holdBody(bytes);
@@ -143,12 +145,20 @@ export class DoorIntake {
     return mappingOf(readQuery({ mapping, zone }, recordReaders([...threads.mappings.keys()])), callerOf(request), threads);
   }
 
-  /** Throws RequestProblem `store.busy` where the store is behind for longer than ROOM_MS. */
-  async #untilStoreHasRoom(signal: AbortSignal): Promise<void> {
-    const endsAtMs = performance.now() + ROOM_MS;
-    while (this.#options.store.pendingBytes() > MAX_PENDING_BYTES) {
-      if (performance.now() >= endsAtMs) throw new RequestProblem('store.busy', 'The store is behind; send everything again later');
-      await sleep(STORE_POLL_MS, undefined, { signal });
+  /** Takes a body apart once store and threads have room for it. Throws RequestProblem `store.busy` where they have none in ROOM_MS. */
+  async #takenApart(envelope: EnvelopeName, body: Buffer<ArrayBuffer>, mapping: InputMapping | undefined, signal: AbortSignal) {
+    const { store, mapping: threads } = this.#options;
+    const how = mapping === undefined ? undefined : { mapping: mapping.name, zones: mapping.zones };
+    using room = new Deadline(ROOM_MS, signal);
+    try {
+      while (store.pendingBytes() > MAX_PENDING_BYTES) {
+        await sleep(STORE_POLL_MS);
+        room.signal.throwIfAborted();
+      }
+      return await threads.takeApart(envelope, body, how, room.signal);
+    } catch (error) {
+      if (!(error instanceof DeadlinePassed)) throw error;
+      throw new RequestProblem('store.busy', 'The program is behind; send everything again later');
     }
   }
 }
@@ -157,13 +167,21 @@ async function* bytesOf({ bytes }: RecordValues): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function refusalOf({ rejected, accepted, expired, leftOut = 0 }: IntakeReport): DoorOutcome['refusal'] {
+function refusalOf({ rejected, accepted, expired, leftOut = 0 }: IntakeReport): RefusedRecord | null {
   const lost = rejected.find(({ kept }) => kept === false);
-  if (lost !== undefined)
-    return { ...lost, reason: `${lost.reason}; it is not kept as a dead letter, because DEAD_LETTER_MAX_MB is used up` };
+  if (lost !== undefined) return refusedRecord(lost);
   const [first] = rejected;
-  return first !== undefined && accepted + expired + leftOut === 0 ? first : null;
+  return first !== undefined && accepted + expired + leftOut === 0 ? refusedRecord(first) : null;
 }
+
+/** A record of which something was rejected. A mapping may make several of it, so that `index` is not its place in the request. */
+export function refusedRecord({ line, reason, kept }: RejectedEvent): RefusedRecord {
+  const isNotKept = kept === false ? '; it is not kept as a dead letter, because DEAD_LETTER_MAX_MB is used up' : '';
+  return { index: line - 1, reason: reason + isNotKept };
+}
+
+/** An error in the words of a protocol, with the status that it has there where that is another than of the problem. */
+export type ErrorWords = Pick<ShapedProblem, 'type' | 'body'> & Partial<Pick<ShapedProblem, 'status'>>;
 
 /**
  * Answers errors of the routes of `app` in the words of a protocol, and counts its answers as those of the door. Bodies are left to
@@ -173,10 +191,14 @@ export function openDoor(
   app: FastifyInstance,
   { metrics }: Pick<DoorOptions, 'metrics'>,
   door: string,
-  shapeOf: (problem: RequestProblem, request: FastifyRequest) => ShapedProblem,
+  wordsOf: (problem: RequestProblem, request: FastifyRequest) => ErrorWords,
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  const shapeOf = (problem: RequestProblem, request: FastifyRequest): ShapedProblem => {
+    const { status, headers } = problem;
+    return { status, headers: { ...headers, ...(status === 503 ? RETRY_AFTER : {}) }, ...wordsOf(problem, request) };
+  };
   app.setErrorHandler(errorAnswerIn(shapeOf));
   app.addHook('onRequest', async ({ method, headers }) => {
     if (method !== 'GET' && method !== 'HEAD') uploadEncoding(headers['content-encoding']);

@@ -1,10 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BULK_ACTIONS, STORING } from '../../../ingest/doors/bulk.ts';
+import { type BulkItems, bulkItemBytes } from '../../../ingest/doors/envelope.ts';
+import { onePiece } from '../../http/answer-writes.ts';
+import { beginAnswer } from '../../http/begin-answer.ts';
 import { requireContentType } from '../../http/content-negotiation.ts';
 import { BULK_TYPES, elasticsearchType, PRODUCT_HEADERS } from '../../http/elasticsearch-answers.ts';
-import type { ShapedProblem } from '../../http/error-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
-import { type DoorOutcome, type DoorRoutesOptions, doorConfig, isHealthy, openDoor, RETRY_AFTER } from './door.ts';
+import {
+  type DoorOutcome,
+  type DoorRoutesOptions,
+  doorConfig,
+  type ErrorWords,
+  isHealthy,
+  openDoor,
+  RETRY_AFTER,
+  refusedRecord,
+} from './door.ts';
 
 /** What Elasticsearch calls errors, by the status of the answer. */
 const ERROR_TYPES: Readonly<Record<number, string>> = {
@@ -23,65 +34,67 @@ function errorBody(status: number, reason: string): string {
   return JSON.stringify({ error: { root_cause: [error], ...error }, status });
 }
 
-function bulkProblem({ status, headers, message }: RequestProblem, request: FastifyRequest): ShapedProblem {
-  const isBusy = status === 503;
-  const told = isBusy ? TOO_MANY : status;
-  return {
-    status: told,
-    headers: { ...headers, ...(isBusy ? RETRY_AFTER : {}) },
-    type: elasticsearchType(request.headers.accept),
-    body: errorBody(told, message),
-  };
+function bulkError({ status, message }: RequestProblem, request: FastifyRequest): ErrorWords {
+  const told = status === 503 ? TOO_MANY : status;
+  return { status: told, type: elasticsearchType(request.headers.accept), body: errorBody(told, message) };
 }
 
 const NOT_SUPPORTED = 'is not supported here: allowed are index and create';
+/** The texts of so many indices are kept while an answer is written. */
+const MOST_KEPT_TEXTS = 100;
+/** An answer is written in parts of so many characters, or one item. */
+const PART_LENGTH = 8 * 1024;
+const NO_ITEMS: BulkItems = { actions: new Uint8Array(), indices: new Uint16Array(), names: [] };
 
-/** Whether each document is told to be refused: all are letters, or one is kept nowhere of which the document cannot be told. */
-function isAllRefused({ report, refusal, mayBeSeveral }: DoorOutcome): boolean {
-  const { accepted, expired, leftOut = 0 } = report;
-  return refusal !== null && (mayBeSeveral || accepted + expired + leftOut === 0);
+/** What is wrong with an item, of the type that Elasticsearch gives it; null where it is stored. */
+interface ItemError {
+  readonly type: string;
+  readonly reason: string;
 }
 
-/** The items of an answer as JSON, and whether one of them is an error. */
-function answeredItems(index: string, outcome: DoorOutcome) {
-  const { items: named, report, refusal, mayBeSeveral } = outcome;
-  const { actions = [], indices = [], names = [] } = named ?? {};
-  const rejections = mayBeSeveral ? [] : report.rejected;
-  const reasons = new Map(rejections.map(({ index: record, reason, kept }) => [record, { reason, isLost: kept === false }]));
-  const isRefused = isAllRefused(outcome);
-  const items: string[] = [];
-  // What is stored of an index by an action has one text: 50,000 items of their own would hold the main thread for 20 ms.
-  const created: string[] = [];
-  let [record, hasErrors] = [0, false];
-  for (const [item, number] of actions.entries()) {
-    const nth = indices[item] ?? 0;
-    let error: { readonly type: string; readonly reason: string } | null = null;
-    if (number >= STORING) {
-      error = { type: 'illegal_argument_exception', reason: `${BULK_ACTIONS[number]} ${NOT_SUPPORTED}` };
-    } else {
-      const rejected = reasons.get(record);
-      record += 1;
-      if (isRefused || rejected?.isLost === true) {
-        error = { type: 'document_parsing_exception', reason: rejected?.reason ?? refusal?.reason ?? '' };
-      }
-    }
-    hasErrors ||= error !== null;
-    const answered = (result: string) => `{"${BULK_ACTIONS[number]}":{"_index":${JSON.stringify(names[nth] || index)},${result}}}`;
-    if (error === null) {
-      const key = nth * BULK_ACTIONS.length + number;
-      created[key] ??= answered('"status":201,"result":"created"');
-      items.push(created[key]);
-    } else {
-      items.push(answered(`"status":400,"error":${JSON.stringify(error)}`));
-    }
+/** Tells what is wrong with each item, by its index among them. */
+function errorsOf({ items, report, refusal }: DoorOutcome): readonly (ItemError | null)[] {
+  const { accepted, expired, leftOut = 0 } = report;
+  const areAllLetters = accepted + expired + leftOut === 0;
+  const reasons = new Map<number, string>();
+  for (const rejected of report.rejected) {
+    const { index, reason } = refusedRecord(rejected);
+    // Of a document that the mapping made several of, some may be kept.
+    if (rejected.kept === false || (areAllLetters && !reasons.has(index))) reasons.set(index, reason);
   }
-  return { items, hasErrors };
+  let record = 0;
+  return Array.from(items?.actions ?? [], (action) => {
+    if (action >= STORING) return { type: 'illegal_argument_exception', reason: `${BULK_ACTIONS[action]} ${NOT_SUPPORTED}` };
+    const reason = reasons.get(record) ?? (areAllLetters ? refusal?.reason : undefined);
+    record += 1;
+    return reason === undefined ? null : { type: 'document_parsing_exception', reason };
+  });
+}
+
+/** The answer to a request in parts, as it is written: that of long names may be many times as long as its body. */
+function* bulkAnswer(tookMs: number, path: string, { actions, indices, names }: BulkItems, errors: readonly (ItemError | null)[]) {
+  let text = `{"took":${tookMs},"errors":${errors.some((error) => error !== null)},"items":[`;
+  // What is stored of an index by an action has one text.
+  const created = new Map<number, string>();
+  for (const [item, error] of errors.entries()) {
+    const [action = 0, name = 0] = [actions[item], indices[item]];
+    const key = name * BULK_ACTIONS.length + action;
+    const answered = (result: string) => `{"${BULK_ACTIONS[action]}":{"_index":${JSON.stringify(names[name] || path)},${result}}}`;
+    const kept = error === null ? created.get(key) : answered(`"status":400,"error":${JSON.stringify(error)}`);
+    const told = kept ?? answered('"status":201,"result":"created"');
+    if (kept === undefined && created.size < MOST_KEPT_TEXTS) created.set(key, told);
+    text += item === 0 ? told : `,${told}`;
+    if (text.length < PART_LENGTH) continue;
+    yield text;
+    text = '';
+  }
+  yield `${text}]}`;
 }
 
 /** `/_bulk` of Elasticsearch. An answer is one of success where all is on the disk; single letters are no errors. */
 export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRoutesOptions): Promise<void> {
-  openDoor(app, options, 'elasticsearch', bulkProblem);
-  const { intake } = options;
+  openDoor(app, options, 'elasticsearch', bulkError);
+  const { intake, turns } = options;
   app.addHook('onSend', async (_request, reply) => void reply.headers(PRODUCT_HEADERS));
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     requireContentType(request.headers['content-type'], (type) => BULK_TYPES.some((one) => one === type), BULK_TYPES.join(', '));
@@ -91,9 +104,12 @@ export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRou
     const sinceMs = performance.now();
     const outcome = await intake.take(request, reply, 'bulk');
     const { index = '' } = request.params as { readonly index?: string };
-    const { items, hasErrors } = answeredItems(index, outcome);
-    const body = `{"took":${Math.round(performance.now() - sinceMs)},"errors":${hasErrors},"items":[${items.join(',')}]}`;
-    intake.holdAnswer(request, reply, body.length);
+    const { items = NO_ITEMS } = outcome;
+    intake.holdAnswer(request, reply, bulkItemBytes(items));
+    const errors = errorsOf(outcome);
+    const tookMs = Math.round(performance.now() - sinceMs);
+    const read = () => onePiece(bulkAnswer(tookMs, index, items, errors));
+    const body = await beginAnswer({ turns, response: reply.raw, read });
     return reply.type(elasticsearchType(request.headers.accept)).send(body);
   };
   for (const url of ['/_bulk', '/:index/_bulk']) {

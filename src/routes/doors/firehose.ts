@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonType, JSON_TYPES, requireContentType } from '../../http/content-negotiation.ts';
-import type { ShapedProblem } from '../../http/error-answers.ts';
-import type { RequestProblem } from '../../http/problem.ts';
-import { type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
+import { type DoorRoutesOptions, doorConfig, openDoor } from './door.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -15,13 +13,7 @@ export async function firehoseRoutes(app: FastifyInstance, options: DoorRoutesOp
       timestamp: options.now(),
       ...(errorMessage === undefined ? {} : { errorMessage }),
     });
-  const shapeOf = ({ status, headers, message }: RequestProblem, request: FastifyRequest): ShapedProblem => ({
-    status,
-    headers: { ...headers, ...(status === 503 ? RETRY_AFTER : {}) },
-    type: JSON_TYPE,
-    body: bodyOf(request, message),
-  });
-  openDoor(app, options, 'firehose', shapeOf);
+  openDoor(app, options, 'firehose', ({ message }, request) => ({ type: JSON_TYPE, body: bodyOf(request, message) }));
   const { intake } = options;
   const config = doorConfig('authorization', 'x-amz-firehose-access-key');
   const onRequest = async (request: FastifyRequest): Promise<void> => {

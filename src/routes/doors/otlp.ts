@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requireContentType } from '../../http/content-negotiation.ts';
-import type { ShapedProblem } from '../../http/error-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
-import { type DoorRoutesOptions, doorConfig, openDoor, RETRY_AFTER } from './door.ts';
+import { type DoorRoutesOptions, doorConfig, type ErrorWords, openDoor, refusedRecord } from './door.ts';
 import { OTLP_TYPES, type OtlpType, otlpStatus, otlpSuccess } from './otlp-answers.ts';
 
 const [PROTOBUF, JSON_TYPE] = OTLP_TYPES;
@@ -12,14 +11,14 @@ function typeOf({ headers }: FastifyRequest): OtlpType {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === PROTOBUF ? PROTOBUF : JSON_TYPE;
 }
 
-function otlpProblem({ status, headers, message }: RequestProblem, request: FastifyRequest): ShapedProblem {
+function otlpError({ status, message }: RequestProblem, request: FastifyRequest): ErrorWords {
   const type = typeOf(request);
-  return { status, headers: { ...headers, ...(status === 503 ? RETRY_AFTER : {}) }, type, body: otlpStatus(type, status, message) };
+  return { type, body: otlpStatus(type, status, message) };
 }
 
 /** `POST /v1/logs`: OTLP over HTTP, in protobuf or JSON. Single letters are a partial success, which no client sends again. */
 export async function otlpRoutes(app: FastifyInstance, options: DoorRoutesOptions): Promise<void> {
-  openDoor(app, options, 'otlp', otlpProblem);
+  openDoor(app, options, 'otlp', otlpError);
   const { intake } = options;
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     requireContentType(request.headers['content-type'], (type) => OTLP_TYPES.some((one) => one === type), OTLP_TYPES.join(', '));
@@ -30,7 +29,7 @@ export async function otlpRoutes(app: FastifyInstance, options: DoorRoutesOption
     const { refusal, report } = await intake.take(request, reply, type === PROTOBUF ? 'otlp protobuf' : 'otlp json');
     reply.type(type);
     if (refusal !== null) return reply.code(400).send(otlpStatus(type, 400, `log record ${refusal.index}: ${refusal.reason}`));
-    const [first] = report.rejected;
+    const [first] = report.rejected.slice(0, 1).map(refusedRecord);
     return reply.send(
       otlpSuccess(type, report.rejectedCount, first && `log record ${first.index}: ${first.reason}; it is kept as a dead letter`),
     );

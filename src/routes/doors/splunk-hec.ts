@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HEC_CODES } from '../../../ingest/doors/splunk-hec.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
-import type { ShapedProblem } from '../../http/error-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
 import { SEARCH_BODY_BYTES } from '../../http/request-body.ts';
-import { BrokenEnvelope, type DoorRoutesOptions, doorConfig, isHealthy, openDoor, RETRY_AFTER } from './door.ts';
+import { BrokenEnvelope, type DoorRoutesOptions, doorConfig, type ErrorWords, isHealthy, openDoor, RETRY_AFTER } from './door.ts';
 
 /** Texts of Splunk by its codes. */
 const TEXTS = {
@@ -51,17 +50,12 @@ function codeOf({ errorKey, status, cause }: RequestProblem, { headers }: Fastif
   return cause instanceof BrokenEnvelope ? ((cause.fault.code ?? HEC_CODES.invalidData) as HecCode) : HEC_CODES.invalidData;
 }
 
-function hecProblem(problem: RequestProblem, request: FastifyRequest): ShapedProblem {
+function hecError(problem: RequestProblem, request: FastifyRequest): ErrorWords {
   const code = codeOf(problem, request);
-  const { status, headers, message: reason, cause } = problem;
+  const { status, message: reason, cause } = problem;
   const event = cause instanceof BrokenEnvelope ? cause.fault.index : null;
-  return {
-    // A key that is not known is 403 there.
-    status: code === 4 ? 403 : status,
-    headers: { ...headers, ...(status === 503 ? RETRY_AFTER : {}) },
-    type: JSON_TYPE,
-    body: hecBody({ code, reason, event }),
-  };
+  // A key that is not known is 403 there.
+  return { status: code === 4 ? 403 : status, type: JSON_TYPE, body: hecBody({ code, reason, event }) };
 }
 
 /** Ids of acknowledgements: microseconds of the clock, each later than the one before, so that a restart gives none a second time. */
@@ -97,7 +91,7 @@ function askedIds(body: Uint8Array): readonly number[] | null {
 
 /** `/services/collector`: Splunk's HTTP event collector. Success means that all is on the disk, so that every acknowledgement is true. */
 export async function splunkHecRoutes(app: FastifyInstance, options: DoorRoutesOptions): Promise<void> {
-  openDoor(app, options, 'splunk-hec', hecProblem);
+  openDoor(app, options, 'splunk-hec', hecError);
   // Any type is taken, and the framework refuses what is none, such as `x`.
   app.addHook('onRequest', async ({ raw }) => void delete raw.headers['content-type']);
   const { intake } = options;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { LongPiece } from '../../../ingest/event/partial-event.ts';
 import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
@@ -15,7 +15,9 @@ import {
 } from '../../../ingest/upload/mapped-pieces.ts';
 import { LARGEST_RECORD_MB, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { LARGEST_CHUNK_BYTES } from '../../../ingest/upload/shared-chunks.ts';
+import { ThreadEnded } from '../../../work/worker-pool.ts';
 import { mappingOf } from '../mapping/mapped.ts';
+import { ENDS_THREAD } from './ending-worker.ts';
 
 const MIB = 1024 * 1024;
 const MAPPING = mappingOf(`
@@ -149,29 +151,37 @@ describe('records come in pieces of bounded memory, each outcome once and in its
   });
 });
 
-describe('a body is taken apart, and its first records are mapped in the same task', () => {
+describe('a body is taken apart, and its records are mapped in the same task, and in others where they are many', () => {
   const how = { mapping: 'own', zones: { given: 7, fallback: null, opened: 'all' } } as const;
   /** A body of lines, with a NUL behind it. */
   const bodyOf = (records: readonly string[]): Uint8Array<ArrayBuffer> => new TextEncoder().encode(`${records.join('\n')}\0`);
+  /** The body of a mapping, which is not broken. */
+  async function opened(records: readonly string[], signal?: AbortSignal) {
+    const taken = await threads.takeApart('hec lines', bodyOf(records), how, signal);
+    if (taken.kind === 'fault' || taken.underWay === null) throw new Error('nothing is mapped');
+    return { ...taken, underWay: taken.underWay };
+  }
 
-  test.each(RECORDS)('of %s', async (_, some) => {
-    const records = some.map((text) => text.trim()).filter((text) => text !== '');
-    const taken = await threads.takeApart('hec lines', bodyOf(records), how);
-    if (taken.kind === 'fault') throw new Error(taken.reason);
-    using body = taken;
-    const { count, rest, first } = body;
-    if (first === null) throw new Error('nothing is mapped');
-    const others = Array.from({ length: rest.count }, (__, index) => rest.bytes.toString('utf8', rest.starts[index], rest.ends[index]));
-    expect([count, first.next.record + rest.count, others]).toEqual([records.length, records.length, records.slice(first.next.record)]);
-    expect(outcomesOf(first)).toEqual(expectedOf(records).filter((one) => Number(one.split(' ')[0]) < first.next.record));
-  });
+  test.each([...RECORDS, ['more than go into the memory of a task', Array<string>(12_000).fill(sized(1_000))] as const])(
+    'of %s',
+    async (_, some) => {
+      const records = some.map((text) => text.trim()).filter((text) => text !== '');
+      const { count, underWay } = await opened(records);
+      using pieces = underWay;
+      const found: string[] = [];
+      for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
+        expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_CHUNK_BYTES);
+        found.push(...outcomesOf(piece));
+      }
+      expect([count, found]).toEqual([records.length, expectedOf(records)]);
+    },
+  );
 
   test('the letter of a record that is longer than any event has its start, its length and its hash', async () => {
     const long = 'x'.repeat(3 * MIB);
-    const taken = await threads.takeApart('hec lines', bodyOf([small, long]), how);
-    if (taken.kind === 'fault' || taken.first === null) throw new Error('nothing is mapped');
-    using body = taken;
-    const letter = body.first === null ? null : mappedLetterOf(body.first, 1);
+    using pieces = (await opened([small, long])).underWay;
+    const piece = await pieces.next();
+    const letter = piece === null ? null : mappedLetterOf(piece, 1);
     if (!(letter instanceof LongPiece)) throw new Error('the letter is whole');
     const { start, sizeBytes, sha256 } = letter;
     expect([start.length, sizeBytes, Buffer.from(sha256).toString('hex')]).toEqual([64 * 1024, 3 * MIB, digestOf(Buffer.from(long))]);
@@ -179,11 +189,24 @@ describe('a body is taken apart, and its first records are mapped in the same ta
 
   test('as often as there is memory for it: what is not disposed keeps others waiting', async () => {
     const taken = [];
-    while (threads.hasRoom) taken.push(await threads.takeApart('hec lines', bodyOf([small]), how));
+    while (threads.hasRoom) taken.push(await opened([small]));
     expect(taken.length).toBeGreaterThan(1);
-    await expect(threads.takeApart('hec lines', bodyOf([small]), how, AbortSignal.timeout(50))).rejects.toThrow(/timeout/);
-    for (const one of taken) if (one.kind === 'records') one[Symbol.dispose]();
+    await expect(opened([small], AbortSignal.timeout(50))).rejects.toThrow(/timeout/);
+    for (const { underWay } of taken) underWay[Symbol.dispose]();
     expect(threads.hasRoom).toBe(true);
+  });
+
+  test('of a broken one, and where a thread ends, all memory is given back', async () => {
+    const ending = new MappingThreads(threads.mappings, LARGEST_RECORD_MB, new URL('./ending-worker.ts', import.meta.url));
+    onTestFinished(() => ending.close());
+    for (let time = 0; time < 10; time++) {
+      const body = bodyOf([small, ENDS_THREAD, sized(100_000)]);
+      await expect(ending.takeApart('hec lines', body, how)).rejects.toThrow(ThreadEnded);
+      expect(await ending.takeApart('hec events', bodyOf(['[', sized(100_000)]), how)).toMatchObject({ kind: 'fault' });
+    }
+    const { underWay } = (await ending.takeApart('hec lines', bodyOf([sized(100_000)]), how)) as Awaited<ReturnType<typeof opened>>;
+    using pieces = underWay;
+    expect((await pieces.next())?.kinds).toEqual(Uint8Array.of(MAPPED.event));
   });
 
   test('in as many rooms as are given back at once, also where one that waits for them has just left', async () => {
@@ -207,6 +230,6 @@ describe('a body is taken apart, and its first records are mapped in the same ta
 
   test('of our own form nothing is mapped, and nobody waits', async () => {
     const taken = await threads.takeApart('hec lines', bodyOf([small, small]));
-    expect(taken).toMatchObject({ kind: 'records', count: 2, first: null, rest: { count: 2 } });
+    expect(taken).toMatchObject({ kind: 'records', count: 2, underWay: null, rest: { count: 2 } });
   });
 });

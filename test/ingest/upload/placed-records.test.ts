@@ -45,7 +45,10 @@ test.each([64, 1_000, 1_000_000])(
     ];
     const { report, letters } = await takenIn(records, chunkBytes);
     expect(report).toMatchObject({ accepted: 101, rejectedCount: 2, duplicates: 0 });
-    expect(report.rejected.map(({ index }) => index)).toEqual([50, 51]);
+    expect(report.rejected.map(({ index, line }) => [index, line])).toEqual([
+      [50, 51],
+      [51, 52],
+    ]);
     expect(letters.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['{"shieldZoneId":7}', 'no JSON']);
   },
 );

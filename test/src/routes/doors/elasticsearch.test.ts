@@ -217,14 +217,21 @@ test('its health needs no key, and is that of the store', async () => {
   expect([answer.status, answer.body.error.type, answer.headers.get('retry-after')]).toEqual([429, 'es_rejected_execution_exception', '5']);
 });
 
-test('where documents are envelopes, all of them are refused where something of one is kept nowhere', async () => {
+test('where documents are envelopes, the one is refused of which something is kept nowhere', async () => {
   const full = await startApp({ storeOptions: { deadLetterQuotaBytes: 1 } });
   onTestFinished(() => full.stop());
   const [leftOut, broken] = [{ category: 'another' }, { category: 'FrontDoorWebApplicationFirewallLog' }];
-  const body = [[leftOut, broken], [leftOut]].map((records) => index(`${JSON.stringify({ records })}\n`)).join('');
+  const body = [[leftOut], [leftOut, leftOut, broken], [leftOut]].map((records) => index(`${JSON.stringify({ records })}\n`)).join('');
   const answer = await send(body, NDJSON, '/_bulk?mapping=azure-front-door&zone=7', 'POST', full);
   expect([answer.status, answer.body.errors]).toEqual([200, true]);
   const error = { type: 'document_parsing_exception', reason: expect.stringContaining('DEAD_LETTER_MAX_MB is used up') };
-  const refused = { index: expect.objectContaining({ status: 400, error }) };
-  expect(answer.body.items).toEqual([refused, refused]);
+  const stored = { index: { _index: 'logs', ...CREATED } };
+  expect(answer.body.items).toEqual([stored, { index: { _index: 'logs', status: 400, error } }, stored]);
+});
+
+test('an answer of many long names is written as it is made', async () => {
+  const names = Array.from({ length: 50_000 }, (_, item) => `${item}-`.padEnd(255, 'x'));
+  const answer = await send(names.map((name) => `{"delete":{"_index":"${name}"}}\n`).join(''));
+  expect([answer.status, answer.headers.get('content-length')]).toEqual([200, null]);
+  expect(answer.body.items.map((item: { readonly delete: { readonly _index: string } }) => item.delete._index)).toEqual(names);
 });
