@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import type { AlertRule } from '../rule.ts';
-import { readRule, WrongRule } from '../rule-file.ts';
+import { readRule } from '../rule-file.ts';
 import type { RuleText } from './rule-evaluation.ts';
 
 export interface RuleFolder {
@@ -36,11 +37,11 @@ export function readRuleFolder(folder: string, { faultsOf = () => [], mayLack }:
         const other = fileOf.get(rule.name);
         const twice = other === undefined ? [] : [`name is ${JSON.stringify(rule.name)}, as in ${other}; allowed: a name of its own`];
         const faults = [...twice, ...faultsOf(rule)];
-        if (faults.length > 0) throw new WrongRule(faults);
+        if (faults.length > 0) throw new WrongYaml(faults);
         fileOf.set(rule.name, file);
         rules.push({ file, text });
       } catch (error) {
-        wrong.set(file, error instanceof WrongRule ? error.faults : [unreadable(error)]);
+        wrong.set(file, error instanceof WrongYaml ? error.faults : [unreadable(error)]);
       }
     }
   } catch (error) {

@@ -3,7 +3,7 @@ import { offsetMinutesOf } from '../event/iso-time.ts';
 import type { Items, MappedField, MappedValue, Mapping } from './mapping.ts';
 import { FORMS_WITHOUT_ZONE } from './record-time.ts';
 import { ValueReader } from './value-reader.ts';
-import { readYaml, WrongMapping, type YamlMember, type YamlTree } from './yaml-tree.ts';
+import { inLineOrder, readYaml, WrongYaml, type YamlMember, type YamlTree } from './yaml-tree.ts';
 
 /** What is absent where a mapping does not say it, in lower case. */
 const USUALLY_ABSENT = ['-', '', 'n/a', 'null', 'unknown'];
@@ -12,13 +12,13 @@ const FIELDS: readonly MappedField[] = ['timestamp', ...TEXT_FIELDS];
 const MEMBERS = ['preset', 'timezone', 'absent', 'items', 'leaveOut', 'zone', 'id', ...FIELDS];
 
 /**
- * Reads a mapping out of the text of its file. `presets` are those that it may begin with. Throws WrongMapping with a fault for each thing
+ * Reads a mapping out of the text of its file. `presets` are those that it may begin with. Throws WrongYaml with a fault for each thing
  * that is wrong, its line, its value and what is allowed.
  */
 export function readMapping(name: string, text: string, presets: ReadonlyMap<string, Mapping>): Mapping {
   const tree = readYaml(text);
   if (tree.kind !== 'map') {
-    throw new WrongMapping([`line ${tree.line}: the mapping is a ${tree.kind}; allowed: ${MEMBERS.join(', ')}, each with its value`]);
+    throw new WrongYaml([`line ${tree.line}: the mapping is a ${tree.kind}; allowed: ${MEMBERS.join(', ')}, each with its value`]);
   }
   const reader = new ValueReader();
   const members = new Map(tree.members.map((member) => [member.key, member]));
@@ -35,13 +35,8 @@ export function readMapping(name: string, text: string, presets: ReadonlyMap<str
     }
   }
   const faults = [...reader.faults, ...timeFaults(mapping, members.get('timestamp')?.line ?? 1)];
-  if (faults.length > 0) throw new WrongMapping(faults.toSorted((one, other) => lineIn(one) - lineIn(other)));
+  if (faults.length > 0) throw new WrongYaml(inLineOrder(faults));
   return mapping;
-}
-
-/** The line that a fault begins with. */
-function lineIn(fault: string): number {
-  return Number(/^line (\d+)/.exec(fault)?.[1]);
 }
 
 const EMPTY: Omit<Mapping, 'name' | 'fields'> = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import type { Mapping } from './mapping.ts';
 import { readMapping } from './mapping-file.ts';
-import { WrongMapping } from './yaml-tree.ts';
+import { WrongYaml } from './yaml-tree.ts';
 
 /** A mapping with the file that it was read from. */
 export interface NamedMapping {
@@ -23,7 +23,7 @@ const NAME = /^([a-z0-9][a-z0-9_-]{0,63})\.yaml$/i;
 const NAME_FORM = 'NAME.yaml, its name of 1 to 64 letters, digits, - and _';
 
 /**
- * The presets and, unless `folder` is null, the mappings of its files NAME.yaml, by their names. Throws WrongMapping with a line for each
+ * The presets and, unless `folder` is null, the mappings of its files NAME.yaml, by their names. Throws WrongYaml with a line for each
  * fault, which names the file.
  */
 export function loadMappings(folder: string | null): NamedMappings {
@@ -31,17 +31,17 @@ export function loadMappings(folder: string | null): NamedMappings {
   return folder === null ? presets : new Map([...presets, ...mappingsIn(folder, presets)]);
 }
 
-/** Reads one file, which may begin with a preset, whatever its name is. Throws WrongMapping. */
+/** Reads one file, which may begin with a preset, whatever its name is. Throws WrongYaml. */
 export function loadMapping(file: string, name: string, presets: NamedMappings): NamedMapping {
   const text = readText(file);
   const mappings = new Map([...presets].filter(([, { isPreset }]) => isPreset).map(([preset, { mapping }]) => [preset, mapping]));
   try {
     return { mapping: readMapping(name, text, mappings), file, text, isPreset: false };
   } catch (error) {
-    if (!(error instanceof WrongMapping)) throw error;
+    if (!(error instanceof WrongYaml)) throw error;
     const told = error.faults.slice(0, MOST_FAULTS_TOLD).map((fault) => `${file}, ${fault}`);
     const more = error.faults.length - told.length;
-    throw new WrongMapping(more === 0 ? told : [...told, `${file}: ${more} more`]);
+    throw new WrongYaml(more === 0 ? told : [...told, `${file}: ${more} more`]);
   }
 }
 
@@ -58,12 +58,12 @@ function mappingsIn(folder: string, presets: NamedMappings): NamedMappings {
       try {
         found.set(name, { ...loadMapping(path, name, presets), isPreset });
       } catch (error) {
-        if (!(error instanceof WrongMapping)) throw error;
+        if (!(error instanceof WrongYaml)) throw error;
         faults.push(...error.faults);
       }
     }
   }
-  if (faults.length > 0) throw new WrongMapping(faults);
+  if (faults.length > 0) throw new WrongYaml(faults);
   return found;
 }
 
@@ -82,6 +82,6 @@ function reading<Result>(path: string, read: () => Result): Result {
   } catch (error) {
     const { errno } = error as NodeJS.ErrnoException;
     if (errno === undefined) throw error;
-    throw new WrongMapping([`${path} cannot be read: ${getSystemErrorMessage(errno)}`]);
+    throw new WrongYaml([`${path} cannot be read: ${getSystemErrorMessage(errno)}`]);
   }
 }

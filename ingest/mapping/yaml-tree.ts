@@ -1,14 +1,20 @@
 import { Composer, type CST, isAlias, isMap, isScalar, Lexer, LineCounter, type Node, Parser } from 'yaml';
 
-/** A mapping file is wrong. Each fault names its line. */
-export class WrongMapping extends Error {
-  override readonly name = 'WrongMapping';
+/** A file of YAML is wrong: a mapping, or a rule of alerts. Each fault names its line. */
+export class WrongYaml extends Error {
+  override readonly name = 'WrongYaml';
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
     this.faults = faults;
   }
+}
+
+/** Faults in the order of the lines that they begin with. */
+export function inLineOrder(faults: readonly string[]): readonly string[] {
+  const lineIn = (fault: string): number => Number(/^line (\d+)/.exec(fault)?.[1]);
+  return faults.toSorted((one, other) => lineIn(one) - lineIn(other));
 }
 
 /** What stands in a YAML file, with the lines, from 1. A scalar is its text as it is written, so that no digit is lost. */
@@ -28,11 +34,11 @@ export const LARGEST_MAPPING_BYTES = 1024 * 1024;
 const MOST_LEVELS = 20;
 const TOO_DEEP = `more than ${MOST_LEVELS} levels inside one another; allowed: at most so many`;
 
-/** Reads the one document of a YAML text without aliases, tags or doubled keys. Throws WrongMapping. */
+/** Reads the one document of a YAML text without aliases, tags or doubled keys. Throws WrongYaml. */
 export function readYaml(text: string): YamlTree {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > LARGEST_MAPPING_BYTES) {
-    throw new WrongMapping([`line 1: the file has ${sizeBytes} bytes: at most ${LARGEST_MAPPING_BYTES} are allowed`]);
+    throw new WrongYaml([`line 1: the file has ${sizeBytes} bytes: at most ${LARGEST_MAPPING_BYTES} are allowed`]);
   }
   const lines = new LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
@@ -41,12 +47,12 @@ export function readYaml(text: string): YamlTree {
   const twice = second && { message: 'a second YAML document begins here; allowed: one', pos: second.range };
   const found = [...(document?.errors ?? []), ...(twice === undefined ? [] : [twice]), ...(document?.warnings ?? [])];
   const faults = found.map(({ message, pos }) => `line ${lineAt(pos[0])}: ${message}`);
-  if (faults.length > 0) throw new WrongMapping(faults);
+  if (faults.length > 0) throw new WrongYaml(faults);
   return treeOf(document?.contents ?? null, lineAt, 1);
 }
 
 /**
- * The concrete syntax of a text for the composer, which goes by recursion into what is inside one another. Throws WrongMapping at the first
+ * The concrete syntax of a text for the composer, which goes by recursion into what is inside one another. Throws WrongYaml at the first
  * part that is deeper than any mapping. Brackets in texts and comments are no parts.
  */
 function* tokensIn(text: string, lines: LineCounter): Generator<CST.Token> {
@@ -57,7 +63,7 @@ function* tokensIn(text: string, lines: LineCounter): Generator<CST.Token> {
     const innermost = parser.stack.at(-1);
     // The document itself is around all others.
     if (innermost === undefined || parser.stack.length <= MOST_LEVELS + 1) continue;
-    throw new WrongMapping([`line ${lines.linePos(innermost.offset).line}: ${TOO_DEEP}`]);
+    throw new WrongYaml([`line ${lines.linePos(innermost.offset).line}: ${TOO_DEEP}`]);
   }
   yield* parser.end();
 }
@@ -65,7 +71,7 @@ function* tokensIn(text: string, lines: LineCounter): Generator<CST.Token> {
 function treeOf(node: Node | null, lineAt: (offset: number) => number, level: number): YamlTree {
   const line = lineAt(node?.range?.[0] ?? 0);
   const refuse = (what: string): never => {
-    throw new WrongMapping([`line ${line}: ${what}`]);
+    throw new WrongYaml([`line ${line}: ${what}`]);
   };
   if (node === null) return { kind: 'text', line, text: '', isNull: true };
   if (isAlias(node)) return refuse(`the alias *${node.source} is not allowed; allowed: what it stands for, written out`);
@@ -81,8 +87,8 @@ function treeOf(node: Node | null, lineAt: (offset: number) => number, level: nu
   const keys = new Set<string>();
   const members = node.items.map((pair): YamlMember => {
     const key = treeOf(pair.key as Node, lineAt, level + 1);
-    if (key.kind !== 'text') throw new WrongMapping([`line ${key.line}: a ${key.kind} is no key; allowed: a text`]);
-    if (keys.has(key.text)) throw new WrongMapping([`line ${key.line}: the key ${JSON.stringify(key.text)} is there twice; allowed: once`]);
+    if (key.kind !== 'text') throw new WrongYaml([`line ${key.line}: a ${key.kind} is no key; allowed: a text`]);
+    if (keys.has(key.text)) throw new WrongYaml([`line ${key.line}: the key ${JSON.stringify(key.text)} is there twice; allowed: once`]);
     keys.add(key.text);
     return { line: key.line, key: key.text, value: treeOf((pair.value as Node | null) ?? null, lineAt, level + 1) };
   });

@@ -1,4 +1,4 @@
-import { readYaml, WrongMapping, type YamlMember, type YamlTree } from '../../ingest/mapping/yaml-tree.ts';
+import { readYaml, WrongYaml, type YamlMember, type YamlTree } from '../../ingest/mapping/yaml-tree.ts';
 import { parseUrlSetting, WEB_URL_FORM } from '../config/address-setting.ts';
 import { ConfigError } from '../config/config.ts';
 import { isLoopbackHost } from '../config/loopback.ts';
@@ -60,7 +60,7 @@ export function readReceivers(file: string, env: Texts): readonly Receiver[] {
     try {
       work();
     } catch (error) {
-      if (!(error instanceof WrongMapping)) throw error;
+      if (!(error instanceof WrongYaml)) throw error;
       faults.push(...error.faults);
     }
   };
@@ -71,8 +71,8 @@ export function readReceivers(file: string, env: Texts): readonly Receiver[] {
   return receivers;
 }
 
-function wrong(line: number, what: string, allowed: string): WrongMapping {
-  return new WrongMapping([`line ${line}: ${what}; allowed: ${allowed}`]);
+function wrong(line: number, what: string, allowed: string): WrongYaml {
+  return new WrongYaml([`line ${line}: ${what}; allowed: ${allowed}`]);
 }
 
 function membersOf(tree: YamlTree): readonly YamlMember[] {
@@ -176,7 +176,7 @@ function authoritiesIn({ name, members }: Written): string | null {
   const member = members.get('ca_file');
   if (member === undefined) return null;
   const found = inFile(member);
-  const refused = (why: string): WrongMapping =>
+  const refused = (why: string): WrongYaml =>
     wrong(member.line, `ca_file of ${name} is not allowed: ${why}`, 'the path of a PEM file with certificates');
   if ('why' in found) throw refused(found.why);
   try {

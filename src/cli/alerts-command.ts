@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import type { FoldNews } from '../../alerts/alert-book.ts';
 import { type AlertRule, SETTLE_MS } from '../../alerts/rule.ts';
-import { readRule, WrongRule } from '../../alerts/rule-file.ts';
+import { readRule } from '../../alerts/rule-file.ts';
 import { RuleFold } from '../../alerts/rule-fold.ts';
 import { RuleSet } from '../../alerts/rule-set.ts';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import { decompressed } from '../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
@@ -55,7 +56,7 @@ function checkedRule(file: string, { stderr }: CommandIo): AlertRule | undefined
   try {
     return readRule(readFileSync(file, 'utf8'));
   } catch (error) {
-    if (!(error instanceof WrongRule)) throw unreadable(file, error);
+    if (!(error instanceof WrongYaml)) throw unreadable(file, error);
     for (const fault of error.faults) stderr.write(`shieldlog: ${fault}\n`);
     return undefined;
   }

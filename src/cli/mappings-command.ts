@@ -6,7 +6,7 @@ import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import type { Mapping } from '../../ingest/mapping/mapping.ts';
 import { loadMapping, loadMappings, type NamedMappings } from '../../ingest/mapping/named-mappings.ts';
 import { type MappedRecord, RecordMapper } from '../../ingest/mapping/record-mapper.ts';
-import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import { decompressed } from '../../ingest/upload/decompress.ts';
 import { UnreadableInput } from '../../ingest/upload/intake-report.ts';
 import { mapRecords } from '../../ingest/upload/mapped-records.ts';
@@ -74,7 +74,7 @@ function checkedMapping(file: string, { stderr }: CommandIo): Mapping | undefine
   try {
     return loadMapping(file, basename(file, '.yaml'), loadMappings(null)).mapping;
   } catch (error) {
-    if (!(error instanceof WrongMapping)) throw error;
+    if (!(error instanceof WrongYaml)) throw error;
     for (const fault of error.faults) stderr.write(`shieldlog: ${fault}\n`);
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { TopicEntry } from '../../ingest/kafka/kafka-topics.ts';
 import type { Mapping } from '../../ingest/mapping/mapping.ts';
 import { loadMappings, type NamedMappings } from '../../ingest/mapping/named-mappings.ts';
-import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import type { AccessKey } from './access-key.ts';
 import { ConfigError } from './config.ts';
 
@@ -10,7 +10,7 @@ export function configuredMappings(folder: string | null): NamedMappings {
   try {
     return loadMappings(folder);
   } catch (error) {
-    if (error instanceof WrongMapping) throw new ConfigError(error.faults.map((fault) => `MAPPINGS: ${fault}`));
+    if (error instanceof WrongYaml) throw new ConfigError(error.faults.map((fault) => `MAPPINGS: ${fault}`));
     throw error;
   }
 }

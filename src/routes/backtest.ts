@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AlertRule } from '../../alerts/rule.ts';
-import { readRule, WrongRule } from '../../alerts/rule-file.ts';
+import { readRule } from '../../alerts/rule-file.ts';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type BacktestLine, backtest, RULE_BYTES, RULE_TYPES } from '../alerts/backtest.ts';
@@ -54,7 +55,7 @@ function readableRule(text: string): AlertRule {
   try {
     return readRule(text);
   } catch (error) {
-    if (!(error instanceof WrongRule)) throw error;
+    if (!(error instanceof WrongYaml)) throw error;
     throw invalidRequest(
       error.faults.map((message) => ({ field: 'rule', message })),
       error,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { versionOf } from '../../alerts/rule.ts';
-import { RULE_LIMITS, readRule, WrongRule } from '../../alerts/rule-file.ts';
+import { RULE_LIMITS, readRule } from '../../alerts/rule-file.ts';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 
 const LEAST = 'name: logins\nzones: all\nkind: count\nat_least: 100\nwindow: 5m\n';
 
@@ -9,7 +10,7 @@ function faultsOf(text: string): readonly string[] {
     readRule(text);
     return [];
   } catch (error) {
-    if (!(error instanceof WrongRule)) throw error;
+    if (!(error instanceof WrongYaml)) throw error;
     return error.faults;
   }
 }

@@ -2,7 +2,8 @@ import { MAX_ALERTS } from '../../alerts/alert-book.ts';
 import { KEPT_BYTES } from '../../alerts/alert-group.ts';
 import { MAX_ENTRIES, MAX_ENTRY_BYTES } from '../../alerts/entry-budget.ts';
 import { USUAL_MAX_GROUPS } from '../../alerts/rule.ts';
-import { RULE_LIMITS, readRule, WrongRule } from '../../alerts/rule-file.ts';
+import { RULE_LIMITS, readRule } from '../../alerts/rule-file.ts';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { BACKTEST_LIMITS, RULE_BYTES } from '../../src/alerts/backtest.ts';
 import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
@@ -15,7 +16,7 @@ async function rule(members: Readonly<Record<string, unknown>>): Promise<string>
     readRule(JSON.stringify({ ...RULE, ...members }));
     return 'ok';
   } catch (error) {
-    if (!(error instanceof WrongRule)) throw error;
+    if (!(error instanceof WrongYaml)) throw error;
     return 'status 1';
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Mapping } from '../../ingest/mapping/mapping.ts';
 import { loadMappings } from '../../ingest/mapping/named-mappings.ts';
 import { type MappedRecord, RecordMapper } from '../../ingest/mapping/record-mapper.ts';
-import { WrongMapping } from '../../ingest/mapping/yaml-tree.ts';
+import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import { mapRecords } from '../../ingest/upload/mapped-records.ts';
 import { logOf, mapped, mappingOf, verdictOf, ZONES } from '../ingest/mapping/mapped.ts';
 import { assertAsyncProperty, assertProperty } from '../random/assert-property.ts';
@@ -81,9 +81,9 @@ test('any file is a mapping, or its faults each name a line', () => {
       try {
         mapping = mappingOf(file);
       } catch (error) {
-        expect(error).toBeInstanceOf(WrongMapping);
+        expect(error).toBeInstanceOf(WrongYaml);
         seen.faults += 1;
-        const { faults } = error as WrongMapping;
+        const { faults } = error as WrongYaml;
         expect(faults.length).toBeGreaterThan(0);
         for (const fault of faults) expect(fault).toMatch(/^line [1-9]\d*: ./);
         return;

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { LARGEST_MAPPING_BYTES, readYaml, WrongMapping } from '../../../ingest/mapping/yaml-tree.ts';
+import { LARGEST_MAPPING_BYTES, readYaml, WrongYaml } from '../../../ingest/mapping/yaml-tree.ts';
 import { mapped, mappingOf, outcomeOf } from './mapped.ts';
 
 function faultsOf(text: string): readonly string[] {
@@ -7,7 +7,7 @@ function faultsOf(text: string): readonly string[] {
     mappingOf(text);
     return [];
   } catch (error) {
-    if (!(error instanceof WrongMapping)) throw error;
+    if (!(error instanceof WrongYaml)) throw error;
     return error.faults;
   }
 }
