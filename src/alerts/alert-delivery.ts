@@ -4,8 +4,7 @@ import { HOUR_MS, MINUTE_MS } from '../../query/durations.ts';
 import type { StoreLogger } from '../../store/event-store.ts';
 import { type RetryOptions, untilDone } from '../sinks/feed-retry.ts';
 import { DeliveryError } from '../sinks/sink.ts';
-import type { FactsOf } from './alert-facts.ts';
-import { explorerLink } from './explorer-link.ts';
+import { explorerLink, type FactsOf } from './alert-facts.ts';
 import { type AlertMessage, toldAlert } from './told-alerts.ts';
 
 /** For so long a message is tried. */

@@ -3,9 +3,10 @@ import type { AlertRule } from '../../alerts/rule.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../query/durations.ts';
 import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
-import type { Predicate, ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { Predicate, SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ExploreResult } from '../../query/plan/search-result.ts';
 import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
+import { type LineClause, searchLineOf } from '../../query/search-line.ts';
 import { zoneIdIn } from '../../query/zone-id.ts';
 import type { StoreLogger } from '../../store/event-store.ts';
 import type { Reads } from '../scheduling/scheduled-reads.ts';
@@ -35,11 +36,14 @@ export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number,
   /** The questions of the last minute by the ids of their alerts, of which several receivers are told. */
   const asked = new Map<string, { readonly atMs: number; readonly answer: Promise<AlertFacts | string> }>();
 
-  async function ask({ about, times }: Questions): Promise<AlertFacts | string> {
+  async function ask(events: AlertEvents, by: AskedRule['by']): Promise<AlertFacts | string> {
     const signal = AbortSignal.timeout(FACTS_DEADLINE_MS);
     try {
-      const answers = await Promise.all([reads.explore(about, { signal }), reads.explore(times, { signal })]);
-      return { ...factsIn(answers[0]), times: timesIn(answers[1]) };
+      const [compared, actions] = await Promise.all([
+        reads.explore(comparisonOf(events, by), { signal }),
+        reads.explore(actionsOf(events), { signal }),
+      ]);
+      return { ...factsIn(compared), times: timesIn(actions) };
     } catch (error) {
       if (signal.aborted) return 'the search took too long';
       logger.warn({ err: error }, 'what the events of an alert have could not be found out; its message goes without');
@@ -53,57 +57,45 @@ export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number,
     const before = asked.get(alert.id);
     if (before !== undefined) return await before.answer;
     if (asked.size >= FACTS_A_MINUTE) return `more than ${FACTS_A_MINUTE} alerts were asked about in a minute`;
-    const questions = questionsAbout(rule, alert);
-    if (questions === null) return 'a value of its group is too long to be searched';
-    const answer = ask(questions);
+    const events = eventsOf(rule, alert);
+    if (events === null) return 'a value of its group is too long to be searched';
+    const answer = ask(events, rule.by);
     asked.set(alert.id, { atMs: nowMs, answer });
     return await answer;
   };
 }
 
-interface Questions {
-  /** The events of the alert against all of its zones in its time and around. */
-  readonly about: ExplorePlan;
-  /** The times of the events of each action. */
-  readonly times: ExplorePlan;
-}
+type AlertEvents = Pick<SearchPlan, 'zones' | 'window' | 'where'>;
 
-/** Null where no condition says the group of the alert. */
-function questionsAbout({ by, zones, where }: AskedRule, { group, fromMs, toMs }: Alert): Questions | null {
+/** The events of an alert. Null where no condition says its group. */
+function eventsOf({ by, zones, where }: AskedRule, { group, fromMs, toMs }: Alert): AlertEvents | null {
   if (group.some(({ sha256 }) => sha256 !== undefined)) return null;
   const conditions: Predicate[] = [where];
-  let searched: ZoneSelection = zones;
+  let searched = zones;
   for (const [nth, field] of by.entries()) {
     const value = group[nth]?.text ?? '';
     if (field === 'shieldZoneId') searched = [zoneIdIn(value) ?? 0];
     else conditions.push(hasValue(field, value));
   }
-  const facets = TELLING.filter((field) => !by.includes(field)).slice(0, FACETS);
-  const selection = { window: { fromMs, toMs }, where: { kind: 'all', of: conditions } } as const;
-  const about: ExplorePlan = {
-    search: {
-      zones: searched,
-      window: { fromMs: fromMs - AROUND_MS, toMs: toMs + AROUND_MS },
-      where: { kind: 'everything' },
-      page: { index: 0, size: 0 },
-      output: { kind: 'rows' },
-    },
+  return { zones: searched, window: { fromMs, toMs }, where: { kind: 'all', of: conditions } };
+}
+
+/** What the events have, against all events of their zones in their time and around. */
+function comparisonOf({ zones, window, where }: AlertEvents, by: AskedRule['by']): ExplorePlan {
+  const around = { fromMs: window.fromMs - AROUND_MS, toMs: window.toMs + AROUND_MS };
+  const fields = TELLING.filter((field) => !by.includes(field)).slice(0, FACETS);
+  return {
+    search: { zones, window: around, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } },
     histogram: null,
-    facets: facets.map((field) => ({ field, limit: FACET_VALUES, order: 'difference' })),
-    selection,
+    facets: fields.map((field) => ({ field, limit: FACET_VALUES, order: 'difference' })),
+    selection: { window, where },
   };
-  const times: ExplorePlan = {
-    search: {
-      zones: searched,
-      ...selection,
-      page: { index: 0, size: MAX_PER_ANSWER },
-      output: { kind: 'groups', by: ['action'], buckets: 0 },
-    },
-    histogram: null,
-    facets: [],
-    selection: null,
-  };
-  return { about, times };
+}
+
+/** The times of the events of each action. */
+function actionsOf(events: AlertEvents): ExplorePlan {
+  const groups = { page: { index: 0, size: MAX_PER_ANSWER }, output: { kind: 'groups', by: ['action'], buckets: 0 } } as const;
+  return { search: { ...events, ...groups }, histogram: null, facets: [], selection: null };
 }
 
 /** An event of a group has its value byte by byte; the empty text is that of events without one, too. */
@@ -134,4 +126,25 @@ function factsIn({ page, selectedTotal, facets }: ExploreResult): Omit<AlertFact
   const difference = ({ count: here, around }: AlertValue) => here / Math.max(count, 1) - (around - here) / Math.max(others, 1);
   const different = byField.flat().filter((value) => difference(value) >= LEAST_DIFFERENCE);
   return { count, top, different: different.toSorted((one, other) => difference(other) - difference(one)).slice(0, SHOWN_DIFFERENCES) };
+}
+
+/**
+ * Where the explorer shows the events of an alert, with times that stay as they are. A group's zone is the zone of the link. A value of
+ * which only the beginning is kept, and a missing one, is left out, so that more events may be shown.
+ */
+export function explorerLink(publicUrl: string, { by, zones, search }: Pick<AlertRule, 'by' | 'zones' | 'search'>, alert: Alert): string {
+  const parameters = new URLSearchParams();
+  const ofGroup = by.flatMap((field, nth): readonly LineClause[] => {
+    const { text = '', sha256 } = alert.group[nth] ?? {};
+    return field === 'shieldZoneId' || text === '' || sha256 !== undefined ? [] : [{ field, op: 'eq', value: [text] }];
+  });
+  const zone = alert.group[by.indexOf('shieldZoneId')]?.text ?? (zones === 'all' ? zones : zones.join(','));
+  if (zone !== 'all') parameters.set('zone', zone);
+  parameters.set('from', new Date(alert.fromMs).toISOString());
+  parameters.set('to', new Date(alert.toMs).toISOString());
+  const whole = { ...search, filters: [...search.filters, ...ofGroup] };
+  const line = searchLineOf(whole);
+  if (line === null) parameters.set('search', JSON.stringify(whole));
+  else if (line !== '') parameters.set('q', line);
+  return `${publicUrl}/?${parameters}`;
 }

@@ -47,19 +47,9 @@ function listedAlertJson({ alert, told, earlyEnd }: StoredAlert) {
   const { id, group, fromMs, toMs, hits, toldAtMs, resolvedAtMs, isBounded } = alert;
   const { name, version, zones, severity, labels, by } = told.rule;
   const values = group.map(({ text }) => text);
+  const what = { id, rule: name, version, zones, severity, labels, group: groupJson(by, values) };
   const times = { from: fromMs, to: toMs, hits, toldAt: toldAtMs, resolvedAt: resolvedAtMs, earlyEnd, bounded: isBounded };
-  return {
-    id,
-    rule: name,
-    version,
-    zones,
-    severity,
-    labels,
-    group: groupJson(by, values),
-    ...times,
-    receivers: told.queues,
-    kept: told.kept,
-  };
+  return { ...what, ...times, receivers: told.queues, kept: told.kept };
 }
 
 function deliveryJson({ queue, rule, alertId, state, outcome }: ListedDelivery, { opensEveryZone }: Zones) {

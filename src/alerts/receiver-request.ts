@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import type { ToldRule } from '../../alerts/evaluation/outbox.ts';
-import type { RuleSeverity } from '../../alerts/rule.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import { PRODUCT } from '../formats/product.ts';
 import type { Receiver } from './receiver-file.ts';
@@ -69,13 +68,7 @@ function labelName(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_');
 }
 
-const PAGERDUTY_SEVERITIES: Readonly<Record<RuleSeverity, string>> = {
-  info: 'info',
-  low: 'info',
-  medium: 'warning',
-  high: 'error',
-  critical: 'critical',
-};
+const PAGERDUTY_SEVERITIES = { info: 'info', low: 'info', medium: 'warning', high: 'error', critical: 'critical' } as const;
 
 /** An event of PagerDuty's events v2: it triggers an incident, whose key is the alert's id, or resolves it. */
 function pagerdutyEvent([alert]: readonly ToldAlert[], rule: ToldRule): object {

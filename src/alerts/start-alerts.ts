@@ -54,7 +54,7 @@ export interface Alerts {
  * only one of them follows rules. Throws ConfigError where another one does, and `StoreError` (`folder_unusable`).
  */
 export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
-  const { config, store, reads, receivers, now, logger } = options;
+  const { config, store, reads, kafka, receivers, now, logger } = options;
   const { alerts: folder, alertZone: zoneId, dataDir, publicUrl, retentionMs } = config;
   const stateFile = join(dataDir, ALERT_STATE_FILE);
   const nothing = { keeper: null, stateFile, registerMetrics: () => undefined, stop: async () => undefined };
@@ -96,7 +96,10 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
     now,
     logger,
     mayFollow: () => claim === null || claim.isHeld(),
-    isUpToDate: () => isUpToDate(options),
+    isUpToDate: async () => {
+      const isKafkaRead = kafka === null || (kafka.reasonsNotReady().length === 0 && kafka.lag() <= MOST_BEHIND);
+      return isKafkaRead && (await store.reasonsNotReady()).length === 0;
+    },
     onQueued: () => delivery.wake(),
   });
   return {
@@ -115,12 +118,6 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
       await claim?.stop();
     },
   };
-}
-
-/** Whether nothing keeps events from coming in. */
-async function isUpToDate({ store, kafka }: AlertsOptions): Promise<boolean> {
-  if (kafka !== null && (kafka.reasonsNotReady().length > 0 || kafka.lag() > MOST_BEHIND)) return false;
-  return (await store.reasonsNotReady()).length === 0;
 }
 
 /** What of a rule that is right by itself is wrong in this program. */

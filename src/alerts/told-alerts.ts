@@ -52,10 +52,7 @@ export function messageValue(text: string): string {
   return characters.length <= SHOWN_CHARACTERS ? characters.join('') : `${characters.slice(0, SHOWN_CHARACTERS - 1).join('')}…`;
 }
 
-const EARLY_ENDS: Readonly<Record<EarlyEnd, string>> = {
-  rule_changed: ', because the rule was changed',
-  rule_gone: ', because the rule is gone',
-};
+const EARLY_ENDS: Readonly<Record<EarlyEnd, string>> = { rule_changed: 'the rule was changed', rule_gone: 'the rule is gone' };
 
 /** The alert of a message of the outbox. */
 export function toldAlert({ state, rule, alert, earlyEnd }: OutboxMessage, about: Pick<ToldAlert, 'link' | 'facts'>): ToldAlert {
@@ -63,7 +60,8 @@ export function toldAlert({ state, rule, alert, earlyEnd }: OutboxMessage, about
   const sentence: ToldAlert['sentence'] = (show = (value) => value) => {
     const values = group.map(([field, value]) => `${field} ${value === '' ? '(none)' : show(value)}`).join(', ');
     const what = `${state === 'told' ? 'Alert' : 'Resolved'} ${rule.name}, severity ${rule.severity}${values === '' ? '' : `: ${values}`}`;
-    return `${what}, windows from ${isoTime(alert.fromMs)} to ${isoTime(alert.toMs)}${earlyEnd === null ? '' : EARLY_ENDS[earlyEnd]}`;
+    const why = earlyEnd === null ? '' : `, because ${EARLY_ENDS[earlyEnd]}`;
+    return `${what}, windows from ${isoTime(alert.fromMs)} to ${isoTime(alert.toMs)}${why}`;
   };
   return { ...alert, state, earlyEnd, group, sentence, ...about };
 }
