@@ -1,13 +1,9 @@
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { slotAt, slotCountStatement, type TimeSlots } from '../../../sql/row-statements.ts';
+import type { CountedRange } from '../../counted-ranges.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
 import type { SearchScope } from './search-scope.ts';
-
-/** A range of a window, and the number of matching events in it. */
-export interface CountedRange extends TimeWindow {
-  readonly events: number;
-}
 
 /** The range of a window that holds a page. */
 export interface PageLocation extends CountedRange {
