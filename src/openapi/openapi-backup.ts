@@ -1,7 +1,7 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { content, type DescribedGroup, int64Schema, ref, textSchema } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, problemAnswers } from './openapi-problems.ts';
 
 export const BACKUP_TYPE = 'application/octet-stream';
 
@@ -44,20 +44,7 @@ export const BACKUP_GROUP = {
               },
             ),
           },
-          ...problemAnswers(
-            '/backup',
-            'request.malformed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'request.timeout',
-            'backup.refused',
-            'body.too_large',
-            'body.unsupported_type',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
-          ),
+          ...problemAnswers('/backup', ...BODY_PROBLEMS, 'access.zone_denied', 'backup.refused', ...AVAILABILITY_PROBLEMS),
           ...DEFECT,
         },
       },

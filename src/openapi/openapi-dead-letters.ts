@@ -17,7 +17,7 @@ import {
   textSchema,
   time,
 } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 /** Of an embedded store, whose ids requests may also have as whole numbers, or of one on ClickHouse. */
 const letterId = { type: 'string', pattern: '^([0-9]{1,19}|[0-9a-f]{32})$' };
@@ -162,14 +162,7 @@ export const LETTER_PATHS = {
       ],
       responses: {
         200: answer('In the order of their ids', 'DeadLetterList', LETTERS),
-        ...problemAnswers(
-          '/ingest/dead-letters',
-          'request.invalid',
-          ...KEY_PROBLEMS,
-          'store.busy',
-          'store.unavailable',
-          'program.stopping',
-        ),
+        ...problemAnswers('/ingest/dead-letters', 'request.invalid', ...KEY_PROBLEMS, ...AVAILABILITY_PROBLEMS),
         ...DEFECT,
       },
     },
@@ -192,19 +185,7 @@ export const LETTER_PATHS = {
         200: answer('What became of them', 'ReplayReport', {
           report: { summary: 'One has', value: { replayed: 1, stillRejected: 1, notReplayable: 0 } },
         }),
-        ...problemAnswers(
-          '/ingest/dead-letters/replay',
-          'request.malformed',
-          'request.invalid',
-          ...KEY_PROBLEMS,
-          'request.timeout',
-          'body.too_large',
-          'body.unsupported_type',
-          'store.append_failed',
-          'store.busy',
-          'store.unavailable',
-          'program.stopping',
-        ),
+        ...problemAnswers('/ingest/dead-letters/replay', ...BODY_PROBLEMS, 'store.append_failed', ...AVAILABILITY_PROBLEMS),
         ...DEFECT,
       },
     },
@@ -224,18 +205,7 @@ export const LETTER_PATHS = {
       },
       responses: {
         200: answer('How many there were', 'DiscardReport', { report: { summary: 'Two', value: { discarded: 2 } } }),
-        ...problemAnswers(
-          '/ingest/dead-letters/discard',
-          'request.malformed',
-          'request.invalid',
-          ...KEY_PROBLEMS,
-          'request.timeout',
-          'body.too_large',
-          'body.unsupported_type',
-          'store.busy',
-          'store.unavailable',
-          'program.stopping',
-        ),
+        ...problemAnswers('/ingest/dead-letters/discard', ...BODY_PROBLEMS, ...AVAILABILITY_PROBLEMS),
         ...DEFECT,
       },
     },

@@ -25,7 +25,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 import { EXCLUDE, SEARCH_GROUP, SEARCH_PROBLEMS, SUCCEEDED, WINDOW } from './openapi-search.ts';
 
 const { EventLogsSearchRequest, EventLogsSearchResponse } = SEARCH_GROUP.schemas;
@@ -327,9 +327,7 @@ const WINDOW_PROBLEMS = [
   'accept.none',
   'caller.busy',
   'search.deadline',
-  'store.busy',
-  'store.unavailable',
-  'program.stopping',
+  ...AVAILABILITY_PROBLEMS,
 ] as const;
 
 /** What an explorer asks. */

@@ -18,7 +18,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 /** The schema of an event's line, and its name in the document, by format. */
 const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schema: object]>> = {
@@ -203,9 +203,7 @@ export const FEED_GROUP = {
             'feed.cursor_ahead',
             'feed.cursor_expired',
             'search.deadline',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
+            ...AVAILABILITY_PROBLEMS,
           ),
           ...DEFECT,
         },

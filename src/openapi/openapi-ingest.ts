@@ -21,7 +21,7 @@ import {
   time,
 } from './openapi-elements.ts';
 import { INGEST_PARAMETERS } from './openapi-ingest-parameters.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const LISTED = shownCount(MAX_REJECTED_LISTED);
 
@@ -177,9 +177,7 @@ export const INGEST_GROUP = {
             'request.timeout',
             'body.unsupported_type',
             'store.append_failed',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
+            ...AVAILABILITY_PROBLEMS,
           ),
           ...DEFECT,
         },

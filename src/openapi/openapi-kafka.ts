@@ -1,7 +1,7 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { answer, content, type DescribedGroup, int32Schema, int64Schema, nullableText, ref, textSchema } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, problemAnswers } from './openapi-problems.ts';
 
 const OFFSET = { ...textSchema, description: 'An offset, in digits' };
 
@@ -28,18 +28,11 @@ export const KAFKA_GROUP = {
           }),
           ...problemAnswers(
             '/ingest/kafka/rewind',
-            'request.malformed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
+            ...BODY_PROBLEMS,
             'access.zone_denied',
-            'request.timeout',
             'kafka.rewind_refused',
-            'body.too_large',
-            'body.unsupported_type',
             'store.append_failed',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
+            ...AVAILABILITY_PROBLEMS,
           ),
           ...DEFECT,
         },
@@ -64,20 +57,7 @@ export const KAFKA_GROUP = {
           200: answer('It is skipped, or could be decoded by then', 'SkipReport', {
             report: { summary: 'Skipped', value: { skipped: true, next: '1904' } },
           }),
-          ...problemAnswers(
-            '/ingest/kafka/skip',
-            'request.malformed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'request.timeout',
-            'kafka.skip_refused',
-            'body.too_large',
-            'body.unsupported_type',
-            'store.busy',
-            'store.unavailable',
-            'program.stopping',
-          ),
+          ...problemAnswers('/ingest/kafka/skip', ...BODY_PROBLEMS, 'access.zone_denied', 'kafka.skip_refused', ...AVAILABILITY_PROBLEMS),
           ...DEFECT,
         },
       },

@@ -89,6 +89,19 @@ export const DEFECT = { 500: { description: 'A defect of the program; no body', 
 /** The problems of routes that need an access key. */
 export const KEY_PROBLEMS = ['access.key_missing', 'access.key_unknown', 'access.foreign_page'] as const;
 
+/** The problems of routes that need an access key and take a body whole. */
+export const BODY_PROBLEMS = [
+  'request.malformed',
+  'request.invalid',
+  ...KEY_PROBLEMS,
+  'request.timeout',
+  'body.too_large',
+  'body.unsupported_type',
+] as const;
+
+/** The problems of routes that need the store. */
+export const AVAILABILITY_PROBLEMS = ['store.busy', 'store.unavailable', 'program.stopping'] as const;
+
 /** RFC 9457 with the members that this program adds. */
 export const PROBLEM_DETAILS = {
   type: 'object',

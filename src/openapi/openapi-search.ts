@@ -22,7 +22,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, problemAnswers } from './openapi-problems.ts';
 
 /** The fields that have addresses. */
 const ADDRESSES = DIMENSIONS.filter((name) => ruleOf(name) === 'address');
@@ -229,19 +229,12 @@ const ANSWERS = {
 
 /** The problems of all kinds of searches with a body. */
 export const SEARCH_PROBLEMS = [
-  'request.malformed',
-  'request.invalid',
-  ...KEY_PROBLEMS,
+  ...BODY_PROBLEMS,
   'access.zone_denied',
   'accept.none',
-  'request.timeout',
-  'body.too_large',
-  'body.unsupported_type',
   'caller.busy',
   'search.deadline',
-  'store.busy',
-  'store.unavailable',
-  'program.stopping',
+  ...AVAILABILITY_PROBLEMS,
 ] as const;
 
 /** The search. */
