@@ -165,20 +165,20 @@ export type FolderCheck = () => Promise<string | undefined>;
 export const ANSWER_MS = 2_000;
 
 /**
- * Calls at the same time share one check, because each check of a disk that does not answer keeps a thread, and calls within `keptMs` after
- * its end get the same answer. A call that has waited for `limitMs` resolves with `silent`.
+ * Calls at the same time share one asking, because each of a disk that does not answer keeps a thread, and calls within `keptMs` after its
+ * end get the same answer. A call that has waited for `limitMs` resolves with `silent`.
  */
-export function sharedCheck(check: FolderCheck, silent: string, limitMs: number, keptMs = 0): FolderCheck {
-  let last: Promise<string | undefined> | undefined;
+export function sharedAnswer<T>(ask: () => Promise<T>, silent: T, limitMs: number, keptMs = 0): () => Promise<T> {
+  let last: Promise<T> | undefined;
   const forget = (): void => {
     last = undefined;
   };
   return async () => {
-    last ??= check().finally(() => {
+    last ??= ask().finally(() => {
       if (keptMs === 0) forget();
       else setTimeout(forget, keptMs).unref();
     });
-    const waited = Promise.withResolvers<string>();
+    const waited = Promise.withResolvers<T>();
     const timer = setTimeout(() => waited.resolve(silent), limitMs);
     try {
       return await Promise.race([last, waited.promise]);
@@ -211,7 +211,7 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
       return `the data folder ${name} is not the one that was opened: ${(error as Error).message}`;
     }
   };
-  return sharedCheck(check, `the data folder ${name} does not answer`, ANSWER_MS);
+  return sharedAnswer(check, `the data folder ${name} does not answer`, ANSWER_MS);
 }
 
 /** Makes a folder and its missing parents. Node's recursive `mkdir` never ends where a file system answers ENOENT, as /proc does. */

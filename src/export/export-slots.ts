@@ -1,5 +1,5 @@
-import { Counter, type Registry } from 'prom-client';
-import { levelRead } from '../http/metric-registry.ts';
+import type { Counter, Registry } from 'prom-client';
+import { counterIn, levelRead } from '../http/metric-registry.ts';
 import { RequestProblem } from '../http/problem.ts';
 
 /** An export holds a part of the processor and of the memory for as long as its client reads, so only so many run at once. */
@@ -39,17 +39,13 @@ export interface ExportMetrics {
 export function createExportMetrics(registry: Registry, slots: Pick<ExportSlots, 'taken'>): ExportMetrics {
   levelRead(registry, 'shieldlog_exports_under_way', 'Exports that are being sent', () => slots.taken);
   return {
-    exports: new Counter({
-      name: 'shieldlog_exports_total',
-      help: 'Exports that have ended: sent, deadline, idle (the client did not read), hung_up or failed',
-      labelNames: ['format', 'outcome'],
-      registers: [registry],
-    }),
-    events: new Counter({
-      name: 'shieldlog_exported_events_total',
-      help: 'Events that exports have written',
-      labelNames: ['format'],
-      registers: [registry],
-    }),
+    exports: counterIn(
+      registry,
+      'shieldlog_exports_total',
+      'Exports that have ended: sent, deadline, idle (the client did not read), hung_up or failed',
+      'format',
+      'outcome',
+    ),
+    events: counterIn(registry, 'shieldlog_exported_events_total', 'Events that exports have written', 'format'),
   };
 }

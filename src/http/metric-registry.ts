@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
-import { ANSWER_MS } from '../../store/data-folder.ts';
+import { ANSWER_MS, sharedAnswer } from '../../store/data-folder.ts';
 import type { EventStore, StoreStats, StoreTotals } from '../../store/event-store.ts';
 import { StoreError } from '../../store/store-error.ts';
 
@@ -141,32 +141,19 @@ function blockedRead(registry: Registry, kafka: KafkaSource): void {
   });
 }
 
-/**
- * Metrics that are collected at the same time share one reading. Undefined where what the store is on cannot be asked, or does not answer
- * soon.
- */
-function sharedStats(store: EventStore): () => Promise<StoreStats | undefined> {
-  let underWay: Promise<StoreStats | undefined> | undefined;
-  const read = async (): Promise<StoreStats | undefined> => {
-    try {
-      return await store.stats();
-    } catch (error) {
-      if (error instanceof StoreError && (error.code === 'unavailable' || error.code === 'overloaded')) return undefined;
-      throw error;
-    } finally {
-      underWay = undefined;
-    }
-  };
-  return async () => {
-    underWay ??= read();
-    const waited = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => waited.resolve(undefined), ANSWER_MS);
-    try {
-      return await Promise.race([underWay, waited.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+/** Metrics that are collected at the same time share it. Undefined where what the store is on cannot be asked, or does not answer soon. */
+async function statsOf(store: EventStore): Promise<StoreStats | undefined> {
+  try {
+    return await store.stats();
+  } catch (error) {
+    if (error instanceof StoreError && (error.code === 'unavailable' || error.code === 'overloaded')) return undefined;
+    throw error;
+  }
+}
+
+/** A counter that is added to. */
+export function counterIn<Label extends string>(registry: Registry, name: string, help: string, ...labelNames: Label[]): Counter<Label> {
+  return new Counter({ name, help, labelNames, registers: [registry] });
 }
 
 /** Each app has a registry of its own. */
@@ -174,7 +161,7 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
   const registry = new Registry();
   // Event-loop lag, process memory and CPU, garbage collection.
   collectDefaultMetrics({ register: registry });
-  const stats = sharedStats(store);
+  const stats = sharedAnswer(() => statsOf(store), undefined, ANSWER_MS);
   const ofStore = (read: (stats: StoreStats) => number) => async () => {
     const found = await stats();
     return found && read(found);
@@ -196,83 +183,50 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     blockedRead(registry, kafka);
     levelRead(registry, 'shieldlog_kafka_ready', '1 while Kafka is being consumed', () => (kafka.reasonsNotReady().length === 0 ? 1 : 0));
   }
-  const searchSeconds = new Histogram({
-    name: 'shieldlog_search_seconds',
-    help: 'Time a search took in the store',
-    labelNames: ['output', 'outcome'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers: [registry],
-  });
-  const receivedEvents = new Counter({
-    name: 'shieldlog_received_events_total',
-    help: 'Events that arrived over HTTP',
-    labelNames: ['source', 'verdict'],
-    registers: [registry],
-  });
-  const repairedEvents = new Counter({
-    name: 'shieldlog_repaired_events_total',
-    help: `Events that arrived over HTTP and ${REPAIRED}`,
-    labelNames: ['source'],
-    registers: [registry],
-  });
+  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]): Counter<Label> =>
+    counterIn(registry, name, help, ...labels);
   /** How many of those from Kafka the counter has: their totals are kept elsewhere. */
   const toldOfKafka = new Map<string, number>();
-  const mappedRecords = new Counter({
-    name: 'shieldlog_mapped_records_total',
-    help: 'Records of other products that a mapping made events of, or did not',
-    labelNames: ['mapping', 'verdict'],
-    registers: [registry],
-    collect() {
-      for (const [mapping, counts] of kafka?.counters().mappedRecords ?? []) {
-        for (const [kind, records] of Object.entries(counts)) {
-          const verdict = kind === 'leftOut' ? 'left_out' : kind;
-          const told = `${mapping} ${verdict}`;
-          this.inc({ mapping, verdict }, records - (toldOfKafka.get(told) ?? 0));
-          toldOfKafka.set(told, records);
-        }
-      }
-    },
-  });
-  const cutTexts = new Counter({
-    name: 'shieldlog_cut_texts_total',
-    help: `Texts of events that arrived over HTTP and ${CUT}`,
-    labelNames: ['source'],
-    registers: [registry],
-  });
-  const unknownIps = new Counter({
-    name: 'shieldlog_unknown_ips_total',
-    help: `Events that arrived over HTTP and ${UNKNOWN_IP}`,
-    labelNames: ['source'],
-    registers: [registry],
-  });
-  const doorRequests = new Counter({
-    name: 'shieldlog_door_requests_total',
-    help: "Requests of other products' shippers, by the door that they came to and the status that they were answered with",
-    labelNames: ['door', 'status'],
-    registers: [registry],
-  });
-  const feedEvents = new Counter({
-    name: 'shieldlog_feed_events_total',
-    help: 'Events that went out by the feed',
-    labelNames: ['format'],
-    registers: [registry],
-  });
-  const feedLongLines = new Counter({
-    name: 'shieldlog_feed_long_lines_total',
-    help: 'Events that went out by the feed without their log, in a line within maxLine (shortened) or in a longer one (too_long)',
-    labelNames: ['sent'],
-    registers: [registry],
-  });
   return {
     registry,
-    searchSeconds,
-    receivedEvents,
-    repairedEvents,
-    mappedRecords,
-    cutTexts,
-    unknownIps,
-    doorRequests,
-    feedEvents,
-    feedLongLines,
+    searchSeconds: new Histogram({
+      name: 'shieldlog_search_seconds',
+      help: 'Time a search took in the store',
+      labelNames: ['output', 'outcome'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
+    receivedEvents: counter('shieldlog_received_events_total', 'Events that arrived over HTTP', 'source', 'verdict'),
+    repairedEvents: counter('shieldlog_repaired_events_total', `Events that arrived over HTTP and ${REPAIRED}`, 'source'),
+    mappedRecords: new Counter({
+      name: 'shieldlog_mapped_records_total',
+      help: 'Records of other products that a mapping made events of, or did not',
+      labelNames: ['mapping', 'verdict'],
+      registers: [registry],
+      collect() {
+        for (const [mapping, counts] of kafka?.counters().mappedRecords ?? []) {
+          for (const [kind, records] of Object.entries(counts)) {
+            const verdict = kind === 'leftOut' ? 'left_out' : kind;
+            const told = `${mapping} ${verdict}`;
+            this.inc({ mapping, verdict }, records - (toldOfKafka.get(told) ?? 0));
+            toldOfKafka.set(told, records);
+          }
+        }
+      },
+    }),
+    cutTexts: counter('shieldlog_cut_texts_total', `Texts of events that arrived over HTTP and ${CUT}`, 'source'),
+    unknownIps: counter('shieldlog_unknown_ips_total', `Events that arrived over HTTP and ${UNKNOWN_IP}`, 'source'),
+    doorRequests: counter(
+      'shieldlog_door_requests_total',
+      "Requests of other products' shippers, by the door that they came to and the status that they were answered with",
+      'door',
+      'status',
+    ),
+    feedEvents: counter('shieldlog_feed_events_total', 'Events that went out by the feed', 'format'),
+    feedLongLines: counter(
+      'shieldlog_feed_long_lines_total',
+      'Events that went out by the feed without their log, in a line within maxLine (shortened) or in a longer one (too_long)',
+      'sent',
+    ),
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
-import { ANSWER_MS, lockDataFolder, sharedCheck } from '../data-folder.ts';
+import { ANSWER_MS, lockDataFolder, sharedAnswer } from '../data-folder.ts';
 import { type StoreLogger, silentLogger } from '../event-store.ts';
 import { clickhouseExcerptShareMb, clickhouseResultBytesShareMb, MEBIBYTE } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
@@ -144,7 +144,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   });
   const stats = new TableStats({ client, database, table, local, cluster });
   const silent = 'ClickHouse does not answer';
-  const whyUnusable = sharedCheck(
+  const whyUnusable = sharedAnswer(
     async () => {
       const signal = AbortSignal.timeout(ANSWER_MS);
       try {

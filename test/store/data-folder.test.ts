@@ -1,7 +1,7 @@
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { lockDataFolder, networkFileSystemOf, sharedCheck } from '../../store/data-folder.ts';
+import { lockDataFolder, networkFileSystemOf, sharedAnswer } from '../../store/data-folder.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { embeddedStoreIn } from './embedded/embedded-store-in.ts';
 
@@ -31,7 +31,7 @@ test('a folder with a link in it, or that is a file, is not locked', () => {
 
 test('those who ask whether a folder is there share one check, and are told when it does not answer', async () => {
   const answers: ((problem: string | undefined) => void)[] = [];
-  const hanging = sharedCheck(() => new Promise((resolve) => answers.push(resolve)), 'it does not answer', 10);
+  const hanging = sharedAnswer(() => new Promise((resolve) => answers.push(resolve)), 'it does not answer', 10);
   expect(await Promise.all([hanging(), hanging(), hanging()])).toEqual(Array.from({ length: 3 }, () => 'it does not answer'));
   expect(await hanging()).toBe('it does not answer');
   expect(answers).toHaveLength(1);
@@ -40,13 +40,13 @@ test('those who ask whether a folder is there share one check, and are told when
 
 test('a check that answers is told, and the next one is made anew', async () => {
   const answers = ['answer 1', 'answer 2'];
-  const check = sharedCheck(async () => answers.shift(), 'it does not answer', 60_000);
+  const check = sharedAnswer(async () => answers.shift(), 'it does not answer', 60_000);
   expect([await check(), await check()]).toEqual(['answer 1', 'answer 2']);
 });
 
 test('an answer is kept for the time that it was asked to be, and the next one is made anew', async () => {
   const answers = ['answer 1', 'answer 2'];
-  const check = sharedCheck(async () => answers.shift(), 'it does not answer', 60_000, 50);
+  const check = sharedAnswer(async () => answers.shift(), 'it does not answer', 60_000, 50);
   expect([await check(), await check()]).toEqual(['answer 1', 'answer 1']);
   await expect.poll(check).toBe('answer 2');
 });
