@@ -153,7 +153,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(exploreRoutes, { store, reads, searches, now, bodies });
   const { exportDeadlineMs, exportIdleMs } = config;
   await app.register(exportRoutes, { store, reads, turns, metrics, now, bodies, exportDeadlineMs, exportIdleMs });
-  await app.register(tailRoutes, { store, metrics, limits: tailLimits });
+  await app.register(tailRoutes, { store, turns, metrics, limits: tailLimits });
   await app.register(feedRoutes, {
     store,
     reads,

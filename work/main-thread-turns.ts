@@ -32,7 +32,19 @@ export class MainThreadTurns {
     return actAndEnd(await this.begin(), act);
   }
 
-  /** The same in another turn of the event loop in any case. */
+  /** Does all steps of a job, as many of them in a turn as may be. */
+  async runSteps(steps: Iterator<void>): Promise<void> {
+    for (let isDone = false; !isDone; ) {
+      const work = await this.begin();
+      try {
+        while (!isDone && !work.isLong()) isDone = steps.next().done === true;
+      } finally {
+        work.end();
+      }
+    }
+  }
+
+  /** The same as `run`, in another turn of the event loop in any case. */
   async runInAnother<T>(act: () => T): Promise<T> {
     return actAndEnd(await this.beginAnother(), act);
   }

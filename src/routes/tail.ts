@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStore } from '../../store/event-store.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf } from '../auth/access.ts';
 import { requestedZones } from '../auth/requested-zones.ts';
 import { expiredCursor } from '../feed/feed-reading.ts';
@@ -20,6 +21,7 @@ interface ZonePath {
 
 export interface TailRoutesOptions {
   readonly store: EventStore;
+  readonly turns: MainThreadTurns;
   readonly metrics: Metrics;
   readonly limits?: Partial<TailLimits>;
 }
@@ -39,9 +41,9 @@ function openStream(reply: FastifyReply): FastifyReply['raw'] {
 }
 
 /** `GET /shield/event-logs/{shieldZoneId}/tail`: new events as server-sent events. The zones are one, a list, or `all`, as for the feed. */
-export async function tailRoutes(app: FastifyInstance, { store, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
+export async function tailRoutes(app: FastifyInstance, { store, turns, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
   const { heartbeatMs, maxWatchers, maxBufferedBytes, workPerSecond } = { ...TAIL_LIMITS, ...limits };
-  const hub = new TailHub({ store, logger: app.log, heartbeatMs, workPerSecond });
+  const hub = new TailHub({ store, logger: app.log, turns, heartbeatMs, workPerSecond });
   registerTailMetrics(metrics.registry, hub);
   app.addHook('preClose', async () => hub.stop());
 

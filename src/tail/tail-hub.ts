@@ -3,16 +3,17 @@ import { Counter, type Registry } from 'prom-client';
 import { wantedTogether } from '../../query/plan/wanted-events.ts';
 import type { EventStore, FeedPage, FeedPosition, StoreLogger } from '../../store/event-store.ts';
 import { StoreError } from '../../store/store-error.ts';
+import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { SerialQueue } from '../../work/serial-queue.ts';
 import { levelRead } from '../http/metric-registry.ts';
 import { heartbeatFrame } from './tail-frames.ts';
 import { collectFrames, type PageReading, WatcherPage } from './tail-page.ts';
 import type { TailWatcher } from './tail-watcher.ts';
-import { WorkSlices } from './tail-work.ts';
 
 export interface TailHubOptions {
   readonly store: Pick<EventStore, 'readFeed' | 'onEvents' | 'positions'>;
   readonly logger: Pick<StoreLogger, 'warn'>;
+  readonly turns: MainThreadTurns;
   readonly heartbeatMs: number;
   /** The characters that matching may look through in a second, for all tails together. */
   readonly workPerSecond: number;
@@ -46,7 +47,6 @@ export class TailHub {
   /** Watchers that read older events from the store. */
   readonly #catchingUp = new Set<TailWatcher>();
   readonly #catchUpReads = new SerialQueue();
-  readonly #slices = new WorkSlices();
   /** Every following watcher has all events up to here; undefined before the first one follows. */
   #position: FeedPosition | undefined;
   #isReading = false;
@@ -109,7 +109,7 @@ export class TailHub {
   }
 
   async #catchUp(watcher: TailWatcher): Promise<void> {
-    const { store, logger } = this.#options;
+    const { store, logger, turns } = this.#options;
     const { positions } = store;
     const readPage = () =>
       store.readFeed({ ...wantedTogether([watcher]), after: watcher.position, limit: CATCH_UP_EVENTS }, { signal: watcher.gone });
@@ -120,7 +120,7 @@ export class TailHub {
         // Retention removed events after its position. The client comes back and is told so.
         if ((await positions.afterExpiry(watcher.zones, watcher.position)) !== undefined) return watcher.end();
         const pages = new Map<TailWatcher, WatcherPage>();
-        await this.#slices.run(collectFrames([watcher], this.#reading(page, true), pages));
+        await turns.runSteps(collectFrames([watcher], this.#reading(page, true), pages));
         const { frames, events, tooCostly } = pages.get(watcher) ?? new WatcherPage();
         watcher.write(frames);
         this.#sent += events;
@@ -160,14 +160,14 @@ export class TailHub {
 
   /** Reads and delivers a page. Returns how long after its start the next read may begin, in milliseconds, or null if nothing is new. */
   async #readPage(): Promise<number | null> {
-    const { store, logger } = this.#options;
+    const { store, logger, turns } = this.#options;
     const followers = [...this.#following];
     const after = this.#position;
     if (followers.length === 0 || after === undefined) return null;
     try {
       if (store.positions.compare(after, await store.positions.newest()) >= 0) return null;
       const page = await store.readFeed({ ...wantedTogether(followers), after, limit: PAGE_EVENTS });
-      await this.#slices.run(this.#deliver(followers, page));
+      await turns.runSteps(this.#deliver(followers, page));
       return page.more ? 0 : PACE_MS;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'closed') {

@@ -68,3 +68,20 @@ test('work is long after half a turn, and counts once', async () => {
   expect(isThere).toBe(true);
   stop();
 });
+
+test('the steps of two jobs are done in turns that they share, and a step that fails ends its job alone', async () => {
+  const { turns, clock, stop } = turnsUnderTest();
+  const done: string[] = [];
+  function* steps(name: string, failsAt = Number.POSITIVE_INFINITY): Generator<void, void> {
+    for (let step = 1; step <= 3; step += 1) {
+      clock.ms += 5;
+      if (step === failsAt) throw new Error(name);
+      done.push(`${name}${step}`);
+      yield;
+    }
+  }
+  const ends = await Promise.allSettled([turns.runSteps(steps('a')), turns.runSteps(steps('b', 2)), turns.runSteps(steps('c'))]);
+  stop();
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(done).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3', 'c3']);
+});

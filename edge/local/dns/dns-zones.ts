@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
-import { SerialQueue } from '../../../work/serial-queue.ts';
+import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { inPlaneTransaction } from '../control-plane-state.ts';
@@ -72,15 +71,13 @@ export const dnsZones: LocalResource = {
   name: 'dns-zones',
   migrations: [MIGRATION],
   routes(app, { db, now }) {
-    const turns = new SerialQueue();
-    /** Resolves in a turn of the event loop of its own: a zone of 5,000 records fills one. */
-    const takeTurn = (): Promise<void> => turns.run(() => setImmediate());
+    const turns = new MainThreadTurns();
     app.post('/dnszone', async (request, reply) => {
       const zone = bodyAs(request.body, readWrittenZone);
-      await takeTurn();
-      const stored = inPlaneTransaction(db, () => insertZone(db, zone, now()));
-      await takeTurn();
-      return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(zoneAnswer(zone, stored));
+      // A zone of 5,000 records fills a turn of the event loop.
+      const stored = await turns.runInAnother(() => inPlaneTransaction(db, () => insertZone(db, zone, now())));
+      const answer = await turns.runInAnother(() => zoneAnswer(zone, stored));
+      return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(answer);
     });
   },
 };
