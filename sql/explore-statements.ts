@@ -212,6 +212,11 @@ export function activeZonesStatement(plan: SearchPlan, events: SqlFragment, dial
   );
 }
 
+/** A row of {@link activeZonesStatement}. */
+export function activeZone([zoneId, events, lastMs]: readonly unknown[]) {
+  return { zoneId: Number(zoneId), events: Number(events), lastMs: Number(lastMs) };
+}
+
 /**
  * The rules with events of the search, at most `limit`. Columns: rule and its most frequent name, the smaller of equals, empty where it has
  * none (marked texts); events. By events descending, then by rule.

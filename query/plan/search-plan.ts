@@ -10,6 +10,11 @@ export interface SearchPlan {
   readonly output: RowsOutput | GroupsOutput;
 }
 
+/** A plan of all events in a window, of which no page is wanted. */
+export function everythingIn(window: TimeWindow, zones: ZoneSelection): SearchPlan {
+  return { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
+}
+
 /** The zones whose events are searched: ascending, each once, at least one; or all that have events. */
 export type ZoneSelection = readonly number[] | 'all';
 

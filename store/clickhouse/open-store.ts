@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
+import { BudgetedCache } from '../budgeted-cache.ts';
 import { ANSWER_MS, lockDataFolder, sharedAnswer } from '../data-folder.ts';
 import { type StoreLogger, silentLogger } from '../event-store.ts';
 import { clickhouseExcerptShareMb, clickhouseResultBytesShareMb, MEBIBYTE } from '../memory-shares.ts';
@@ -18,7 +19,6 @@ import { InsertPipeline } from './intake/insert-pipeline.ts';
 import { SourceOffsets } from './intake/source-offsets.ts';
 import { EVENTS_TABLE } from './present-tables.ts';
 import { Retention } from './retention.ts';
-import { Groupings } from './search/groupings.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
 import { CLUSTER_SETTINGS } from './server/settings.ts';
@@ -194,7 +194,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     throw error;
   }
   working = lookAfterEvents();
-  const source = { client, moments: visibility, table, groupings: new Groupings() };
+  const source = { client, moments: visibility, table, manyGroups: new BudgetedCache<string, true>({ budget: 1_000, sizeOf: () => 1 }) };
   const check = (signal: AbortSignal) =>
     cluster === null ? checkTable({ client, table }, signal) : checkShards({ address, cluster, table: local }, signal);
   const readings = new Readings();

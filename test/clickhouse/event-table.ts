@@ -2,8 +2,8 @@ import { onCluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import { insertEventsStatement } from '../../sql/clickhouse/insert-statement.ts';
 import { createEventsTable, createShardedEvents, INSERTED_COLUMNS } from '../../sql/clickhouse/schema.ts';
 import { createClockTable, createFoldText, createIdentityTable } from '../../sql/clickhouse/store-tables.ts';
+import { BudgetedCache } from '../../store/budgeted-cache.ts';
 import type { EventSource } from '../../store/clickhouse/search/event-reader.ts';
-import { Groupings } from '../../store/clickhouse/search/groupings.ts';
 import { StoreClock } from '../../store/clickhouse/server/store-clock.ts';
 import { Visibility } from '../../store/clickhouse/server/visibility.ts';
 import { type EventBatch, silentLogger } from '../../store/event-store.ts';
@@ -39,7 +39,7 @@ export class EventTable {
       client: reader,
       moments: new Visibility({ client, clock, database, table, local: TABLE, cluster, logger: silentLogger }),
       table,
-      groupings: new Groupings(),
+      manyGroups: new BudgetedCache({ budget: 1_000, sizeOf: () => 1 }),
     };
   }
 

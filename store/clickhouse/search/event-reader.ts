@@ -2,11 +2,11 @@ import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { SHARDED_EVENTS } from '../../../sql/clickhouse/cluster.ts';
 import { eventsOf, type Moment } from '../../../sql/clickhouse/events.ts';
 import type { SqlFragment, SqlStatement } from '../../../sql/statement.ts';
+import type { BudgetedCache } from '../../budgeted-cache.ts';
 import type { ClickhouseClient, ReadOptions } from '../server/client.ts';
 import type { ClickhouseRows } from '../server/json-rows.ts';
 import type { HeldResults } from '../server/result-memory.ts';
 import { type ClickhouseSettings, settingsOfZones } from '../server/settings.ts';
-import type { Groupings } from './groupings.ts';
 
 /** Says what a read of several statements sees. */
 export interface Moments {
@@ -18,7 +18,8 @@ export interface EventSource {
   readonly moments: Moments;
   /** The table of events. */
   readonly table: string;
-  readonly groupings: Groupings;
+  /** Which groupings of which zones had many groups. It says how a page is best read, and not what is on it. */
+  readonly manyGroups: BudgetedCache<string, true>;
 }
 
 /** Reads events for one answer, until the signal aborts. */
@@ -57,8 +58,8 @@ export class EventReader implements Disposable {
     this.#held = undefined;
   }
 
-  get groupings(): Groupings {
-    return this.#source.groupings;
+  get manyGroups(): BudgetedCache<string, true> {
+    return this.#source.manyGroups;
   }
 
   /** Whether the events are those of several shards. */

@@ -1,12 +1,12 @@
 import type { GroupDimension } from '../../../query/event-fields.ts';
-import type { GroupsOutput, SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { everythingIn, type GroupsOutput, type SearchPlan, type TimeWindow, type ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { EventGroup, GroupsResult, SearchResult } from '../../../query/plan/search-result.ts';
 import { MAX_ACTIVE_RULES } from '../../../query/search-limits.ts';
 import { totalsStatement } from '../../../sql/clickhouse/explore-statements.ts';
 import { fewGroupsStatement, groupFactsStatement, groupKeysStatement } from '../../../sql/clickhouse/group-statements.ts';
 import { type RowColumns, rowSliceStatement } from '../../../sql/clickhouse/row-statements.ts';
 import { clickhouseDialect } from '../../../sql/dialect.ts';
-import { activeRule, activeRulesStatement, activeZonesStatement } from '../../../sql/explore-statements.ts';
+import { activeRule, activeRulesStatement, activeZone, activeZonesStatement } from '../../../sql/explore-statements.ts';
 import { type ActiveRule, type ActiveZone, PIECE_BYTES } from '../../event-store.ts';
 import { isTooMuchAtOnce } from '../server/server-error.ts';
 import { WITH_TOTAL } from '../server/settings.ts';
@@ -15,6 +15,9 @@ import { piecesOf } from './read-rows.ts';
 
 /** Of more groups the facts are worked out only where they are on the page. */
 const FEW_GROUPS = { max_rows_to_group_by: 2_000, group_by_overflow_mode: 'throw' } as const;
+
+/** Longer lists of zones are told apart by their first ones alone. */
+const NAMED_ZONES = 8;
 
 /** Finds a page, and reads the first piece of its rows. Rejects with the reason of the signal. */
 export async function searchEvents(plan: SearchPlan, source: EventSource, signal: AbortSignal | undefined): Promise<SearchResult> {
@@ -48,8 +51,8 @@ async function findRows(plan: SearchPlan, reader: EventReader): Promise<SearchRe
 
 /** By one statement that reads the events once; undefined where there are more groups than it may work out facts for. */
 async function findFewGroups(plan: SearchPlan, output: GroupsOutput, reader: EventReader): Promise<GroupsResult | undefined> {
-  const { groupings } = reader;
-  if (groupings.hadMany(plan.zones, output.by)) {
+  const grouping = nameOf(plan.zones, output.by);
+  if (reader.manyGroups.use(grouping)) {
     return undefined;
   }
   try {
@@ -59,9 +62,13 @@ async function findFewGroups(plan: SearchPlan, output: GroupsOutput, reader: Eve
     if (!isTooMuchAtOnce(error)) {
       throw error;
     }
-    groupings.noteMany(plan.zones, output.by);
+    reader.manyGroups.add(grouping, true);
     return undefined;
   }
+}
+
+function nameOf(zones: ZoneSelection, by: readonly GroupDimension[]): string {
+  return `${zones === 'all' ? zones : zones.slice(0, NAMED_ZONES).join()} ${by.join()}`;
 }
 
 async function findGroups(plan: SearchPlan, output: GroupsOutput, reader: EventReader): Promise<GroupsResult> {
@@ -113,7 +120,7 @@ export async function activeZonesOf(
 ): Promise<readonly ActiveZone[]> {
   const reader = EventReader.forOne(source, zones, signal);
   const { rows } = await reader.rows(activeZonesStatement(everythingIn(window, zones), reader.events, clickhouseDialect));
-  return rows.map(([zoneId, events, lastMs]) => ({ zoneId: Number(zoneId), events: Number(events), lastMs: Number(lastMs) }));
+  return rows.map(activeZone);
 }
 
 /** The rules that have events in the window, by number of events descending, then by id. Rejects as {@link searchEvents}. */
@@ -126,8 +133,4 @@ export async function activeRulesOf(
   const reader = EventReader.forOne(source, zones, signal);
   const statement = activeRulesStatement(everythingIn(window, zones), MAX_ACTIVE_RULES, reader.events, clickhouseDialect);
   return (await reader.rows(statement)).rows.map(activeRule);
-}
-
-function everythingIn(window: TimeWindow, zones: ZoneSelection): SearchPlan {
-  return { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
 }

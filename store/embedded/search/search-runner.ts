@@ -1,6 +1,9 @@
 import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
-import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
+import { everythingIn, type SearchPlan, type TimeWindow, type ZoneSelection } from '../../../query/plan/search-plan.ts';
 import type { ExploreResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
+import { MAX_ACTIVE_RULES } from '../../../query/search-limits.ts';
+import { duckdbDialect } from '../../../sql/dialect.ts';
+import { activeRule, activeRulesStatement, activeZone, activeZonesStatement } from '../../../sql/explore-statements.ts';
 import type { ActiveRule, ActiveZone } from '../../event-store.ts';
 import type { Reading } from '../../readings.ts';
 import { StoreError } from '../../store-error.ts';
@@ -10,7 +13,6 @@ import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
-import { findActiveRules, findActiveZones } from './active-in-window.ts';
 import { explore } from './exploration.ts';
 import type { ExplorationCache } from './exploration-cache.ts';
 import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
@@ -54,10 +56,6 @@ function mostEventsOf(scope: SearchScope, page: FoundPage): number {
 /** The snapshot of a page of which more is to be read than its first piece. */
 function snapshotForRest(page: FoundPage, open: OpenScope): Snapshot | undefined {
   return page.kind === 'rows' && page.rest !== undefined ? open.keepSnapshot() : undefined;
-}
-
-function everythingIn(window: TimeWindow, zones: ZoneSelection): SearchPlan {
-  return { zones, window, where: { kind: 'everything' }, page: { index: 0, size: 0 }, output: { kind: 'rows' } };
 }
 
 interface OpenScope extends Disposable {
@@ -120,12 +118,18 @@ export class SearchRunner {
 
   /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */
   async activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
-    return await this.#answer(everythingIn(window, zones), signal, ({ scope }) => findActiveZones(scope));
+    const rows = await this.#answer(everythingIn(window, zones), signal, ({ scope }) =>
+      scope.runner.run(activeZonesStatement(scope.plan, scope.events(), duckdbDialect)),
+    );
+    return rows.map(activeZone);
   }
 
   /** The rules that have events in the window, by number of events descending, then by id. Rejects as {@link search}. */
   async activeRules(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveRule[]> {
-    return await this.#answer(everythingIn(window, zones), signal, ({ scope }) => findActiveRules(scope));
+    const rows = await this.#answer(everythingIn(window, zones), signal, ({ scope }) =>
+      scope.runner.run(activeRulesStatement(scope.plan, MAX_ACTIVE_RULES, scope.events(), duckdbDialect)),
+    );
+    return rows.map(activeRule);
   }
 
   /** Answers from one snapshot. */
