@@ -1,11 +1,11 @@
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { allEvents, eventsBefore } from '../../../sql/events-relation.ts';
-import { MAX_ADDED_FACTS } from '../../../sql/group-fact-statements.ts';
+import { type GroupPage, MAX_ADDED_FACTS } from '../../../sql/group-fact-statements.ts';
 import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../../../sql/group-statements.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
 import type { CheckedSegment } from '../integrity/segment-checks.ts';
-import { type CountedPage, type FoundGroups, GroupFacts, keysIn, readFacts, readFactsToAddUp } from '../search/group-facts.ts';
+import { type CountedPage, type FoundGroups, GroupFacts, pageIn, readFacts, readFactsToAddUp } from '../search/group-facts.ts';
 import type { SearchScope } from '../search/search-scope.ts';
 import { bytesOfGroup, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
@@ -23,15 +23,14 @@ export async function findCached(
 ): Promise<FoundGroups> {
   const { plan } = scope;
   const events = eventsBeside(scope, entry);
-  const found = keysIn(await scope.runner.run(countedPageStatement(plan, output, { table: entry.table, events }, duckdbDialect)));
-  if (found.keys.length === 0) {
-    return { ...found, facts: [] };
+  const page = pageIn(await scope.runner.run(countedPageStatement(plan, output, { table: entry.table, events }, duckdbDialect)));
+  if (page.keys.length === 0) {
+    return { ...page, facts: [] };
   }
-  const page = { ...found, isWhole: found.keys.length === found.total };
   const cached = await cachedGroups(scope, output, page, entry, fits);
   const beside = cached === undefined || events === undefined ? undefined : await readFactsToAddUp(scope, output, page, events);
   if (cached === undefined || (events !== undefined && beside === undefined)) {
-    return { ...found, facts: await readFacts(scope, output, page, scope.events()) };
+    return { ...page, facts: await readFacts(scope, output, page, scope.events()) };
   }
   const starts = output.buckets > 0 ? bucketStarts(plan.window, output.buckets) : [];
   const facts = cached.map(({ facts, times }, index) => {
@@ -42,7 +41,7 @@ export async function findCached(
     }
     return all;
   });
-  return { ...found, facts };
+  return { ...page, facts };
 }
 
 /** The events that the entry does not cover: unflushed ones, those of other segments, and earlier ones of cut segments; undefined: none. */
@@ -116,7 +115,7 @@ type GroupPart = Omit<CachedGroup, 'segments'>;
 async function readGroups(
   scope: SearchScope,
   output: GroupsOutput,
-  wanted: Pick<CountedPage, 'keys' | 'isWhole'>,
+  wanted: GroupPage,
   segments: readonly CheckedSegment[],
 ): Promise<GroupPart[] | undefined> {
   const byTime = segments.toSorted((a, b) => a.minTimestamp - b.minTimestamp);

@@ -19,29 +19,26 @@ import { compareCodePoints } from '../runtime/compare-code-points.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /** A page of groups: their keys in the order of the answer, and the facts of each. */
-export interface FoundGroups extends FoundKeys {
-  readonly facts: readonly GroupFacts[];
-}
-
-export interface FoundKeys {
+export interface FoundGroups {
   /** Number of all groups, on this page and others. */
   readonly total: number;
   readonly keys: readonly (readonly string[])[];
+  readonly facts: readonly GroupFacts[];
 }
 
-export interface CountedKeys extends FoundKeys {
+/** A page of groups whose facts are not known yet. */
+export interface CountedPage extends GroupPage {
+  readonly total: number;
   /** The number of events of each group. */
   readonly counts: readonly number[];
 }
 
 /** Reads the rows of a `groupPageStatement`. */
-export function keysIn(rows: readonly DuckDBValue[][]): CountedKeys {
+export function pageIn(rows: readonly DuckDBValue[][]): CountedPage {
   const groups = rows.filter((row) => row.at(-1) !== null);
-  return {
-    total: Number(rows[0]?.[0] ?? 0),
-    keys: groups.map((row) => row.slice(1, -1).map((key) => unmarkText(key as string))),
-    counts: groups.map((row) => Number(row.at(-1))),
-  };
+  const total = Number(rows[0]?.[0] ?? 0);
+  const keys = groups.map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
+  return { total, keys, counts: groups.map((row) => Number(row.at(-1))), isWhole: keys.length === total };
 }
 
 type Counts = Map<string, number>;
@@ -160,11 +157,6 @@ function mostFrequent(counts: ReadonlyMap<string, number>): string {
 
 function distinct(values: Iterable<string>): string {
   return [...values].sort(compareCodePoints).join(',');
-}
-
-/** A page of groups with the number of events of each. */
-export interface CountedPage extends GroupPage {
-  readonly counts: readonly number[];
 }
 
 /** Groups with more events mostly have so many values that the engine makes the texts of their contexts in less time. */

@@ -9,11 +9,11 @@ import { unmarkText } from '../../../sql/statement.ts';
 import { rowsOfZones, type Segment } from '../segment/segment.ts';
 import {
   areTooMany,
-  type CountedKeys,
+  type CountedPage,
   type FoundGroups,
   factsIn,
   type GroupFacts,
-  keysIn,
+  pageIn,
   readContexts,
   readFacts,
 } from './group-facts.ts';
@@ -91,20 +91,16 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
 
 /** Finds the keys of the page, then the facts of these keys. */
 async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, { singletons }: MaxKept): Promise<FoundGroups> {
-  const { total, keys, counts } = await findFirstGroups(scope, output, singletons);
-  if (keys.length === 0) {
-    return { total, keys, facts: [] };
-  }
-  const page = { keys, counts, isWhole: keys.length === total };
-  return { total, keys, facts: await readFacts(scope, output, page, scope.events()) };
+  const page = await findFirstGroups(scope, output, singletons);
+  return { ...page, facts: page.keys.length === 0 ? [] : await readFacts(scope, output, page, scope.events()) };
 }
 
 /** The keys of the page with their numbers of events, and the number of all groups. */
-export async function findFirstGroups(scope: SearchScope, output: GroupsOutput, singletons?: SingletonThreshold): Promise<CountedKeys> {
+export async function findFirstGroups(scope: SearchScope, output: GroupsOutput, singletons?: SingletonThreshold): Promise<CountedPage> {
   const statement = (await areMostlySingletons(scope, output, singletons))
     ? groupFingerprintStatement(scope.plan, output, scope.events())
     : groupPageStatement(scope.plan, output, scope.events(), duckdbDialect);
-  return keysIn(await scope.runner.run(statement));
+  return pageIn(await scope.runner.run(statement));
 }
 
 /** Returns whether nearly all groups of a sample of the zone's largest segment are singletons. */
