@@ -11,10 +11,9 @@ export interface ShieldAction {
   readonly cefSeverity: string;
 }
 
-const ACTIONS: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
-  [
-    'blocked',
-    {
+const ACTIONS: ReadonlyMap<string, ShieldAction> = new Map(
+  Object.entries<ShieldAction>({
+    blocked: {
       isAlert: true,
       ecsType: 'denied',
       ecsOutcome: 'failure',
@@ -23,10 +22,7 @@ const ACTIONS: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>
       ocsfSeverity: [3, 'Medium'],
       cefSeverity: '6',
     },
-  ],
-  [
-    'challenged',
-    {
+    challenged: {
       isAlert: true,
       ecsType: 'info',
       ecsOutcome: 'unknown',
@@ -36,10 +32,7 @@ const ACTIONS: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>
       ocsfSeverity: [2, 'Low'],
       cefSeverity: '3',
     },
-  ],
-  [
-    'logged',
-    {
+    logged: {
       isAlert: false,
       ecsType: 'info',
       ecsOutcome: undefined,
@@ -48,10 +41,7 @@ const ACTIONS: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>
       ocsfSeverity: [2, 'Low'],
       cefSeverity: '3',
     },
-  ],
-  [
-    'allowed',
-    {
+    allowed: {
       isAlert: false,
       ecsType: 'allowed',
       ecsOutcome: 'success',
@@ -60,8 +50,8 @@ const ACTIONS: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>
       ocsfSeverity: [1, 'Informational'],
       cefSeverity: '1',
     },
-  ],
-]);
+  }),
+);
 
 const NO_ACTION: ShieldAction = {
   isAlert: false,
