@@ -20,7 +20,7 @@ import { bodiesOf, readThrough } from './events/file-chunks.ts';
 import { differencesBetween, loadWorkloads, type Workload } from './modes/workload.ts';
 import { givenOptions, integerOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { count, line, percentile, textTable } from './report/figures.ts';
+import { count, line, percentile, show, tell, textTable } from './report/figures.ts';
 import { geometricMean } from './report/race-summary.ts';
 import { measuredOnThisMachine, type StoreMeasurement, scaleConstants } from './report/scale-constants.ts';
 import { clickhouseServer } from './subjects/clickhouse-server.ts';
@@ -41,9 +41,6 @@ const SUBJECT = new URL('./subjects/clickhouse-program-subject.ts', import.meta.
 
 /** No answer is compressed, neither by the program nor for the statements by hand. */
 const PLAIN = { 'accept-encoding': 'identity' };
-
-const tell = (what: string): void => void process.stderr.write(`${what}\n`);
-const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
 interface Taken {
   readonly events: number;

@@ -10,13 +10,10 @@ import { benchOptions, eventFile, inEmptyDataDir } from './events/event-file.ts'
 import { loadWorkloads } from './modes/workload.ts';
 import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { textTable } from './report/figures.ts';
+import { show, tell, textTable } from './report/figures.ts';
 
 /** A mean that is further off tells nothing. */
 const TRUSTED = 0.02;
-
-const tell = (what: string): void => void process.stderr.write(`${what}\n`);
-const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
 interface Group {
   readonly title: string;

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { otlpJson, otlpProtobuf, textRecord } from '../test/fixtures/otlp-requests.ts';
 import { inEmptyDataDir } from './events/event-file.ts';
 import { wafRecord } from './events/waf-record.ts';
+import { median } from './report/figures.ts';
 import type { DoorsServed, DoorsUse } from './subjects/doors-subject.ts';
 
 const RECORDS = 10_000;
@@ -69,8 +70,6 @@ async function send(url: string, way: Way, requests: readonly Buffer[]): Promise
     if (!answer.ok || /"errors":true|partialSuccess|"rejectedCount":[1-9]/.test(text)) throw new Error(`${way}: ${answer.status} ${text}`);
   }
 }
-
-const median = (all: readonly number[]): number => all.toSorted((one, other) => one - other)[Math.floor(all.length / 2)] ?? Number.NaN;
 
 async function main(dataDir: string): Promise<void> {
   const subject = fork(new URL('subjects/doors-subject.ts', import.meta.url), [dataDir], {

@@ -3,7 +3,7 @@
 import { inEmptyDataDir } from './events/event-file.ts';
 import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { textTable } from './report/figures.ts';
+import { mib, textTable } from './report/figures.ts';
 import type { ExportOrder, ExportReport } from './subjects/export-subject.ts';
 import type { FilledStore } from './subjects/fill-store.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
@@ -21,9 +21,6 @@ const RUNS = [
   { type: 'text/csv', encoding: 'zstd' },
 ];
 
-const MIB = 1024 * 1024;
-const mib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
-
 const { segmentBytes, report } = await inEmptyDataDir('export', async (dataDir) => {
   const run = <Report>(order: ExportOrder) => forkSubject<Report>('export-subject.ts', order);
   process.stderr.write(`filling a store with ${events} events of one zone\n`);
@@ -40,7 +37,7 @@ for (const { type, lines } of exports) {
 const rows = exports.map(({ type, encoding, elapsedMs, toFirstMs, bytes, plainBytes, peakRssBytes }) => [
   `${type}, ${encoding}`,
   `${Math.round((events / elapsedMs) * 1000)} events/s`,
-  `${((plainBytes / MIB / elapsedMs) * 1000).toFixed(0)} MiB/s`,
+  `${mib((plainBytes / elapsedMs) * 1000)}/s`,
   mib(bytes),
   `${toFirstMs.toFixed(0)} ms`,
   mib(peakRssBytes - warmRssBytes),

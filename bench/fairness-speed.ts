@@ -6,7 +6,7 @@ import { DAY_MS } from '../query/durations.ts';
 import { inEmptyDataDir } from './events/event-file.ts';
 import { generateEvents } from './events/event-generator.ts';
 import { givenOptions } from './options.ts';
-import { count, line, ms, percentile } from './report/figures.ts';
+import { count, line, ms, percentile, show, tell } from './report/figures.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 import type { SearchLoadOrder, SearchLoadReport } from './subjects/search-load-subject.ts';
 import { serveProgram } from './subjects/served-program.ts';
@@ -20,9 +20,6 @@ const KEYS = { heavy: 'the-key-that-asks-for-much', light: 'the-key-of-somebody-
 const ACCESS_KEYS = Object.entries(KEYS)
   .map(([name, key]) => `${name}:${key}:*`)
   .join(',');
-
-const tell = (what: string): void => void process.stderr.write(`${what}\n`);
-const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function send(url: string, body: Buffer): Promise<void> {
   const headers = { 'content-type': 'application/x-ndjson', accesskey: KEYS.sender };

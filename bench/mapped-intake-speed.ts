@@ -16,6 +16,7 @@ import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
 import { inEmptyDataDir } from './events/event-file.ts';
 import { wafRecord } from './events/waf-record.ts';
+import { median } from './report/figures.ts';
 
 const RECORDS = 5_000;
 /** As they come from a socket. */
@@ -116,7 +117,6 @@ async function costOf(store: EventStore, chunks: readonly Buffer[], mapping: Inp
 }
 
 const best = (all: readonly number[]): number => Math.min(...all);
-const median = (all: readonly number[]): number => all.toSorted((one, other) => one - other)[Math.floor(all.length / 2)] ?? Number.NaN;
 const shown = (all: readonly number[]): string => `${best(all).toFixed(1)} (${median(all).toFixed(1)})`;
 const ofThread = (costs: readonly Cost[], kind: string): readonly number[] => costs.map(({ threads }) => threads.get(kind) ?? 0);
 

@@ -11,7 +11,7 @@ import { eventually } from '../test/fixtures/eventually.ts';
 import { inEmptyDataDir } from './events/event-file.ts';
 import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { count, line, mib, ms, percentile } from './report/figures.ts';
+import { count, line, mib, ms, percentile, show } from './report/figures.ts';
 import type { FilledStore } from './subjects/fill-store.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 import type { PageOrder, PageServed } from './subjects/page-subject.ts';
@@ -123,8 +123,6 @@ async function serve(order: PageOrder, work: (url: string) => Promise<void>): Pr
     await ended;
   }
 }
-
-const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
 await inEmptyDataDir('page', async (dataDir) => {
   const order = { dataDir, events, memoryLimitMb };

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BENCH_DATA, inEmptyDataDir } from './events/event-file.ts';
 import { generateEvents } from './events/event-generator.ts';
 import { givenOptions } from './options.ts';
-import { count, line, ms, percentile } from './report/figures.ts';
+import { count, line, ms, percentile, show, tell } from './report/figures.ts';
 import type { EventSenderOrder, EventSenderReport } from './subjects/event-sender-subject.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 import { serveProgram } from './subjects/served-program.ts';
@@ -85,9 +85,6 @@ const SEARCHES: readonly object[] = [
   { filters: [{ field: 'url', op: 'wildcard', value: ['*/login*', '*/wp-*'] }] },
   { query: 'sql mozilla' },
 ];
-
-const tell = (what: string): void => void process.stderr.write(`${what}\n`);
-const show = (text: string): void => void process.stdout.write(`${text}\n`);
 
 function sendFrom(order: Pick<EventSenderOrder, 'url' | 'seed' | 'events' | 'rate'>): Promise<EventSenderReport> {
   return forkSubject<EventSenderReport>('event-sender-subject.ts', { ...order, zones: ZONES, batch });

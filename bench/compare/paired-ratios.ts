@@ -1,4 +1,4 @@
-import { percentile } from '../report/figures.ts';
+import { median, percentile } from '../report/figures.ts';
 import { geometricMean } from '../report/race-summary.ts';
 
 /** What one side spent in a turn. */
@@ -51,16 +51,4 @@ export function groupMean(rows: readonly (readonly Pair[])[], measure: Measure):
     mean: geometricMean(ratios.map(median)),
     spread: (percentile(ofTurns, 0.75) - percentile(ofTurns, 0.25)) / 2,
   };
-}
-
-function median(values: readonly number[]): number {
-  return (
-    (percentile(values, 0.5) +
-      percentile(
-        values.map((value) => -value),
-        0.5,
-      ) *
-        -1) /
-    2
-  );
 }

@@ -4,6 +4,17 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
+/** The middle value, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return ((sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN) + (sorted[Math.floor(sorted.length / 2)] ?? Number.NaN)) / 2;
+}
+
+/** Says what goes on. */
+export const tell = (what: string): void => void process.stderr.write(`${what}\n`);
+/** Writes a result. */
+export const show = (text: string): void => void process.stdout.write(`${text}\n`);
+
 const MIB = 1024 * 1024;
 
 /** A line with the name of a figure and its value. Values of several lines are aligned. */
