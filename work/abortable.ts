@@ -1,11 +1,11 @@
-/** Rejects with the signal's reason while `work` still waits. The work itself goes on. */
+/** Settles as `work` does, or rejects with the signal's reason if that is aborted first. The work goes on, and may fail unnoticed. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener('abort', stop);
   }

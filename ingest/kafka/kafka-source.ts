@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
+import { abortable } from '../../work/abortable.ts';
 import { messageMapper } from '../upload/mapped-messages.ts';
 import type { MappingThreads } from '../upload/mapping-threads.ts';
 import { type BlockedPartition, KafkaSkipRefused, type SkipOutcome } from './blocked-partition.ts';
@@ -176,7 +177,7 @@ class RunningKafkaSource implements KafkaSource {
     const admin = kafka.admin();
     try {
       // A broker that accepts a connection and then never answers must not delay the stop.
-      await orAborted(admin.connect(), this.#stopping.signal);
+      await abortable(admin.connect(), this.#stopping.signal);
       const topics = await this.#findTopics(kafka, admin);
       this.#topics = [...topics.keys()];
       if (topics.size === 0) {
@@ -212,7 +213,7 @@ class RunningKafkaSource implements KafkaSource {
     const ending = AbortSignal.any([this.#stopping.signal, session.broken]);
     this.#session = session;
     try {
-      await orAborted(session.start(), ending);
+      await abortable(session.start(), ending);
       this.#failures = 0;
       this.#reasonNoSession = null;
       logger.info({ topics: [...topics.keys()], groupId }, 'reading from Kafka');
@@ -231,10 +232,10 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   async #findTopics(kafka: Kafka, admin: Admin): Promise<TopicIds> {
-    const listed = await orAborted(listTopics(admin), this.#stopping.signal);
+    const listed = await abortable(listTopics(admin), this.#stopping.signal);
     const { topics, missing } = matchTopics(this.#options.topics, [...listed.keys()]);
     // Checked each time, because rights may change while a topic stays missing.
-    const denied = await orAborted(deniedAmong(missing, kafka), this.#stopping.signal);
+    const denied = await abortable(deniedAmong(missing, kafka), this.#stopping.signal);
     for (const topic of denied) {
       if (!this.#denied.includes(topic)) this.#options.logger.warn({ topic }, deniedTopic([topic], this.#options.kafka));
     }
@@ -290,19 +291,4 @@ class RunningKafkaSource implements KafkaSource {
 
 function retryDelayMs(failures: number): number {
   return Math.min(MIN_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
-}
-
-/** Settles as the work does, or rejects with the signal's reason if that is aborted first. The abandoned work may fail unnoticed. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) {
-    abort();
-  }
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

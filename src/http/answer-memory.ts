@@ -1,3 +1,4 @@
+import { abortable } from '../../work/abortable.ts';
 import { RequestProblem } from './problem.ts';
 
 /** Smaller parts are always let through, so that callers who leave large answers unread do not block usual searches. */
@@ -70,16 +71,12 @@ export class AnswerMemory {
   }
 
   async #room(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const giveUp = (): void => reject(signal.reason);
+    const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    signal.addEventListener('abort', giveUp, { once: true });
     try {
-      await promise;
+      await abortable(promise, signal);
     } finally {
       this.#waiting.delete(resolve);
-      signal.removeEventListener('abort', giveUp);
     }
   }
 
