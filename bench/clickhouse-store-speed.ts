@@ -9,10 +9,10 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { compileSearch } from '../query/request/compile-search.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../sql/clickhouse/schema.ts';
-import { wholeAnswer } from '../src/http/answer-writes.ts';
 import { searchResponse } from '../src/http/search-response.ts';
 import { ClickhouseClient } from '../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../store/clickhouse/server/connection.ts';
+import { uncounted, wholeAnswer } from '../test/fixtures/whole-answer.ts';
 import { searchClickhouse } from './engines/clickhouse-search.ts';
 import { type ClickhouseTable, storeTable } from './engines/clickhouse-statements.ts';
 import { BENCH_NOW_MS, benchOptions, eventFile, inEmptyDataDir } from './events/event-file.ts';
@@ -142,7 +142,7 @@ function byHand(name: string, client: ClickhouseClient, table: ClickhouseTable):
     ask: async ({ zone, body }) => {
       const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId: zone, nowMs: BENCH_NOW_MS });
       const answer = await searchClickhouse(plan, { ask, table });
-      return (await wholeAnswer(searchResponse(answer, plan.page))).toString();
+      return (await wholeAnswer(searchResponse(answer, plan.page, uncounted))).toString();
     },
   };
 }

@@ -18,11 +18,6 @@ export interface HeldPart {
 /** Counts parts of an answer as {@link AnswerMemory.hold} does. */
 export type Hold = <T extends HeldPart>(parts: AsyncIterable<T> | Iterable<T>) => AsyncIterable<T>;
 
-/** Passes the parts on as they are. */
-export const uncounted: Hold = async function* passedOn(parts) {
-  yield* parts;
-};
-
 /** Limits the memory of what is read of answers, until it is written to their callers. */
 export class AnswerMemory {
   readonly #capacityBytes: number;

@@ -17,13 +17,6 @@ export function joinParts(parts: Iterable<AnswerPart>): Buffer {
   return Buffer.concat(Array.from(parts, (part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
-/** All bytes of an answer. */
-export async function wholeAnswer(pieces: AnswerPieces): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const piece of pieces) parts.push(joinParts(piece));
-  return Buffer.concat(parts);
-}
-
 /** An answer that is made already. */
 export async function* onePiece(parts: Iterable<AnswerPart>): AsyncGenerator<Iterable<AnswerPart>, void, void> {
   yield parts;

@@ -5,7 +5,7 @@ import { BODY, ErrorList, elementPath, shownValue } from '../../query/request/re
 import { readJson, readObject } from '../../query/request/wire-readers.ts';
 import type { DeadLetterIds, DeadLetterSelection, StoredDeadLetter } from '../../store/dead-letter.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { type HeldPart, type Hold, uncounted } from './answer-memory.ts';
+import type { HeldPart, Hold } from './answer-memory.ts';
 import { invalidRequest } from './problem.ts';
 
 /** The bytes that are made text at once; more would delay other requests. It is a multiple of 3, so that base64 parts fit together. */
@@ -85,11 +85,7 @@ function* listParts(letters: readonly StoredDeadLetter[], before: string): Gener
 }
 
 /** The list of up to `limit` dead letters of the zones after an id, as the pieces of an answer. */
-export async function* deadLetterList(
-  store: EventStore,
-  listed: ListedLetters,
-  hold: Hold = uncounted,
-): AsyncGenerator<Iterable<string>, void, void> {
+export async function* deadLetterList(store: EventStore, listed: ListedLetters, hold: Hold): AsyncGenerator<Iterable<string>, void, void> {
   let before = '{"deadLetters":[';
   let next: string | null = null;
   for await (const { letters, nextAfterId } of hold(letterPages(store, listed))) {

@@ -1,12 +1,12 @@
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { ExploreResult, Facet, Histogram } from '../../query/plan/search-result.ts';
 import type { ActiveRule, ActiveZone } from '../../store/event-store.ts';
-import { type Hold, uncounted } from './answer-memory.ts';
+import type { Hold } from './answer-memory.ts';
 import type { AnswerPart, AnswerPieces } from './answer-writes.ts';
 import { jsonList, pageResponse, zoneRowJson } from './search-response.ts';
 
 /** EventLogsExploreResponse as the pieces of an answer: that of a search, with the histogram, facets and selection of the plan. */
-export function exploreResponse(result: ExploreResult, plan: ExplorePlan, hold: Hold = uncounted): AnswerPieces {
+export function exploreResponse(result: ExploreResult, plan: ExplorePlan, hold: Hold): AnswerPieces {
   const { page, facets } = result;
   const more = () => explored(result, plan);
   return pageResponse(page, plan.search.page, { hold, writeRow: zoneRowJson, more, moreBytes: bytesOfFacets(facets ?? []) });

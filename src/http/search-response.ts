@@ -1,6 +1,6 @@
 import type { Page } from '../../query/plan/search-plan.ts';
 import type { EventGroup, EventRow, RowPiece, SearchResult } from '../../query/plan/search-result.ts';
-import { type Hold, uncounted } from './answer-memory.ts';
+import type { Hold } from './answer-memory.ts';
 import type { AnswerPart, AnswerPieces } from './answer-writes.ts';
 
 /** The GenericRequestResponse of a search that succeeded. */
@@ -26,7 +26,7 @@ function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: Even
 }
 
 /** EventLogsSearchResponse as the pieces of an answer, keys in the specification's order. */
-export function searchResponse(result: SearchResult, page: Page, hold: Hold = uncounted): AnswerPieces {
+export function searchResponse(result: SearchResult, page: Page, hold: Hold): AnswerPieces {
   return pageResponse(result, page, { hold, writeRow: rowJson, more: () => [], moreBytes: 0 });
 }
 

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { wholeAnswer } from '../../src/http/answer-writes.ts';
 import { exploreResponse } from '../../src/http/explore-response.ts';
 import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
 import { readAllEvents } from '../../store/clickhouse/search/export.ts';
 import { activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
 import { exportedRows, rowsOf } from '../fixtures/answered-rows.ts';
+import { uncounted, wholeAnswer } from '../fixtures/whole-answer.ts';
 import { exploreOracle, zonesOracle } from '../oracle/explore-oracle.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
@@ -71,7 +71,7 @@ describe.each(dataSets('clickhouse', propertyRuns(1)))('over the events of seed 
     });
     const property = fc.asyncProperty(fc.oneof(arbitraryExplore(events, NOW_MS, zones), ofAll), async ({ zones: of, body }) => {
       const plan = compileExplore(bytesOf(body), { zones: of, nowMs: NOW_MS });
-      const answered = await wholeAnswer(exploreResponse(await exploreEvents(plan, table.source, undefined), plan));
+      const answered = await wholeAnswer(exploreResponse(await exploreEvents(plan, table.source, undefined), plan, uncounted));
       expect(JSON.parse(answered.toString())).toEqual(JSON.parse(JSON.stringify(exploreOracle(events, body, of))));
     });
     await assertAsyncProperty(property, { data, numRuns: EXPLORES });

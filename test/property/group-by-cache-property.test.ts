@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { wholeAnswer } from '../../src/http/answer-writes.ts';
 import { searchResponse } from '../../src/http/search-response.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
 import type { TestStore } from '../fixtures/test-store.ts';
+import { uncounted, wholeAnswer } from '../fixtures/whole-answer.ts';
 import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { type OracleRequest, searchOracle } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, dataSets } from '../random/assert-property.ts';
@@ -22,7 +22,7 @@ const NEWEST_MS = NOW_MS + 60_000;
 
 async function answer(store: TestStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
-  return JSON.parse((await wholeAnswer(searchResponse(await store.search(plan), plan.page))).toString());
+  return JSON.parse((await wholeAnswer(searchResponse(await store.search(plan), plan.page, uncounted))).toString());
 }
 
 function moved(body: OracleRequest, byMs: number): OracleRequest {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { wholeAnswer } from '../../../src/http/answer-writes.ts';
 import { searchResponse } from '../../../src/http/search-response.ts';
 import { pieceOf } from '../../fixtures/answered-rows.ts';
+import { uncounted, wholeAnswer } from '../../fixtures/whole-answer.ts';
 
 const ROW = { zoneId: 7, logId: 'a', timestamp: 1, log: Buffer.from('{}'), fields: {} };
 
@@ -16,7 +16,7 @@ test.each([
     for (const piece of pieces) yield pieceOf(piece);
   }
   const answer = JSON.parse(
-    (await wholeAnswer(searchResponse({ kind: 'rows', total: 9, rows: rows() }, { index: 0, size: 50 }))).toString(),
+    (await wholeAnswer(searchResponse({ kind: 'rows', total: 9, rows: rows() }, { index: 0, size: 50 }, uncounted))).toString(),
   );
   expect([answer.rows.length, answer.groups, answer.total]).toEqual([count, null, 9]);
 });
