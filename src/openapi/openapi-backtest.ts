@@ -3,7 +3,7 @@ import { exactly, listOf, mapOf, nullable } from '../../edge/operations/json-sch
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { type BacktestLine, RULE_TYPES } from '../alerts/backtest.ts';
 import { answer, content, type DescribedGroup, int64Schema, integerIn, ref, textSchema, time } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const count = (description: string) => ({ ...int64Schema, minimum: 0, description });
 const kind = (name: BacktestLine['kind']) => ({ const: name });
@@ -95,7 +95,6 @@ export const BACKTEST_GROUP = {
             'body.unsupported_type',
             ...AVAILABILITY_PROBLEMS,
           ),
-          ...DEFECT,
         },
       },
     },

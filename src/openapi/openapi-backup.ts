@@ -1,7 +1,7 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { content, type DescribedGroup, int64Schema, ref, textSchema } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 export const BACKUP_TYPE = 'application/octet-stream';
 
@@ -45,7 +45,6 @@ export const BACKUP_GROUP = {
             ),
           },
           ...problemAnswers('/backup', ...BODY_PROBLEMS, 'access.zone_denied', 'backup.refused', ...AVAILABILITY_PROBLEMS),
-          ...DEFECT,
         },
       },
     },

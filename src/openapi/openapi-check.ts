@@ -1,6 +1,6 @@
 import { exactly, nullable } from '../../edge/operations/json-schema.ts';
 import { answer, type DescribedGroup, int64Schema, ref, textSchema } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const count = (description: string) => ({ ...int64Schema, minimum: 0, description });
 const kind = (name: string) => ({ const: name });
@@ -45,7 +45,6 @@ export const CHECK_GROUP = {
             'store.unavailable',
             'program.stopping',
           ),
-          ...DEFECT,
         },
       },
     },

@@ -17,7 +17,7 @@ import {
   textSchema,
   time,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 /** Of an embedded store, whose ids requests may also have as whole numbers, or of one on ClickHouse. */
 const letterId = { type: 'string', pattern: '^([0-9]{1,19}|[0-9a-f]{32})$' };
@@ -163,7 +163,6 @@ export const LETTER_PATHS = {
       responses: {
         200: answer('In the order of their ids', 'DeadLetterList', LETTERS),
         ...problemAnswers('/ingest/dead-letters', 'request.invalid', ...KEY_PROBLEMS, ...AVAILABILITY_PROBLEMS),
-        ...DEFECT,
       },
     },
   },
@@ -186,7 +185,6 @@ export const LETTER_PATHS = {
           report: { summary: 'One has', value: { replayed: 1, stillRejected: 1, notReplayable: 0 } },
         }),
         ...problemAnswers('/ingest/dead-letters/replay', ...BODY_PROBLEMS, 'store.append_failed', ...AVAILABILITY_PROBLEMS),
-        ...DEFECT,
       },
     },
   },
@@ -206,7 +204,6 @@ export const LETTER_PATHS = {
       responses: {
         200: answer('How many there were', 'DiscardReport', { report: { summary: 'Two', value: { discarded: 2 } } }),
         ...problemAnswers('/ingest/dead-letters/discard', ...BODY_PROBLEMS, ...AVAILABILITY_PROBLEMS),
-        ...DEFECT,
       },
     },
   },

@@ -25,7 +25,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 import { EXCLUDE, SEARCH_GROUP, SEARCH_PROBLEMS, SUCCEEDED, WINDOW } from './openapi-search.ts';
 
 const { EventLogsSearchRequest, EventLogsSearchResponse } = SEARCH_GROUP.schemas;
@@ -346,7 +346,6 @@ export const EXPLORE_GROUP = {
         responses: {
           200: answer('What was asked for', 'EventLogsExploreResponse', ANSWERS, SEARCH_ANSWER_TYPES),
           ...problemAnswers('/shield/event-logs/7/explore', ...SEARCH_PROBLEMS),
-          ...DEFECT,
         },
       },
     },
@@ -359,7 +358,6 @@ export const EXPLORE_GROUP = {
         responses: {
           200: answer('The rules', 'EventLogsRulesResponse', RULES, SEARCH_ANSWER_TYPES),
           ...problemAnswers('/shield/event-logs/7/rules', 'access.zone_denied', ...WINDOW_PROBLEMS),
-          ...DEFECT,
         },
       },
     },
@@ -372,7 +370,6 @@ export const EXPLORE_GROUP = {
         responses: {
           200: answer('The zones', 'EventLogsZonesResponse', ZONES, SEARCH_ANSWER_TYPES),
           ...problemAnswers('/shield/event-logs/zones', ...WINDOW_PROBLEMS),
-          ...DEFECT,
         },
       },
     },

@@ -18,7 +18,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 /** The schema of an event's line, and its name in the document, by format. */
 const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schema: object]>> = {
@@ -205,7 +205,6 @@ export const FEED_GROUP = {
             'search.deadline',
             ...AVAILABILITY_PROBLEMS,
           ),
-          ...DEFECT,
         },
       },
     },
@@ -249,7 +248,6 @@ export const FEED_GROUP = {
             'tail.full',
             'program.stopping',
           ),
-          ...DEFECT,
         },
       },
     },

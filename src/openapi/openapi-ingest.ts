@@ -21,7 +21,7 @@ import {
   time,
 } from './openapi-elements.ts';
 import { INGEST_PARAMETERS } from './openapi-ingest-parameters.ts';
-import { AVAILABILITY_PROBLEMS, DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const LISTED = shownCount(MAX_REJECTED_LISTED);
 
@@ -179,7 +179,6 @@ export const INGEST_GROUP = {
             'store.append_failed',
             ...AVAILABILITY_PROBLEMS,
           ),
-          ...DEFECT,
         },
       },
     },

@@ -1,7 +1,7 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { answer, content, type DescribedGroup, int32Schema, int64Schema, nullableText, ref, textSchema } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const OFFSET = { ...textSchema, description: 'An offset, in digits' };
 
@@ -34,7 +34,6 @@ export const KAFKA_GROUP = {
             'store.append_failed',
             ...AVAILABILITY_PROBLEMS,
           ),
-          ...DEFECT,
         },
       },
     },
@@ -58,7 +57,6 @@ export const KAFKA_GROUP = {
             report: { summary: 'Skipped', value: { skipped: true, next: '1904' } },
           }),
           ...problemAnswers('/ingest/kafka/skip', ...BODY_PROBLEMS, 'access.zone_denied', 'kafka.skip_refused', ...AVAILABILITY_PROBLEMS),
-          ...DEFECT,
         },
       },
     },

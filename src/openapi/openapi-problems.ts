@@ -75,8 +75,8 @@ function sameStatus(keys: readonly ErrorKey[], path: string) {
   };
 }
 
-/** The answers for the problems of a path, by status. */
-export function problemAnswers(path: string, ...keys: readonly ErrorKey[]) {
+/** The answers for the problems of a path, by status, where nothing else can fail. */
+export function problemsAlone(path: string, ...keys: readonly ErrorKey[]) {
   const byStatus = Map.groupBy(keys, (key) => PROBLEMS[key].status);
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [status, { ...sameStatus(same, path), ...(STATUS_HEADERS[status] ?? {}) }]),
@@ -85,6 +85,11 @@ export function problemAnswers(path: string, ...keys: readonly ErrorKey[]) {
 
 /** A defect has no body: the program's log tells what happened. */
 export const DEFECT = { 500: { description: 'A defect of the program; no body', ...STATUS_HEADERS[500] } };
+
+/** The answers for the problems of a path, by status, and for a defect. */
+export function problemAnswers(path: string, ...keys: readonly ErrorKey[]) {
+  return { ...problemsAlone(path, ...keys), ...DEFECT };
+}
 
 /** The problems of routes that need an access key. */
 export const KEY_PROBLEMS = ['access.key_missing', 'access.key_unknown', 'access.foreign_page'] as const;

@@ -1,7 +1,7 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
 import { answer, content, type DescribedGroup, OPEN, textSchema } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers, REQUEST_ID } from './openapi-problems.ts';
+import { KEY_PROBLEMS, problemAnswers, problemsAlone, REQUEST_ID } from './openapi-problems.ts';
 
 const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
 
@@ -27,7 +27,7 @@ export const PROGRAM_GROUP = {
         ...OPEN,
         responses: {
           200: answer('Alive', 'Liveness', { alive: { summary: 'Alive', value: { status: 'alive' } } }),
-          ...problemAnswers('/healthz', 'access.foreign_page'),
+          ...problemsAlone('/healthz', 'access.foreign_page'),
         },
       },
     },
@@ -45,7 +45,7 @@ export const PROGRAM_GROUP = {
             ...readiness('ready', []),
             blocked: { summary: 'ready, and something waits', value: { status: 'ready', reasons: [BLOCKED] } },
           }),
-          ...problemAnswers('/readyz', 'access.foreign_page'),
+          ...problemsAlone('/readyz', 'access.foreign_page'),
           503: {
             ...answer('Not ready, with the reasons', 'Readiness', {
               ...readiness('not ready', ['kafka: joining the Kafka consumer group shieldlog']),
@@ -67,7 +67,6 @@ export const PROGRAM_GROUP = {
             content: content(['text/plain'], { type: 'string' }, { metrics: { summary: 'One of them', value: METRICS_TEXT } }),
           },
           ...problemAnswers('/metrics', ...KEY_PROBLEMS, 'program.stopping'),
-          ...DEFECT,
         },
       },
     },
@@ -91,7 +90,7 @@ export const PROGRAM_GROUP = {
               },
             ),
           },
-          ...problemAnswers('/openapi.json', 'access.foreign_page', 'program.stopping'),
+          ...problemsAlone('/openapi.json', 'access.foreign_page', 'program.stopping'),
         },
       },
     },

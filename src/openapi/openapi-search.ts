@@ -22,7 +22,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, DEFECT, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 /** The fields that have addresses. */
 const ADDRESSES = DIMENSIONS.filter((name) => ruleOf(name) === 'address');
@@ -252,7 +252,6 @@ export const SEARCH_GROUP = {
         responses: {
           200: answer('Rows, or groups where groupBy was given', 'EventLogsSearchResponse', ANSWERS, SEARCH_ANSWER_TYPES),
           ...problemAnswers('/shield/event-logs/7/search', ...SEARCH_PROBLEMS),
-          ...DEFECT,
         },
       },
     },
@@ -342,7 +341,6 @@ export const EXPORT_GROUP = {
           },
           // The slots of exports bound their number, so that the queue refuses none.
           ...problemAnswers('/shield/event-logs/7/export', ...SEARCH_PROBLEMS.filter((key) => key !== 'caller.busy')),
-          ...DEFECT,
         },
       },
     },
