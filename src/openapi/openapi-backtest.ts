@@ -2,10 +2,9 @@ import { RULE_SEVERITIES } from '../../alerts/rule.ts';
 import { exactly, listOf, mapOf, nullable } from '../../edge/operations/json-schema.ts';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { type BacktestLine, RULE_TYPES } from '../alerts/backtest.ts';
-import { answer, content, type DescribedGroup, int64Schema, integerIn, ref, textSchema, time } from './openapi-elements.ts';
+import { answer, content, count, type DescribedGroup, integerIn, ref, textSchema, time } from './openapi-elements.ts';
 import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
-const count = (description: string) => ({ ...int64Schema, minimum: 0, description });
 const kind = (name: BacktestLine['kind']) => ({ const: name });
 const instant = (description: string) => ({ type: 'string', format: 'date-time', description });
 

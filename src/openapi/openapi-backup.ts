@@ -1,6 +1,5 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
-import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { content, type DescribedGroup, int64Schema, ref, textSchema } from './openapi-elements.ts';
+import { content, type DescribedGroup, int64Schema, jsonBody, textSchema } from './openapi-elements.ts';
 import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 export const BACKUP_TYPE = 'application/octet-stream';
@@ -21,13 +20,10 @@ export const BACKUP_GROUP = {
         description:
           'For shieldlog backup. The events that are stored by then are in it, with dead letters and the state of the control plane, its ' +
           'secrets too. Intake and searches go on; one backup is made at a time. Needs a key of all zones with the scope admin.',
-        requestBody: {
-          required: true,
-          content: content(JSON_TYPES, ref('BackupRequest'), {
-            first: { summary: 'Into an empty folder', value: { files: [] } },
-            next: { summary: 'Into one that has a file already', value: { files: [FILE] } },
-          }),
-        },
+        requestBody: jsonBody('BackupRequest', {
+          first: { summary: 'Into an empty folder', value: { files: [] } },
+          next: { summary: 'Into one that has a file already', value: { files: [FILE] } },
+        }),
         responses: {
           200: {
             description:

@@ -1,8 +1,7 @@
 import { exactly, nullable } from '../../edge/operations/json-schema.ts';
-import { answer, type DescribedGroup, int64Schema, ref, textSchema } from './openapi-elements.ts';
+import { answer, count, type DescribedGroup, ref, textSchema } from './openapi-elements.ts';
 import { KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
-const count = (description: string) => ({ ...int64Schema, minimum: 0, description });
 const kind = (name: string) => ({ const: name });
 
 const SUMMARY = { kind: 'summary', folder: '/data', files: 24, bytes: 73_400_320, events: 1_204_000, faults: 0 };

@@ -11,6 +11,7 @@ import {
   int32Schema,
   int64Schema,
   integerIn,
+  jsonBody,
   nullableText,
   ref,
   shownBytes,
@@ -194,13 +195,10 @@ export const LETTER_PATHS = {
       tags: ['Intake'],
       summary: 'Remove dead letters for good: those named, or all',
       description: 'Those of the zones that the key opens.',
-      requestBody: {
-        required: true,
-        content: content(JSON_TYPES, ref('DiscardRequest'), {
-          some: { summary: 'Two of them', value: { ids: ['1', '2'] } },
-          all: { summary: 'All of them', value: { all: true } },
-        }),
-      },
+      requestBody: jsonBody('DiscardRequest', {
+        some: { summary: 'Two of them', value: { ids: ['1', '2'] } },
+        all: { summary: 'All of them', value: { all: true } },
+      }),
       responses: {
         200: answer('How many there were', 'DiscardReport', { report: { summary: 'Two', value: { discarded: 2 } } }),
         ...problemAnswers('/ingest/dead-letters/discard', ...BODY_PROBLEMS, ...AVAILABILITY_PROBLEMS),

@@ -1,4 +1,5 @@
 import { INT32 } from '../../query/integer-ranges.ts';
+import { JSON_TYPES } from '../http/content-negotiation.ts';
 
 /** The methods of one path. */
 export type PathItem = Readonly<Record<string, object>>;
@@ -21,6 +22,9 @@ export type Examples = Readonly<Record<string, { readonly summary: string; reado
 /** The content of each of the types, with one schema and the same examples. */
 export const content = (types: readonly string[], schema: object, examples?: Examples) =>
   Object.fromEntries(types.map((type) => [type, { schema, ...(examples === undefined ? {} : { examples }) }]));
+
+/** A body of JSON that has the schema of that name. */
+export const jsonBody = (name: string, examples: Examples) => ({ required: true, content: content(JSON_TYPES, ref(name), examples) });
 
 /** An answer whose body has the schema of that name. */
 export const answer = (description: string, name: string, examples: Examples, types: readonly string[] = ['application/json']) => ({
@@ -56,6 +60,9 @@ export const int32Schema = { type: 'integer', ...INT32_RANGE };
 export const int64Schema = { type: 'integer', format: 'int64' };
 export const textSchema = { type: 'string' };
 export const nullableText = { type: ['string', 'null'] };
+
+/** A number of things. */
+export const count = (description: string) => ({ ...int64Schema, minimum: 0, description });
 
 /** A time in Unix ms UTC. */
 export const time = (description: string) => ({ ...int64Schema, description: `${description}, Unix ms UTC` });

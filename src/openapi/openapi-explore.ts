@@ -11,14 +11,14 @@ import {
   MAX_HISTOGRAM_SERIES,
   MAX_PER_ANSWER,
 } from '../../query/search-limits.ts';
-import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
+import { SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import {
   answer,
-  content,
   type DescribedGroup,
   INT32_RANGE,
   int32Schema,
   int64Schema,
+  jsonBody,
   nullableText,
   ref,
   textSchema,
@@ -342,7 +342,7 @@ export const EXPLORE_GROUP = {
           'All of an answer is of one moment. In groupBy, by and facets, shieldZoneId is a field like the ' +
           `${DIMENSIONS.length} that filters have; each row has its shieldZoneId.`,
         parameters: [ZONES_IN_PATH],
-        requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsExploreRequest'), REQUESTS) },
+        requestBody: jsonBody('EventLogsExploreRequest', REQUESTS),
         responses: {
           200: answer('What was asked for', 'EventLogsExploreResponse', ANSWERS, SEARCH_ANSWER_TYPES),
           ...problemAnswers('/shield/event-logs/7/explore', ...SEARCH_PROBLEMS),

@@ -1,6 +1,5 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
-import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { answer, content, type DescribedGroup, int32Schema, int64Schema, nullableText, ref, textSchema } from './openapi-elements.ts';
+import { answer, type DescribedGroup, int32Schema, int64Schema, jsonBody, nullableText, textSchema } from './openapi-elements.ts';
 import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const OFFSET = { ...textSchema, description: 'An offset, in digits' };
@@ -16,12 +15,9 @@ export const KAFKA_GROUP = {
         description:
           'Brings back what was lost here and is still in Kafka. Events that are stored already count as duplicates. Needs a key of all ' +
           'zones with the scope admin.',
-        requestBody: {
-          required: true,
-          content: content(JSON_TYPES, ref('RewindRequest'), {
-            hours: { summary: 'From an hour on', value: { topic: 'events', since: 1_796_000_400_000 } },
-          }),
-        },
+        requestBody: jsonBody('RewindRequest', {
+          hours: { summary: 'From an hour on', value: { topic: 'events', since: 1_796_000_400_000 } },
+        }),
         responses: {
           200: answer('The partitions that are read again', 'RewindReport', {
             report: { summary: 'One partition', value: { partitions: [{ partition: 3, from: '1204', until: '90210' }] } },
@@ -45,13 +41,10 @@ export const KAFKA_GROUP = {
         description:
           'Takes the offset alone that its partition waits at, which /readyz names. The bytes of the batch become a dead letter, and ' +
           'reading goes on behind its last offset. Needs a key of all zones with the scope admin.',
-        requestBody: {
-          required: true,
-          content: content(JSON_TYPES, ref('SkipRequest'), {
-            batch: { summary: 'The batch at an offset', value: { topic: 'events', partition: 3, offset: 1_204 } },
-            damaged: { summary: 'One with a damaged header', value: { topic: 'events', partition: 3, offset: 1_204, to: 1_904 } },
-          }),
-        },
+        requestBody: jsonBody('SkipRequest', {
+          batch: { summary: 'The batch at an offset', value: { topic: 'events', partition: 3, offset: 1_204 } },
+          damaged: { summary: 'One with a damaged header', value: { topic: 'events', partition: 3, offset: 1_204, to: 1_904 } },
+        }),
         responses: {
           200: answer('It is skipped, or could be decoded by then', 'SkipReport', {
             report: { summary: 'Skipped', value: { skipped: true, next: '1904' } },

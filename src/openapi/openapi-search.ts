@@ -6,7 +6,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS } from '.
 import { STORED_TEXT_BYTES } from '../../query/text-bytes.ts';
 import { csvColumns, type ExportType, exportFormat } from '../export/export-format.ts';
 import { joinParts } from '../http/answer-writes.ts';
-import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
+import { SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import {
   answer,
   content,
@@ -15,6 +15,7 @@ import {
   int32Schema,
   int64Schema,
   integerIn,
+  jsonBody,
   nullableText,
   ref,
   shownCount,
@@ -248,7 +249,7 @@ export const SEARCH_GROUP = {
         summary: 'Search, filter and group the event logs of a shield zone',
         description: 'Operation 1. Of a zone that no event was ever sent for, nothing is found.',
         parameters: [integerIn('path', 'shieldZoneId', INT32_RANGE, 'The shield zone', 7)],
-        requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsSearchRequest'), REQUESTS) },
+        requestBody: jsonBody('EventLogsSearchRequest', REQUESTS),
         responses: {
           200: answer('Rows, or groups where groupBy was given', 'EventLogsSearchResponse', ANSWERS, SEARCH_ANSWER_TYPES),
           ...problemAnswers('/shield/event-logs/7/search', ...SEARCH_PROBLEMS),
@@ -324,7 +325,7 @@ export const EXPORT_GROUP = {
             schema: { ...listOf({ enum: csvColumns(true) }), minItems: 1, uniqueItems: true },
           },
         ],
-        requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsExportRequest'), EXPORT_REQUEST) },
+        requestBody: jsonBody('EventLogsExportRequest', EXPORT_REQUEST),
         responses: {
           200: {
             description: 'A row for each event',
