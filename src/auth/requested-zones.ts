@@ -4,6 +4,11 @@ import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { type Caller, requireZone } from './access.ts';
 
+/** What the path of a route about zones has. */
+export interface ZonePath {
+  readonly Params: { readonly shieldZoneId: string };
+}
+
 /**
  * Reads the zones in the path of a route that takes several: one, a list with commas between, or `all`, which stands for the zones that the
  * caller's key opens. Throws RequestProblem `request.invalid`, or `access.zone_denied` with the first zone that the key does not open.

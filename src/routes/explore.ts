@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
-import { openedZones, requestedZones } from '../auth/requested-zones.ts';
+import { openedZones, requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { onePiece } from '../http/answer-writes.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
@@ -13,10 +13,6 @@ import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-b
 import { queryWindow } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
-
-interface ZonePath {
-  readonly Params: { readonly shieldZoneId: string };
-}
 
 export interface ExploreRoutesOptions {
   readonly store: Pick<EventStore, 'unreadableEvents'>;

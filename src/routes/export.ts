@@ -5,7 +5,7 @@ import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
-import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
+import { namesSeveralZones, requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { csvColumns, EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { exportPieces } from '../export/export-pieces.ts';
 import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
@@ -19,8 +19,7 @@ import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-b
 import { oneOf, type Reader, readQuery, shownParameter } from '../http/request-parameters.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
 
-interface ZonePath {
-  readonly Params: { readonly shieldZoneId: string };
+interface ExportPath extends ZonePath {
   readonly Querystring: { readonly bom?: unknown; readonly columns?: unknown };
 }
 
@@ -57,7 +56,7 @@ function columnsOf(header: readonly string[]): Reader<readonly string[]> {
 }
 
 /** The format that the headers and the query ask for. Throws RequestProblem. Parameters other than its own are passed over. */
-function askedFormat({ headers, params, query }: FastifyRequest<ZonePath>): ExportFormat {
+function askedFormat({ headers, params, query }: FastifyRequest<ExportPath>): ExportFormat {
   const type = negotiateAnswer(headers.accept, EXPORT_TYPES);
   const hasZones = namesSeveralZones(params.shieldZoneId);
   const { bom = 'false', columns } = readQuery<{ bom: 'true' | 'false'; columns: readonly string[] }>(
@@ -89,14 +88,14 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
   takeWholeBodies(app, bodies);
 
   /** Refuses what the headers alone make wrong, before the body is read. */
-  const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+  const validateHeaders = async (request: FastifyRequest<ExportPath>): Promise<void> => {
     requestedZones(request.params.shieldZoneId, callerOf(request));
     requireJsonBody(request.headers);
     askedFormat(request);
     negotiateEncoding(request.headers['accept-encoding']);
   };
 
-  app.post<ZonePath>(
+  app.post<ExportPath>(
     '/shield/event-logs/:shieldZoneId/export',
     { bodyLimit: SEARCH_BODY_BYTES, onRequest: validateHeaders },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { zonesOfPart } from '../../query/plan/feed-zones.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
-import { requestedZones } from '../auth/requested-zones.ts';
+import { requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { feedAnswer } from '../feed/feed-answer.ts';
 import { awaitPage, expiredCursor, type FeedReading, type FeedStore } from '../feed/feed-reading.ts';
 import { feedQuery } from '../feed/feed-request.ts';
@@ -16,10 +16,6 @@ import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
 import type { RequestProblem } from '../http/problem.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
-
-interface ZonePath {
-  readonly Params: { readonly shieldZoneId: string };
-}
 
 export interface FeedRoutesOptions {
   readonly store: FeedStore;

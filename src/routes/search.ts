@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf, requireZone } from '../auth/access.ts';
+import type { ZonePath } from '../auth/requested-zones.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
@@ -11,10 +12,6 @@ import { parseZoneId } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 import { searchResponse } from '../http/search-response.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
-
-interface ZonePath {
-  readonly Params: { readonly shieldZoneId: string };
-}
 
 export interface SearchRoutesOptions {
   readonly store: Pick<EventStore, 'unreadableEvents'>;

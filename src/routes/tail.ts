@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStore } from '../../store/event-store.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf } from '../auth/access.ts';
-import { requestedZones } from '../auth/requested-zones.ts';
+import { requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { expiredCursor } from '../feed/feed-reading.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
 import type { Metrics } from '../http/metric-registry.ts';
@@ -14,10 +14,6 @@ import { readTailRequest } from '../tail/tail-request.ts';
 import { TailWatcher } from '../tail/tail-watcher.ts';
 
 const STREAM_TYPE = 'text/event-stream';
-
-interface ZonePath {
-  readonly Params: { readonly shieldZoneId: string };
-}
 
 export interface TailRoutesOptions {
   readonly store: EventStore;

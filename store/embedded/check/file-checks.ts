@@ -89,11 +89,9 @@ function sqliteFiles({ folder, catalogFault, faultOfSqliteFile }: CheckedParts):
   });
 }
 
-const NO_BLOCKS = new Uint8Array();
-
 function segments({ folder, segments: all, faultOf, onDamage }: CheckedParts): Work[] {
   return all.map((segment) => {
-    const { file, bytes, rows, damage, blocks = NO_BLOCKS } = segment;
+    const { file, bytes, rows, damage, blocks } = segment;
     const read = async (): Promise<Finding> => {
       if (damage !== undefined) {
         return damage;

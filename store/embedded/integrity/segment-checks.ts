@@ -49,9 +49,6 @@ const ORDER_BYTES = 32 * 1024 * 1024;
 
 const MAX_THREADS = 4;
 
-/** The blocks of a segment that an earlier version wrote, which noted none. */
-const NO_BLOCKS = new Uint8Array();
-
 /** Part of a segment's file, with what it belongs to. */
 interface SegmentToCheck extends FileToCheck {
   readonly segment: Segment;
@@ -84,7 +81,7 @@ export class SegmentChecks {
   /** Counts segments as checked, because their checksums are of what was just read. */
   trust(segments: readonly Segment[]): void {
     for (const segment of segments) {
-      this.#known.set(segment, { blocks: unpackBlocks(segment.blocks ?? NO_BLOCKS), unchecked: new Set(), zones: new Set() });
+      this.#known.set(segment, { blocks: unpackBlocks(segment.blocks), unchecked: new Set(), zones: new Set() });
     }
   }
 
@@ -230,7 +227,7 @@ export class SegmentChecks {
     if (known !== undefined) {
       return known;
     }
-    const blocks = unpackBlocks(segment.blocks ?? NO_BLOCKS);
+    const blocks = unpackBlocks(segment.blocks);
     const fresh: KnownBlocks = { blocks, unchecked: new Set(blocks.keys()), zones: new Set() };
     this.#known.set(segment, fresh);
     return fresh;

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sequencesInStatement } from '../../../sql/repair-statements.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import { firstAbove } from '../feed/lowest-events.ts';
 import { endAfter, type Journal } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
@@ -137,20 +138,6 @@ async function heldEvents(
     .filter(({ minSequence, maxSequence, damage }) => damage === undefined && maxSequence >= first && minSequence <= last)
     .map(({ file }) => join(segmentsFolder, file));
   const [sequences = new Float64Array()] = paths.length === 0 ? [] : await runner.runForNumbers(sequencesInStatement(paths, first, last));
-  const below = (sequence: bigint): number => lowerBound(sequences, Number(sequence));
-  return { lastFlush, lastSequence, count: (from, to) => below(to + 1n) - below(from) };
-}
-
-/** How many of the ascending numbers are below one. */
-function lowerBound(numbers: Float64Array, wanted: number): number {
-  let [low, high] = [0, numbers.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] as number) < wanted) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  const upTo = (sequence: bigint): number => firstAbove(sequences, Number(sequence));
+  return { lastFlush, lastSequence, count: (from, to) => upTo(to) - upTo(from - 1n) };
 }

@@ -37,7 +37,8 @@ export function packBlocks(blocks: readonly Block[]): Uint8Array {
   return bytes;
 }
 
-export function unpackBlocks(packed: Uint8Array): Block[] {
+/** Undefined: those of a segment that an earlier version wrote, which noted none. */
+export function unpackBlocks(packed: Uint8Array = new Uint8Array()): Block[] {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
   return Array.from({ length: packed.byteLength / BLOCK_BYTES }, (_, index) => ({
     end: view.getFloat64(index * BLOCK_BYTES, true),
