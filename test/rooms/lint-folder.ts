@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const BIOME = join(root, 'node_modules/@biomejs/biome/bin/biome');
 
 export interface Finding {
   /** Path in the folder that was linted. */
@@ -41,8 +42,13 @@ export async function lintFiles(files: ReadonlyMap<string, string>): Promise<Fin
   }
 }
 
+/** Writes a file of this checkout as Biome has it. */
+export function formatFile(path: string): void {
+  execFileSync(process.execPath, [BIOME, 'format', '--write', path], { cwd: root });
+}
+
 function biome(folder: string): Promise<string> {
-  const args = [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'lint', '--reporter=json', '--max-diagnostics=none', '.'];
+  const args = [BIOME, 'lint', '--reporter=json', '--max-diagnostics=none', '.'];
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       // Biome ends with 1 where it found something: that is an answer.

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Folder, folders, importRules, layersAbove } from './import-rules.ts';
-import { type Finding, lintFiles } from './lint-folder.ts';
+import { type Finding, formatFile, lintFiles } from './lint-folder.ts';
 import { FOLDERS, INNER_FOLDERS, MAY_IMPORT, MAY_USE, OFFLINE_FILES, STORES, TOP_FILES } from './room-table.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
@@ -178,7 +178,10 @@ describe('the order of the folders', () => {
 
   test('test/rooms/biome.rooms.json has the rules of the table; UPDATE_ROOMS=1 writes it anew', () => {
     const overrides = importRules();
-    if (process.env['UPDATE_ROOMS'] !== undefined) writeFileSync(RULES_FILE, `${JSON.stringify({ overrides }, null, 2)}\n`);
+    if (process.env['UPDATE_ROOMS'] !== undefined) {
+      writeFileSync(RULES_FILE, JSON.stringify({ overrides }));
+      formatFile(RULES_FILE);
+    }
     expect(JSON.parse(readFileSync(RULES_FILE, 'utf8'))).toEqual({ overrides });
   });
 });
