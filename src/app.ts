@@ -38,6 +38,7 @@ import { kafkaRoutes } from './routes/kafka.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
+import type { RouteServices } from './routes/route-services.ts';
 import { searchRoutes } from './routes/search.ts';
 import { tailRoutes } from './routes/tail.ts';
 import { FairQueue } from './scheduling/fair-queue.ts';
@@ -133,7 +134,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     answers,
     turns,
   });
-  const { retentionMs, ingestMaxMb } = config;
+  const { retentionMs, ingestMaxMb, exportDeadlineMs, exportIdleMs } = config;
+  const shared = { store, reads, searches, turns, metrics, mapping, bodies, now };
+  const services: RouteServices = { ...shared, retentionMs, exportDeadlineMs, exportIdleMs };
   if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
   await app.register(errorAnswers);
   await app.register(earlyRefusals, { bodies });
@@ -149,11 +152,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     isStopping: () => app.isStopping(),
   });
   await app.register(metricsRoutes, { metrics });
-  await app.register(searchRoutes, { store, reads, searches, now, bodies });
-  await app.register(exploreRoutes, { store, reads, searches, now, bodies });
-  const { exportDeadlineMs, exportIdleMs } = config;
-  await app.register(exportRoutes, { store, reads, turns, metrics, now, bodies, exportDeadlineMs, exportIdleMs });
-  await app.register(tailRoutes, { store, turns, metrics, limits: tailLimits });
+  await app.register(searchRoutes, services);
+  await app.register(exploreRoutes, services);
+  await app.register(exportRoutes, services);
+  await app.register(tailRoutes, { ...services, limits: tailLimits });
   await app.register(feedRoutes, {
     store,
     reads,
@@ -163,15 +165,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     pageMemoryBytes: feedPagesShareMb * MEBIBYTE,
   });
   const maxBytes = ingestMaxMb * 1024 * 1024;
-  await app.register(ingestEventsRoutes, { store, turns, metrics, now, retentionMs, maxBytes, bodies, mapping });
-  await app.register(doorRoutes, { store, turns, metrics, now, retentionMs, bodies, mapping });
-  await app.register(deadLetterRoutes, { store, searches, now, retentionMs, mapping, bodies });
-  await app.register(backtestRoutes, { store, reads, turns, bodies, now, retentionMs, idleMs: exportIdleMs });
+  await app.register(ingestEventsRoutes, { ...services, maxBytes });
+  await app.register(doorRoutes, services);
+  await app.register(deadLetterRoutes, services);
+  await app.register(backtestRoutes, services);
   await app.register(kafkaRoutes, { kafka, bodies });
   await app.register(alertRoutes, { keeper: alerts?.keeper ?? null, now, bodies });
   const state = { stateFiles: edge?.stateFiles ?? [], ...(alerts && { alertState: alerts.stateFile }) };
   await app.register(backupRoutes, { store, turns, ...state, idleMs: exportIdleMs, bodies });
-  await app.register(checkRoutes, { store, turns });
+  await app.register(checkRoutes, services);
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodies });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0, publicUrl: config.publicUrl });
   await app.register(pageRoutes, { page });

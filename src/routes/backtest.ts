@@ -2,29 +2,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AlertRule } from '../../alerts/rule.ts';
 import { readRule } from '../../alerts/rule-file.ts';
 import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
-import type { EventStore } from '../../store/event-store.ts';
-import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type BacktestLine, backtest, RULE_BYTES, RULE_TYPES } from '../alerts/backtest.ts';
 import { callerOf, flowOf, requireEveryZone, requireZone } from '../auth/access.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
-import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
 import { asReadProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery, wholeNumberParameter } from '../http/request-parameters.ts';
-import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
-
-export interface BacktestRoutesOptions {
-  readonly store: Pick<EventStore, 'positions'>;
-  readonly reads: Pick<ScheduledReads, 'of'>;
-  readonly turns: MainThreadTurns;
-  readonly bodies: BodyMemory;
-  /** Unix ms UTC. */
-  readonly now: () => number;
-  readonly retentionMs: number;
-  /** How long the client may take no byte of the answer, in milliseconds. */
-  readonly idleMs: number;
-}
+import type { RouteServices } from './route-services.ts';
 
 const NDJSON = 'application/x-ndjson';
 
@@ -79,8 +64,8 @@ async function* answerOf(pieces: AsyncIterable<Iterable<BacktestLine | null>>): 
  * `POST /alerts/test` says which alerts a rule would have made of the stored events; NDJSON, as it goes on. One runs at a time, because
  * each may read the whole store.
  */
-export async function backtestRoutes(app: FastifyInstance, options: BacktestRoutesOptions): Promise<void> {
-  const { store, reads, turns, bodies, now, retentionMs, idleMs } = options;
+export async function backtestRoutes(app: FastifyInstance, options: RouteServices): Promise<void> {
+  const { store, reads, turns, bodies, now, retentionMs, exportIdleMs: idleMs } = options;
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort(new Error('the program is stopping')));
   let isUnderWay = false;

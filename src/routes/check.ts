@@ -1,15 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { CheckLine, EventStore } from '../../store/event-store.ts';
-import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
+import type { CheckLine } from '../../store/event-store.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
 import { RequestProblem } from '../http/problem.ts';
-
-export interface CheckRoutesOptions {
-  readonly store: Pick<EventStore, 'check'>;
-  readonly turns: MainThreadTurns;
-}
+import type { RouteServices } from './route-services.ts';
 
 const NDJSON = 'application/x-ndjson';
 
@@ -31,7 +26,7 @@ async function* linesOf(lines: AsyncIterable<CheckLine>, stopping: AbortSignal):
  * `GET /check` reads all files of the store and compares them with their checksums; NDJSON, as it goes on. One check runs at a time,
  * because each reads the whole store.
  */
-export async function checkRoutes(app: FastifyInstance, { store, turns }: CheckRoutesOptions): Promise<void> {
+export async function checkRoutes(app: FastifyInstance, { store, turns }: Pick<RouteServices, 'store' | 'turns'>): Promise<void> {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort(new Error('the program is stopping')));
   let isUnderWay = false;

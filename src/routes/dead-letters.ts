@@ -1,10 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
-import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { DeadLetterIds, DeadLetterSelection } from '../../store/dead-letter.ts';
-import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, mappingFor } from '../auth/access.ts';
-import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody, requirePlainBody } from '../http/content-negotiation.ts';
 import {
   DEFAULT_LISTED_LETTERS,
@@ -16,16 +13,7 @@ import {
 import { hangUpSignal } from '../http/interruption.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { type Reader, readQuery, shownParameter, wholeNumberParameter } from '../http/request-parameters.ts';
-import type { SearchAnswers } from '../http/search-answers.ts';
-
-export interface DeadLetterRoutesOptions {
-  readonly store: EventStore;
-  readonly searches: Pick<SearchAnswers, 'send'>;
-  readonly now: () => number;
-  readonly retentionMs: number;
-  readonly mapping: MappingThreads;
-  readonly bodies: BodyMemory;
-}
+import type { RouteServices } from './route-services.ts';
 
 /** The zones whose letters a key sees: its own. Letters of no known zone are for keys of every zone. */
 function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
@@ -62,7 +50,7 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
  * also by another `mapping`, and `POST /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does
  * not open do not exist for it.
  */
-export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
+export async function deadLetterRoutes(app: FastifyInstance, options: RouteServices): Promise<void> {
   const { store, searches, now, retentionMs, mapping: threads, bodies } = options;
   takeWholeBodies(app, bodies);
 

@@ -1,32 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { compileExplore } from '../../query/request/compile-explore.ts';
-import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { openedZones, requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { onePiece } from '../http/answer-writes.ts';
-import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { activeZonesJson, exploreResponse, rulesResponse } from '../http/explore-response.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { queryWindow } from '../http/request-parameters.ts';
-import type { SearchAnswers } from '../http/search-answers.ts';
-import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
-
-export interface ExploreRoutesOptions {
-  readonly store: Pick<EventStore, 'unreadableEvents'>;
-  readonly reads: Pick<ScheduledReads, 'of'>;
-  readonly searches: SearchAnswers;
-  readonly now: () => number;
-  readonly bodies: BodyMemory;
-}
+import type { RouteServices } from './route-services.ts';
 
 /**
  * What an explorer asks: `POST /shield/event-logs/{shieldZoneId}/explore` about the events of one zone, a list of zones or `all`, `GET
  * /shield/event-logs/{shieldZoneId}/rules` for the names of the rules that have some, and `GET /shield/event-logs/zones` for the zones.
  */
-export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutesOptions): Promise<void> {
+export async function exploreRoutes(app: FastifyInstance, options: RouteServices): Promise<void> {
   const { store, reads, searches, now, bodies } = options;
 
   takeWholeBodies(app, bodies);

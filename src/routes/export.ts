@@ -3,36 +3,21 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { RowPiece } from '../../query/plan/search-result.ts';
 import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { csvColumns, EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { exportPieces } from '../export/export-pieces.ts';
 import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
-import type { BodyMemory } from '../http/body-memory.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
-import type { Metrics } from '../http/metric-registry.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { oneOf, type Reader, readQuery, shownParameter } from '../http/request-parameters.ts';
-import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
+import type { RouteServices } from './route-services.ts';
 
 interface ExportPath extends ZonePath {
   readonly Querystring: { readonly bom?: unknown; readonly columns?: unknown };
-}
-
-export interface ExportRoutesOptions {
-  readonly store: Pick<EventStore, 'unreadableEvents'>;
-  readonly reads: Pick<ScheduledReads, 'of'>;
-  readonly turns: MainThreadTurns;
-  readonly metrics: Pick<Metrics, 'registry'>;
-  readonly now: () => number;
-  readonly bodies: BodyMemory;
-  /** How long an export may take, and how long its client may take no byte of it, in milliseconds. */
-  readonly exportDeadlineMs: number;
-  readonly exportIdleMs: number;
 }
 
 /** The matching rows. An error is thrown as the caller's problem, because no byte may have been sent yet. */
@@ -80,7 +65,7 @@ function logEnd({ log }: FastifyRequest, outcome: AnswerOutcome, reason: unknown
 }
 
 /** `POST /shield/event-logs/{shieldZoneId}/export`: all rows of one zone, a list of zones or `all`, as CSV or NDJSON. */
-export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOptions): Promise<void> {
+export async function exportRoutes(app: FastifyInstance, options: RouteServices): Promise<void> {
   const { store, reads, turns, metrics, now, bodies, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
   const slots = new ExportSlots();
   const counts = createExportMetrics(metrics.registry, slots);

@@ -7,11 +7,8 @@ import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-repor
 import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
 import type { InputMapping, MappedInput } from '../../ingest/upload/record-input.ts';
 import { BODY, elementPath, type FieldError } from '../../query/request/request-errors.ts';
-import type { EventStore } from '../../store/event-store.ts';
-import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type Caller, callerOf, mappingFor, requireZone } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
-import type { BodyMemory } from '../http/body-memory.ts';
 import {
   isJsonType,
   isLineType,
@@ -26,20 +23,14 @@ import type { Metrics } from '../http/metric-registry.ts';
 import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
 import { steadyChunks } from '../http/request-body.ts';
 import { oneOf, readQuery, zoneParameter } from '../http/request-parameters.ts';
+import type { RouteServices } from './route-services.ts';
 
 const BODY_TYPES = [...LINE_TYPES, ...JSON_TYPES].join(', ');
 
-export interface IngestEventsRoutesOptions {
-  readonly store: EventStore;
-  readonly turns: MainThreadTurns;
-  readonly metrics: Metrics;
-  readonly now: () => number;
-  /** Events older than this, in milliseconds, are counted and not stored. */
-  readonly retentionMs: number;
+export interface IngestEventsRoutesOptions
+  extends Pick<RouteServices, 'store' | 'turns' | 'metrics' | 'now' | 'retentionMs' | 'bodies' | 'mapping'> {
   /** The longest body, decompressed, in bytes. */
   readonly maxBytes: number;
-  readonly bodies: BodyMemory;
-  readonly mapping: MappingThreads;
 }
 
 /** What a request says of its records. */

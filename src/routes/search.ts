@@ -1,28 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, flowOf, requireZone } from '../auth/access.ts';
 import type { ZonePath } from '../auth/requested-zones.ts';
-import type { BodyMemory } from '../http/body-memory.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { parseZoneId } from '../http/request-parameters.ts';
-import type { SearchAnswers } from '../http/search-answers.ts';
 import { searchResponse } from '../http/search-response.ts';
-import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
-
-export interface SearchRoutesOptions {
-  readonly store: Pick<EventStore, 'unreadableEvents'>;
-  readonly reads: Pick<ScheduledReads, 'of'>;
-  readonly searches: SearchAnswers;
-  readonly now: () => number;
-  readonly bodies: BodyMemory;
-}
+import type { RouteServices } from './route-services.ts';
 
 /** `POST /shield/event-logs/{shieldZoneId}/search`, operation 1. */
-export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOptions): Promise<void> {
+export async function searchRoutes(app: FastifyInstance, options: RouteServices): Promise<void> {
   const { store, reads, searches, now, bodies } = options;
 
   takeWholeBodies(app, bodies);

@@ -1,24 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { EventStore } from '../../store/event-store.ts';
-import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf } from '../auth/access.ts';
 import { requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { expiredCursor } from '../feed/feed-reading.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
-import type { Metrics } from '../http/metric-registry.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { readyFrame } from '../tail/tail-frames.ts';
 import { registerTailMetrics, TailHub } from '../tail/tail-hub.ts';
 import { TAIL_LIMITS, type TailLimits } from '../tail/tail-limits.ts';
 import { readTailRequest } from '../tail/tail-request.ts';
 import { TailWatcher } from '../tail/tail-watcher.ts';
+import type { RouteServices } from './route-services.ts';
 
 const STREAM_TYPE = 'text/event-stream';
 
-export interface TailRoutesOptions {
-  readonly store: EventStore;
-  readonly turns: MainThreadTurns;
-  readonly metrics: Metrics;
+export interface TailRoutesOptions extends Pick<RouteServices, 'store' | 'turns' | 'metrics'> {
   readonly limits?: Partial<TailLimits>;
 }
 
