@@ -64,8 +64,8 @@ function keyInAuthorization(header: string): string {
 }
 
 /** The key that a request presents; empty where it presents none. */
-function presentedKey({ headers, routeOptions }: FastifyRequest): string {
-  const places = (routeOptions.config.takesKeyIn ?? []).map((place) => KEY_PLACES[place](headers));
+function presentedKey({ headers }: FastifyRequest, takesKeyIn: readonly KeyPlace[]): string {
+  const places = takesKeyIn.map((place) => KEY_PLACES[place](headers));
   return [String(headers['accesskey'] ?? ''), ...places].find((key) => key !== '') ?? '';
 }
 
@@ -84,11 +84,11 @@ function callerWith(keys: readonly AccessKey[], presented: string): Caller | nul
   };
 }
 
-function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
+function identify(keys: readonly AccessKey[], request: FastifyRequest, takesKeyIn: readonly KeyPlace[]): Caller {
   const headers = { 'www-authenticate': 'AccessKey' };
-  const presented = presentedKey(request);
+  const presented = presentedKey(request, takesKeyIn);
   if (presented === '') {
-    const others = (request.routeOptions.config.takesKeyIn ?? []).map((place) => `, and so is a key in ${place}`).join('');
+    const others = takesKeyIn.map((place) => `, and so is a key in ${place}`).join('');
     throw new RequestProblem('access.key_missing', `The AccessKey header is missing${others}`, { headers });
   }
   const caller = callerWith(keys, presented);
@@ -181,25 +181,26 @@ export interface AccessOptions {
 /** Checks the `AccessKey` header before anything else of a request. Register before any route. */
 export const access = fastifyPlugin(async (app: FastifyInstance, { keys, publicUrl }: AccessOptions) => {
   const outside = publicUrl === null ? null : new URL(publicUrl);
-  const openPaths: RegExp[] = [];
-  app.addHook('onRoute', ({ url, config }) => {
-    if (config !== undefined && isOpen(config)) openPaths.push(routePattern(url));
-  });
+  const served: { readonly pattern: RegExp; readonly config: FastifyContextConfig }[] = [];
+  app.addHook('onRoute', ({ url, config = {} }) => void served.push({ pattern: routePattern(url), config }));
+  /** What is said of keys at the path of a method that it lacks, which is answered with 405 to everyone where one of its others is open. */
+  const configAt = (path: string): FastifyContextConfig => {
+    const here = served.filter(({ pattern }) => pattern.test(path)).map(({ config }) => config);
+    return here.find(isOpen) ?? here[0] ?? {};
+  };
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => {
-    const { config } = request.routeOptions;
-    const { needsKey, needsScope = 'read' } = config;
-    if (needsKey === 'never-by-any-name') return;
+    const config = request.is404 ? configAt(requestPath(request)) : request.routeOptions.config;
+    const { needsKey, needsScope = 'read', takesKeyIn = [] } = config;
+    if (needsKey === 'never-by-any-name' && !request.is404) return;
     if (keys.length === 0) {
       refuseForeignPages(request, outside);
       request.caller = ANYBODY;
       return;
     }
-    if (needsKey === 'optional') request.caller = callerWith(keys, presentedKey(request));
+    if (needsKey === 'optional') request.caller = callerWith(keys, presentedKey(request, takesKeyIn));
     if (isOpen(config)) return;
-    // A method that an open path lacks is answered with 405 to everyone.
-    if (request.is404 && openPaths.some((pattern) => pattern.test(requestPath(request)))) return;
-    request.caller = identify(keys, request);
+    request.caller = identify(keys, request, takesKeyIn);
     if (!request.is404) requireScope(request.caller, needsScope);
   });
 });

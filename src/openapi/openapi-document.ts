@@ -19,7 +19,7 @@ ${ALL_OPERATIONS} are answered by the upstreams that are configured, whose statu
 unchanged, or by the local control plane; what is described here is what this program itself answers. Query parameters that they,
 or operation 1, do not have are passed over, and an optional one that is empty counts as absent. A path that there
 is not is answered with 404, or 501 where the platform may have it, and a method that a path does not have with 405, all in
-ProblemDetails. [The explorer](./) searches the events of this program.`;
+ProblemDetails, and at doors in their words. [The explorer](./) searches the events of this program.`;
 
 /**
  * The OpenAPI description of what this program serves. The operations beside the search come from their table in `edge/operations/`, the

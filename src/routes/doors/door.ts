@@ -184,8 +184,8 @@ export function refusedRecord({ line, reason, kept }: RejectedEvent): RefusedRec
 export type ErrorWords = Pick<ShapedProblem, 'type' | 'body'> & Partial<Pick<ShapedProblem, 'status'>>;
 
 /**
- * Answers errors of the routes of `app` in the words of a protocol, and counts its answers as those of the door. Bodies are left to
- * `DoorIntake`, and a compression that it does not know is refused before the body is read.
+ * Answers errors of the routes of `app` in the words of a protocol, also of methods that their paths lack, and counts its answers as those
+ * of the door. Bodies are left to `DoorIntake`, and a compression that it does not know is refused before the body is read.
  */
 export function openDoor(
   app: FastifyInstance,
@@ -205,5 +205,12 @@ export function openDoor(
   });
   app.addHook('onResponse', async (_request, { statusCode }) => {
     metrics.doorRequests.inc({ door, status: String(statusCode) });
+  });
+  const paths = new Set<string>();
+  app.addHook('onRoute', ({ url }) => {
+    if (paths.has(url)) return;
+    paths.add(url);
+    // Fastify has the hooks and the error handler of a prefix for what it does not find there. `errorAnswers` throws in its hook.
+    void app.register(async (at) => void at.setNotFoundHandler(() => undefined), { prefix: url });
   });
 }

@@ -5,7 +5,7 @@ export const OTLP_TYPES = ['application/x-protobuf', 'application/json'] as cons
 export type OtlpType = (typeof OTLP_TYPES)[number];
 
 /** Numbers of google.rpc.Code by the status of an answer. */
-const RPC_CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 408: 4, 413: 8, 415: 3, 503: 14 };
+const RPC_CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 404: 5, 405: 12, 408: 4, 413: 8, 415: 3, 503: 14 };
 const UNKNOWN = 2;
 
 /** A google.rpc.Status. */

@@ -15,8 +15,8 @@ const BEFORE_ROUTES: readonly string[] = [
   'access.key_unknown',
 ];
 
-/** Statuses of requests whose body nobody waits for. */
-const BEFORE_BODIES: readonly number[] = [417];
+/** Statuses of requests whose body nobody waits for: at doors, and beneath their paths, in their words. */
+const BEFORE_BODIES: readonly number[] = [404, 405, 417];
 
 function isRefusalBeforeRoutes({ status, headers, text }: WireAnswer): boolean {
   if (headers.get('content-type') !== 'application/problem+json; charset=utf-8') return false;
@@ -45,7 +45,7 @@ export function answerFaults(
   );
   if (own.length === 0 || isRefusalBeforeRoutes(answer)) return [];
   if (isForDoor && isFirst) return own;
-  // The framework refuses wrong framing in the error shape of the operation.
+  // These and wrong framing are refused in the error shape of the operation.
   const statuses = BEFORE_BODIES.includes(answer.status) ? [answer.status, 400] : [answer.status];
   const isDescribed = DESCRIBED_OPERATIONS.some((operation) =>
     statuses.some((status) => undescribed(operation, { ...answer, status }).length === 0),

@@ -12,37 +12,42 @@ const KEY = 'key-of-everything-1';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const JSON_TYPE = 'application/json';
 
-/** How each door has its records, and tells that it is busy, and that the second record is kept nowhere. */
+/** How each door has its records, and tells that it is busy, that the second record is kept nowhere, and which methods it has. */
 const DOORS = {
   '/services/collector/event': {
     type: 'text/plain',
     bodyOf: (records: readonly string[]) => records.map((record) => `{"event":${JSON.stringify(record)}}`).join(''),
     busy: [503, { code: 9 }],
     refused: [400, { code: 6, 'invalid-event-number': 1 }],
+    method: ['GET', { code: 6, text: expect.stringContaining('has POST, not GET') }],
   },
   '/services/collector/raw': {
     type: 'text/plain',
     bodyOf: (records: readonly string[]) => records.join('\n'),
     busy: [503, { code: 9 }],
     refused: [400, { code: 6, 'invalid-event-number': 1 }],
+    method: ['DELETE', { code: 6, text: expect.stringContaining('has POST, not DELETE') }],
   },
   '/ingest/firehose': {
     type: JSON_TYPE,
     bodyOf: (records: readonly string[]) => JSON.stringify({ records: records.map((record) => ({ data: base64(record) })) }),
     busy: [503, { requestId: '', errorMessage: expect.any(String) }],
     refused: [400, { requestId: '', errorMessage: expect.any(String) }],
+    method: ['PUT', { requestId: '', errorMessage: expect.stringContaining('has POST, not PUT') }],
   },
   '/waf/_bulk': {
     type: 'application/x-ndjson',
     bodyOf: (records: readonly string[]) => records.map((record) => `{"index":{}}\n${record}\n`).join(''),
     busy: [429, { status: 429, error: expect.objectContaining({ type: 'es_rejected_execution_exception' }) }],
     refused: [200, { errors: true, items: [201, 400].map((status) => ({ index: expect.objectContaining({ status }) })) }],
+    method: ['DELETE', { status: 405, error: expect.objectContaining({ reason: expect.stringContaining('has POST, PUT, not DELETE') }) }],
   },
   '/v1/logs': {
     type: JSON_TYPE,
     bodyOf: (records: readonly string[]) => otlpJson(records.map(textRecord)),
     busy: [503, { code: 14 }],
     refused: [400, { code: 3, message: expect.stringContaining('log record 1: ') }],
+    method: ['GET', { code: 12, message: expect.stringContaining('has POST, not GET') }],
   },
 } as const satisfies Readonly<Record<string, object>>;
 
@@ -86,7 +91,7 @@ const [LEFT_OUT, LETTERS] = ['Another', 'FrontDoorWebApplicationFirewallLog'].ma
 );
 
 describe.each(PATHS)('%s', (path) => {
-  const { busy, refused } = DOORS[path];
+  const { busy, refused, method } = DOORS[path];
   const [status, words] = busy;
 
   test.each([
@@ -108,6 +113,29 @@ describe.each(PATHS)('%s', (path) => {
     const answer = await send(path, [LEFT_OUT, LETTERS].map(String), '?mapping=azure-front-door&zone=7', full);
     expect([answer.status, answer.body]).toEqual([refused[0], expect.objectContaining(refused[1])]);
   });
+
+  test.each([
+    ['AccessKey', { accesskey: KEY }],
+    ['Authorization', { authorization: `Bearer ${KEY}` }],
+  ])('says in its words which methods it has, with the key in %s', async (_, headers) => {
+    const [wrong, told] = method;
+    const answer = await ask(app, path, { method: wrong, headers: { ...headers, accept: 'application/json' } });
+    expect([answer.status, answer.headers.get('allow'), answer.body]).toEqual([
+      405,
+      path.endsWith('_bulk') ? 'POST, PUT' : 'POST',
+      expect.objectContaining(told),
+    ]);
+    expect(answer.headers.get('x-elastic-product')).toBe(path.endsWith('_bulk') ? 'Elasticsearch' : null);
+  });
+});
+
+test('a wrong method is refused without a key in the words of the door, and counted as an answer of it', async () => {
+  const answer = await ask(app, '/services/collector', { method: 'PATCH' });
+  expect([answer.status, answer.body]).toEqual([401, { code: 2, text: expect.stringContaining('Token is required') }]);
+  expect((await ask(app, '/services/collector/health', { method: 'POST' })).body).toMatchObject({ code: 6 });
+  const { text } = await ask(app, '/metrics', { headers: { accesskey: KEY } });
+  expect(text).toContain('shieldlog_door_requests_total{door="splunk-hec",status="401"} 1');
+  expect(text).toContain('shieldlog_door_requests_total{door="splunk-hec",status="405"}');
 });
 
 test('a request for which no thread is free for 5 seconds is told so', async () => {
