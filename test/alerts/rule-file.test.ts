@@ -132,6 +132,16 @@ test.each([
   expect(other === usual).toBe(isSame);
 });
 
+test.each([
+  ['e55af48d40fde351', 'kind: count\nat_least: 3\nwindow: 5m\nby: [ip, country]'],
+  ['ebf71ad5baafd43a', 'kind: distinct\nfield: url\nat_least: 4\nwindow: 5m'],
+  ['05d9c0edf91aa3ca', 'kind: ratio\npart: ip:192.0.2.0/24\nshare: 5%\nat_least: 20\nwindow: 5m'],
+  ['cf949d4ffe7626b3', 'kind: more_than_before\nat_least: 20\ntimes: 2.5\nbefore: 7\nwindow: 1h'],
+  ['52f8814e1f94642c', 'kind: new_value\nfield: country\nfor: 2h'],
+])('the version of a kind stays what it is, as else all of its alerts would be resolved: %s', (version, members) => {
+  expect(versionOf(readRule(`name: a\nzones: [8, 7]\nsearch: action:blocked url:~a\n${members}\n`)).slice(0, 16)).toBe(version);
+});
+
 describe('a file that is wrong names the line, the value and what is allowed', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'line 1: the rule is a text; allowed: name, zones, search'],
