@@ -1,7 +1,7 @@
 import { processorMs } from '../compare/processor-time.ts';
 import { inEmptyDataDir } from '../events/event-file.ts';
 import { ATTACK_ID, pacedEvents } from '../events/paced-events.ts';
-import { percentile } from '../report/figures.ts';
+import { count, percentile } from '../report/figures.ts';
 import type { EventSenderReport } from '../subjects/event-sender-subject.ts';
 import { forkSubject } from '../subjects/fork-subject.ts';
 import { ATTACK_EVENTS, type MeasuredRules, measuredSets, WantedCounts } from './rule-sets.ts';
@@ -31,6 +31,8 @@ const SETS = measuredSets(ATTACKS);
 interface Run {
   /** Microseconds of CPU of the whole process for each stored event. */
   readonly micros: number;
+  /** How many came in a second. */
+  readonly eventsPerSecond: number;
   /** The share of a core that the program and the sender took while events came in. */
   readonly shares: { readonly program: number; readonly sender: number };
   /** The share of all events that were read for rules, 0 to 1. */
@@ -64,11 +66,17 @@ export async function ruleCost(options: CostOptions): Promise<{ readonly header:
       shown(ofSet.map(({ micros }) => micros)),
       ...(set === NO_RULES ? ['', '', '', ''] : [shown(more), shown(more, 0), shown(more, 1), goal === null ? '' : String(goal)]),
       ofSet.some(({ isBounded }) => isBounded) ? 'yes' : '',
+      count(
+        percentile(
+          ofSet.map(({ eventsPerSecond }) => eventsPerSecond),
+          0.5,
+        ),
+      ),
       shown(ofSet.map(({ shares }) => shares.program)),
       shown(ofSet.map(({ shares }) => shares.sender)),
     ];
   });
-  const header = ['rules', 'read', 'CPU', 'more than without', 'least', 'most', 'goal', 'bounded', 'cores: program', 'sender'];
+  const header = ['rules', 'read', 'CPU', 'more than without', 'least', 'most', 'goal', 'bounded', 'events/s', 'cores: program', 'sender'];
   return { header, rows };
 }
 
@@ -106,7 +114,7 @@ function oneRun(set: MeasuredRules, wanted: WantedCounts, options: CostOptions):
     const stored = measured.events + ATTACKS.count * ATTACKS.events;
     const micros = (processorMs(before, await program.threadTimes()) * 1_000) / stored;
     const shares = { program: (whileSending * eventsPerSecond) / stored / 1_000, sender: coreShare };
-    if (set.documents.length === 0) return { micros, shares, readShare: 0, isBounded: false };
+    if (set.documents.length === 0) return { micros, shares, eventsPerSecond, readShare: 0, isBounded: false };
     const { rules, alerts } = await program.followed();
     const wrong = rules.filter(({ rule, counted }) => counted !== wanted.of(rule));
     const [first] = wrong;
@@ -115,6 +123,6 @@ function oneRun(set: MeasuredRules, wanted: WantedCounts, options: CostOptions):
     }
     if (alerts.length !== ATTACKS.count) throw new Error(`${set.name}: ${alerts.length} alerts of ${ATTACKS.count} attacks`);
     const readShare = Math.max(...rules.map(({ read }) => read)) / (warmUp.events + stored);
-    return { micros, shares, readShare, isBounded: rules.some(({ bounded }) => bounded > 0) };
+    return { micros, shares, eventsPerSecond, readShare, isBounded: rules.some(({ bounded }) => bounded > 0) };
   });
 }

@@ -24,13 +24,14 @@ export interface DeliveryOptions {
 const RECEIVER = 'bench';
 const LONGEST_DELIVERY_MS = 60_000;
 const POLL_MS = 100;
+const WITH_FACTS = 'with facts';
 
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 interface Told {
   readonly atMs: number;
-  /** Whether the message says what the events of the attack have. */
-  readonly hasFacts: boolean;
+  /** Whether the message says what the events of the attack have, or why it does not. */
+  readonly facts: string;
 }
 
 /** A receiver of messages about attacks. */
@@ -54,8 +55,8 @@ class Receiver implements AsyncDisposable {
   }
 
   #take(body: string, atMs: number): void {
-    const { rule, alerts } = JSON.parse(body) as { readonly rule: string; readonly alerts: readonly object[] };
-    if (!this.told.has(rule)) this.told.set(rule, { atMs, hasFacts: alerts.some((alert) => 'count' in alert) });
+    const { rule, alerts } = JSON.parse(body) as { readonly rule: string; readonly alerts: readonly { readonly withoutFacts?: string }[] };
+    if (!this.told.has(rule)) this.told.set(rule, { atMs, facts: alerts[0]?.withoutFacts ?? WITH_FACTS });
   }
 }
 
@@ -88,11 +89,8 @@ export async function ruleDelivery(options: DeliveryOptions) {
     const waits = await waitsOf(report, receiver, attacks.count);
     const tookMs = (rate * seconds * 1_000) / report.eventsPerSecond;
     const shares = { program: whileSending / tookMs, sender: report.coreShare, receiver: (user + system) / 1_000 / tookMs };
-    const rows = [
-      ['all', waits],
-      ['  with facts', waits.filter(({ hasFacts }) => hasFacts)],
-      ['  without', waits.filter(({ hasFacts }) => !hasFacts)],
-    ] as const;
+    const byFacts = Map.groupBy(waits, ({ facts }) => (facts === WITH_FACTS ? facts : `without: ${facts}`));
+    const rows = [['all', waits] as const, ...byFacts];
     return {
       eventsPerSecond: report.eventsPerSecond,
       shares,
@@ -123,7 +121,7 @@ async function waitsOf({ sent }: EventSenderReport, { told }: Receiver, attacks:
     if (nowMs() - beganMs > LONGEST_DELIVERY_MS) throw new Error(`${told.size} of ${attacks} attacks were told`);
   }
   return Array.from(storedAtMs, ([attack, atMs]) => {
-    const { atMs: toldAtMs, hasFacts } = told.get(attackRuleId(attack)) as Told;
-    return { waitMs: toldAtMs - atMs, hasFacts };
+    const { atMs: toldAtMs, facts } = told.get(attackRuleId(attack)) as Told;
+    return { waitMs: toldAtMs - atMs, facts };
   });
 }
