@@ -10,15 +10,17 @@ export interface CountedRange extends TimeWindow {
 
 /**
  * Takes as many of the newest ranges as are read together off the end of `ahead`, which has the newest last; undefined where it is empty. A
- * range with more events is divided first, down to a millisecond: `count` tells the ranges of a window that have events, in no order.
+ * range with more events is divided first, down to a millisecond: `count` tells the ranges of a window that have events, in no order. Where
+ * that rejects, nothing is taken.
  */
 export async function takeNewest(
   ahead: CountedRange[],
   count: (window: TimeWindow) => Promise<readonly CountedRange[]>,
 ): Promise<CountedRange | undefined> {
   for (let newest = ahead.at(-1); newest !== undefined && isDivisible(newest); newest = ahead.at(-1)) {
+    const parts = newestLast(await count(newest));
     ahead.pop();
-    ahead.push(...newestLast(await count(newest)));
+    ahead.push(...parts);
   }
   const newest = ahead.pop();
   if (newest === undefined) {

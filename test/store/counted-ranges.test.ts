@@ -56,3 +56,10 @@ test('neighbours that fit together are read together', async () => {
   expect(await takeNewest(ahead, nothing)).toEqual({ fromMs: 2_000, toMs: 4_000, events: MOST_ROWS_AT_ONCE });
   expect(await takeNewest(ahead, nothing)).toEqual({ fromMs: 1_000, toMs: 2_000, events: MOST_ROWS_AT_ONCE / 2 });
 });
+
+test('a range whose events could not be counted is still the next one', async () => {
+  const counted = [{ fromMs: 1_500, toMs: 2_000, events: MOST_ROWS_AT_ONCE }];
+  const ahead = [{ fromMs: 1_000, toMs: 2_000, events: MOST_ROWS_AT_ONCE + 1 }];
+  await expect(takeNewest(ahead, () => Promise.reject(new Error('cannot be counted')))).rejects.toThrow('cannot be counted');
+  expect(await takeNewest(ahead, async () => counted)).toEqual(counted[0]);
+});

@@ -1,5 +1,5 @@
 import { segmentRows } from '../../../sql/events-relation.ts';
-import { WorkerPool } from '../../../work/worker-pool.ts';
+import { ThreadEnded, WorkerPool } from '../../../work/worker-pool.ts';
 import { CommitInDoubtError } from '../../sqlite-transaction.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { isOutOfMemory, StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
@@ -107,7 +107,7 @@ export class MergeWriter {
     try {
       return await this.#runner.nameFiles(this.#pool.run(task));
     } catch (error) {
-      if (!isOutOfMemory(error)) {
+      if (!isOutOfMemory(error instanceof ThreadEnded ? error.cause : error)) {
         throw error;
       }
       // The store's DuckDB has more memory.
