@@ -15,6 +15,8 @@ import { type AlertFacts, type AlertValue, messageValue } from './told-alerts.ts
 /** So many questions about alerts are asked a minute, and each is interrupted after so long. */
 export const FACTS_A_MINUTE = 20;
 export const FACTS_DEADLINE_MS = SECOND_MS;
+/** So many answers are kept for messages that are sent again. */
+const KEPT_ANSWERS = 100;
 
 const FACETS = 6;
 const FACET_VALUES = 10;
@@ -35,6 +37,15 @@ export type FactsOf = (rule: AskedRule, alert: Alert) => Promise<AlertFacts | st
 export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number, logger: Pick<StoreLogger, 'warn'>): FactsOf {
   /** The questions of the last minute by the ids of their alerts, of which several receivers are told. */
   const asked = new Map<string, { readonly atMs: number; readonly answer: Promise<AlertFacts | string> }>();
+  /** What was found out, by the ids of alerts, the last used one last. A message goes on being sent for days where its receiver is away. */
+  const known = new Map<string, AlertFacts>();
+
+  function keep(id: string, facts: AlertFacts): AlertFacts {
+    known.delete(id);
+    known.set(id, facts);
+    for (const oldest of [...known.keys()].slice(0, -KEPT_ANSWERS)) known.delete(oldest);
+    return facts;
+  }
 
   async function ask(events: AlertEvents, by: AskedRule['by']): Promise<AlertFacts | string> {
     const signal = AbortSignal.timeout(FACTS_DEADLINE_MS);
@@ -52,6 +63,8 @@ export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number,
   }
 
   return async (rule, alert) => {
+    const facts = known.get(alert.id);
+    if (facts !== undefined) return keep(alert.id, facts);
     const nowMs = now();
     for (const [id, { atMs }] of asked) if (atMs <= nowMs - MINUTE_MS) asked.delete(id);
     const before = asked.get(alert.id);
@@ -61,7 +74,8 @@ export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number,
     if (events === null) return 'a value of its group is too long to be searched';
     const answer = ask(events, rule.by);
     asked.set(alert.id, { atMs: nowMs, answer });
-    return await answer;
+    const found = await answer;
+    return typeof found === 'string' ? found : keep(alert.id, found);
   };
 }
 

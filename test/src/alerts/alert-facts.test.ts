@@ -148,6 +148,46 @@ describe('what the events of an alert have', () => {
     expect(await ask(FACTS_A_MINUTE + 1)).toMatchObject({ count: 1 });
   });
 
+  test('is asked for once where messages are sent again for days, of the hundred alerts that were told last', async () => {
+    const store = await storeWith({ minute: 1, fields: {} });
+    let [asked, nowMs] = [0, NOW];
+    const explore: EventStore['explore'] = (...question) => {
+      asked += 1;
+      return store.explore(...question);
+    };
+    const factsOf = questionsOf({ explore }, () => nowMs);
+    /** How many alerts are asked about while messages of all of these are made. */
+    const askedAbout = async (...nths: readonly number[]) => {
+      const before = asked;
+      for (const nth of nths) {
+        nowMs += MINUTE;
+        expect(await factsOf(ruleWith('', []), sampleAlert(nth, { group: [], fromMs: FROM, toMs: TO }))).toMatchObject({ count: 1 });
+      }
+      return (asked - before) / 2;
+    };
+    const first = Array.from({ length: 100 }, (_, nth) => nth + 1);
+    expect([await askedAbout(...first), await askedAbout(...first)]).toEqual([100, 0]);
+    // One that is sent again stays, and the one that was sent longest ago goes.
+    expect([await askedAbout(1, 101), await askedAbout(1, 3), await askedAbout(2)]).toEqual([1, 0, 1]);
+  });
+
+  test('is kept without a question of the minute, and asked for again where it was not found out', async () => {
+    const store = await storeWith({ minute: 1, fields: {} });
+    let [isAway, nowMs] = [false, NOW];
+    const explore: EventStore['explore'] = (...question) => (isAway ? Promise.reject(new Error('away')) : store.explore(...question));
+    const factsOf = questionsOf({ explore }, () => nowMs);
+    const ask = (nth: number) => factsOf(ruleWith('', []), sampleAlert(nth, { group: [], fromMs: FROM, toMs: TO }));
+    expect(await ask(1)).toMatchObject({ count: 1 });
+    nowMs += MINUTE;
+    isAway = true;
+    for (let nth = 2; nth <= FACTS_A_MINUTE + 1; nth += 1) expect(await ask(nth)).toBe('the search failed');
+    expect(await ask(1)).toMatchObject({ count: 1 });
+    isAway = false;
+    expect(await ask(2)).toBe('the search failed');
+    nowMs += MINUTE;
+    expect(await ask(2)).toMatchObject({ count: 1 });
+  });
+
   test('is missing where a value is kept in part, where the search takes too long, and where it fails', async () => {
     const store = await storeWith({ minute: 1, fields: {} });
     const cut = sampleAlert(1, { group: [{ text: 'a', sha256: 'b' }] });
