@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { getSystemErrorMessage } from 'node:util';
@@ -26,9 +26,9 @@ function markOf(file: string): string {
   return join(dirname(file), KEPT_MARK);
 }
 
-/** Whether there was a state of alerts, and its file is gone. */
+/** Whether there was a state of alerts, and its file is gone, or empty as a start leaves it that is killed at once. */
 export function isStateLost(file: string): boolean {
-  return existsSync(markOf(file)) && !existsSync(file);
+  return existsSync(markOf(file)) && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 /** Has the next start know that there was a state. Throws AlertStateError. */
@@ -48,8 +48,8 @@ export function systemMessage(error: unknown): string {
   return getSystemErrorMessage(errno);
 }
 
-/** The form of the tables. A program refuses a file of a later one. */
-const FORM = 1;
+/** The form of the tables. A program refuses a file of another one. */
+const FORM = 2;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 /** A connection waits this long for another one's lock, such as that of a backup, or of an earlier thread that is ending. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -114,6 +114,12 @@ export interface EvaluationProgress {
 
 const NO_PROGRESS: EvaluationProgress = { cursor: null, completeToMs: 0, told: 0, refusals: {} };
 
+/** Why a new file begins anew; null: it is the first one. */
+function refusalsOfNew(file: string, damaged: number): RefusalCounts | null {
+  if (damaged > 0) return { damaged, last: 'damaged' };
+  return existsSync(markOf(file)) ? { lost: 1, last: 'lost' } : null;
+}
+
 /** A rule in the state. */
 export interface StoredRule {
   readonly id: number;
@@ -164,18 +170,28 @@ export class AlertState implements Disposable {
   readonly #database: DatabaseSync;
   readonly #sql: PreparedSql;
 
-  /** Throws SQLite's error where the file cannot be used, and AlertStateError where a later program wrote it. */
-  constructor(file: string) {
+  /**
+   * `damaged` is how many files were damaged and set aside before this one: a new file begins with that in its refusals, or with that the
+   * one before was lost. Throws SQLite's error where the file cannot be used, and AlertStateError where it is of another form.
+   */
+  constructor(file: string, damaged = 0) {
     this.#database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     try {
       this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
       const form = Number(this.#database.prepare('PRAGMA user_version').get()?.['user_version']);
-      if (form > FORM) {
-        throw new AlertStateError(`${ALERT_STATE_FILE} is of form ${form}, and this program knows ${FORM}: a later program wrote it`);
+      const isNew = form === 0;
+      if (!isNew && form !== FORM) {
+        const writer = form > FORM ? 'a later' : 'an earlier';
+        throw new AlertStateError(`${ALERT_STATE_FILE} is of form ${form}, and this program knows ${FORM}: ${writer} program wrote it`);
       }
-      this.transaction(() => this.#database.exec(`${SCHEMA}; PRAGMA user_version = ${FORM}`));
       this.#sql = new PreparedSql(this.#database);
       this.outbox = new OutboxTable(this.#sql);
+      this.transaction(() => {
+        this.#database.exec(`${SCHEMA}; PRAGMA user_version = ${FORM}`);
+        // A file that is there counts as begun, so that what it replaces is written with its tables or never.
+        const refusals = isNew ? refusalsOfNew(file, damaged) : null;
+        if (refusals !== null) this.setProgress({ ...NO_PROGRESS, refusals });
+      });
     } catch (error) {
       this.#database.close();
       throw error;

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setFileAside } from '../../store/set-aside.ts';
 import { isDamage, isUnusable } from '../../store/sqlite-transaction.ts';
-import { ALERT_STATE_FILE, AlertStateError, isStateLost, markKept, systemMessage } from './alert-state.ts';
+import { ALERT_STATE_FILE, AlertStateError, markKept, systemMessage } from './alert-state.ts';
 import { type EvaluationOptions, RuleEvaluation } from './rule-evaluation.ts';
 
 /** A call of a method of `RuleEvaluation`, which the thread carries out. */
@@ -22,15 +22,12 @@ export type EvaluationAnswer =
  */
 export function startWork(options: EvaluationOptions): (call: EvaluationCall) => EvaluationAnswer {
   let evaluation: RuleEvaluation | undefined;
-  const lost = isStateLost(options.file) ? 1 : 0;
   let damaged = 0;
   return ({ method, values }) => {
     try {
       if (evaluation === undefined) {
-        evaluation = new RuleEvaluation(options);
+        evaluation = new RuleEvaluation(options, { nowMs: Date.now(), damaged });
         markKept(options.file);
-        evaluation.countBegunAnew('lost', lost);
-        evaluation.countBegunAnew('damaged', damaged);
       }
       return { value: (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]) };
     } catch (error) {

@@ -36,6 +36,13 @@ export interface EvaluationOptions {
   readonly exceptZone?: number;
 }
 
+/** When a state is opened, and how many files of it were damaged and set aside before. */
+export interface Opening {
+  /** The clock, at which messages of rules that are gone or changed are queued, Unix ms UTC. */
+  readonly nowMs: number;
+  readonly damaged: number;
+}
+
 export interface NextStep {
   /** Null: there is no rule. */
   readonly wanted: WantedPage | null;
@@ -79,12 +86,12 @@ export class RuleEvaluation implements Disposable {
   #hasQueued = false;
 
   /** Opens the state, ends the rules that are gone or changed, and adds the new ones. Throws as `AlertState` does. */
-  constructor(options: EvaluationOptions) {
+  constructor(options: EvaluationOptions, { nowMs, damaged }: Opening) {
     this.#options = options;
-    this.#state = new AlertState(options.file);
+    this.#state = new AlertState(options.file, damaged);
     try {
       this.#progress = this.#state.progress;
-      this.#state.transaction(() => this.#reconcile());
+      this.#state.transaction(() => this.#reconcile(nowMs));
       this.#restart();
     } catch (error) {
       this.#state[Symbol.dispose]();
@@ -153,14 +160,6 @@ export class RuleEvaluation implements Disposable {
     return this.next();
   }
 
-  /** Counts how often that was wrong with the file of the state since the thread began. The same number counts once. */
-  countBegunAnew(refusal: 'damaged' | 'lost', times: number): void {
-    const { refusals } = this.#progress;
-    if (times === 0 || refusals[refusal] === times) return;
-    this.#progress = { ...this.#progress, refusals: { ...refusals, [refusal]: times, last: refusal } };
-    this.#state.transaction(() => this.#writeProgress());
-  }
-
   waiting(...values: Parameters<AlertState['outbox']['waiting']>): WaitingMessages | null {
     return this.#state.outbox.waiting(...values);
   }
@@ -200,7 +199,7 @@ export class RuleEvaluation implements Disposable {
     return { ...this.#progress, rules: this.#readers.length, looksAtZones };
   }
 
-  #reconcile(): void {
+  #reconcile(nowMs: number): void {
     const { wrongFiles, retentionMs } = this.#options;
     const given = new Map(
       this.#options.rules.map(({ file, text }) => {
@@ -217,9 +216,9 @@ export class RuleEvaluation implements Disposable {
         given.delete(stored.name);
         this.#state.setRule({ ...stored, file: now.file, text: now.text });
       } else if (now !== undefined) {
-        this.#end(stored, 'rule_changed');
+        this.#end(stored, 'rule_changed', nowMs);
       } else if (wrongFiles !== 'all' && !wrongFiles.includes(stored.file)) {
-        this.#end(stored, 'rule_gone');
+        this.#end(stored, 'rule_gone', nowMs);
       }
     }
     for (const [name, { rule, ...more }] of given) this.#state.addRule({ name, ...more, ...this.#begun(rule), unreadable: 0 });
@@ -228,11 +227,11 @@ export class RuleEvaluation implements Disposable {
   }
 
   /** Removes a rule. Its alerts are resolved. */
-  #end(rule: StoredRule, earlyEnd: EarlyEnd): void {
+  #end(rule: StoredRule, earlyEnd: EarlyEnd, nowMs: number): void {
     for (const alert of this.#state.alertsOf(rule.id).filter(({ resolvedAtMs }) => resolvedAtMs === null)) {
       const resolvedAtMs = Math.max(alert.toldAtMs ?? 0, this.#progress.completeToMs);
       this.#state.endEarly(rule.id, { ...alert, resolvedAtMs }, earlyEnd);
-      this.#sendResolved({ ...alert, resolvedAtMs }, earlyEnd, resolvedAtMs);
+      this.#sendResolved({ ...alert, resolvedAtMs }, earlyEnd, nowMs);
     }
     this.#state.removeRule(rule.id);
   }

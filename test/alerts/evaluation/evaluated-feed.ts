@@ -1,10 +1,14 @@
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RuleReader } from '../../../alerts/evaluation/alert-evaluator.ts';
 import { AlertStateError } from '../../../alerts/evaluation/alert-state.ts';
 import { type EvaluationCall, startWork } from '../../../alerts/evaluation/alert-thread.ts';
+import type { OutboxMessage } from '../../../alerts/evaluation/outbox.ts';
 import type { EvaluationOptions, NextStep, RuleEvaluation } from '../../../alerts/evaluation/rule-evaluation.ts';
 import { type EventStore, type FeedRequest, silentLogger } from '../../../store/event-store.ts';
-import { RETENTION_MS } from '../../fixtures/temporary-store.ts';
+import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
+import { NOW } from '../../fixtures/present.ts';
+import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 
 /** The text of the file of a rule, of which the members are lines of YAML. One that is undefined is left out. */
 export function ruleText(members: Readonly<Record<string, string | number | undefined>> = {}): string {
@@ -77,3 +81,37 @@ export function keptIn(file: string): Readonly<Record<string, readonly unknown[]
     told: all("SELECT progress ->> 'told' FROM progress"),
   };
 }
+
+/** A store with a clock, and rules over it. */
+export async function evaluatedStore() {
+  const folder = temporaryFolder();
+  const clock = { nowMs: NOW };
+  const store = await storeIn(folder, { now: () => clock.nowMs });
+  const file = join(folder, 'alerts.sqlite');
+  let sent = 0;
+  return {
+    store,
+    file,
+    clock,
+    /** So many events of now, or of so long ago. */
+    append: async (count: number, agoMs = 0, fields: object = {}) => {
+      const events = Array.from({ length: count }, () => {
+        sent += 1;
+        return { logId: `event-${sent}`, shieldZoneId: 7, timestamp: clock.nowMs - agoMs, country: 'DE', log: {}, ...fields };
+      });
+      await store.append(canonicalBatch(events));
+    },
+    /** Starts the program with these rules, and has everything counted. */
+    run: async (texts: readonly string[], more: Partial<EvaluationOptions> = {}) => {
+      const keeper = new KeeperHere({ file, rules: rulesOf(...texts), ...more });
+      await evaluate({ keeper, store });
+      return keeper;
+    },
+  };
+}
+
+export function messagesIn(keeper: KeeperHere, queue = 'mail'): readonly OutboxMessage[] {
+  return keeper.call('waiting', queue, { limit: 100, except: [] })?.messages ?? [];
+}
+
+export const overviewOf = (keeper: KeeperHere) => keeper.call('overview', { limit: 100 });

@@ -1,50 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { AlertStateError } from '../../../alerts/evaluation/alert-state.ts';
-import { ALERT_ZONE_QUEUE, type OutboxMessage } from '../../../alerts/evaluation/outbox.ts';
+import { ALERT_ZONE_QUEUE } from '../../../alerts/evaluation/outbox.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../query/durations.ts';
-import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
-import { NOW } from '../../fixtures/present.ts';
-import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
-import { evaluate, KeeperHere, keptIn, rulesOf, ruleText } from './evaluated-feed.ts';
-
-type Options = ConstructorParameters<typeof KeeperHere>[0];
-
-/** A store with a clock, and rules over it. */
-async function evaluatedStore() {
-  const folder = temporaryFolder();
-  const clock = { nowMs: NOW };
-  const store = await storeIn(folder, { now: () => clock.nowMs });
-  const file = join(folder, 'alerts.sqlite');
-  let sent = 0;
-  return {
-    store,
-    file,
-    clock,
-    /** So many events of now, or of so long ago. */
-    append: async (count: number, agoMs = 0, fields: object = {}) => {
-      const events = Array.from({ length: count }, () => {
-        sent += 1;
-        return { logId: `event-${sent}`, shieldZoneId: 7, timestamp: clock.nowMs - agoMs, country: 'DE', log: {}, ...fields };
-      });
-      await store.append(canonicalBatch(events));
-    },
-    /** Starts the program with these rules, and has everything counted. */
-    run: async (texts: readonly string[], more: Partial<Options> = {}) => {
-      const keeper = new KeeperHere({ file, rules: rulesOf(...texts), ...more });
-      await evaluate({ keeper, store });
-      return keeper;
-    },
-  };
-}
-
-function messagesIn(keeper: KeeperHere, queue = 'mail'): readonly OutboxMessage[] {
-  return keeper.call('waiting', queue, { limit: 100, except: [] })?.messages ?? [];
-}
-
-const overviewOf = (keeper: KeeperHere) => keeper.call('overview', { limit: 100 });
+import { evaluate, evaluatedStore, KeeperHere, keptIn, messagesIn, overviewOf, rulesOf, ruleText } from './evaluated-feed.ts';
 
 describe('a rule', () => {
   test('that is new reads what was stored in the time of a window, and goes on with what comes', async () => {
@@ -86,6 +46,18 @@ describe('a rule', () => {
       ['resolved', earlyEnd],
     ]);
     expect(messages[1]?.alert.resolvedAtMs).toBe(messages[0]?.alert.toldAtMs);
+  });
+
+  test('that is gone has its resolutions queued at the clock, so that they are not given up after a stop of days', async () => {
+    const { append, run } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(2);
+    await run([ruleText()]);
+    const beforeMs = Date.now();
+    const keeper = await run([]);
+    const queues = { queues: ['mail'], queuedBeforeMs: beforeMs, most: 10, atMs: beforeMs };
+    expect(keeper.call('giveUp', queues)).toBe(1);
+    expect(messagesIn(keeper).map(({ state }) => state)).toEqual(['resolved']);
   });
 
   test('that is changed, and then as it was, finds the alerts that it has told', async () => {
@@ -300,98 +272,7 @@ async function cursorAheadOf(cursor: string): Promise<string> {
   return bytes.toString('base64url');
 }
 
-/** Makes a defect, after which the file is closed until the next call. Returns what it throws. */
-function closeByAnError(keeper: KeeperHere, file: string): unknown {
-  using other = new DatabaseSync(file);
-  other.exec('DROP TABLE silences');
-  try {
-    return overviewOf(keeper);
-  } catch (error) {
-    return error;
-  }
-}
-
 function setCursor(file: string, cursor: string): void {
   using database = new DatabaseSync(file);
   database.prepare("UPDATE progress SET progress = json_set(progress, '$.cursor', ?)").run(cursor);
 }
-
-describe('the state', () => {
-  test('that is lost is begun anew, with what is stored in the time of a window', async () => {
-    const { append, run, file } = await evaluatedStore();
-    await append(1);
-    await run([ruleText()]);
-    for (const beside of ['', '-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
-    await append(1);
-    const keeper = await run([ruleText()]);
-    expect(messagesIn(keeper)).toHaveLength(1);
-    expect(overviewOf(keeper).facts.refusals).toEqual({ lost: 1, last: 'lost' });
-    closeByAnError(keeper, file);
-    expect(overviewOf(keeper).facts.refusals).toEqual({ lost: 1, last: 'lost' });
-  });
-
-  test('whose mark cannot be written cannot be used until it can', () => {
-    const file = join(temporaryFolder(), 'alerts.sqlite');
-    // Nothing is written through a link to nowhere.
-    symlinkSync('/nowhere/at-all', join(dirname(file), 'alerts-kept'));
-    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
-    const cannotBeWritten = new AlertStateError('the file alerts-kept beside alerts.sqlite cannot be written: no such file or directory');
-    for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(cannotBeWritten);
-    rmSync(join(dirname(file), 'alerts-kept'));
-    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: {} } });
-  });
-
-  test('that is damaged is set aside, which the error says, and begun anew', async () => {
-    const folder = temporaryFolder();
-    const file = join(folder, 'alerts.sqlite');
-    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
-    for (const times of [1, 2]) {
-      writeFileSync(file, 'no database '.repeat(1_000));
-      expect(() => keeper.call('next')).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
-      expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: { damaged: times, last: 'damaged' } } });
-      closeByAnError(keeper, file);
-    }
-    // The next start knows it, too.
-    expect(overviewOf(new KeeperHere({ file, rules: rulesOf(ruleText()) })).facts.refusals).toEqual({ damaged: 2, last: 'damaged' });
-    expect(readdirSync(folder).some((name) => name.startsWith('damaged-'))).toBe(true);
-  });
-
-  test('of a later program is refused, and stays as it is', async () => {
-    const file = join(temporaryFolder(), 'alerts.sqlite');
-    using database = new DatabaseSync(file);
-    database.exec('PRAGMA user_version = 2');
-    const keeper = new KeeperHere({ file, rules: [] });
-    expect(() => keeper.call('next')).toThrow('alerts.sqlite is of form 2, and this program knows 1: a later program wrote it');
-    expect(existsSync(file)).toBe(true);
-  });
-
-  test('that is no file cannot be used until it is one; what is no fault of the file stays a defect', () => {
-    const file = join(temporaryFolder(), 'alerts.sqlite');
-    mkdirSync(file);
-    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
-    const cannotBeUsed = new AlertStateError('the state of alerts, alerts.sqlite, cannot be used: unable to open database file');
-    for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(cannotBeUsed);
-    rmdirSync(file);
-    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1 } });
-    expect(closeByAnError(keeper, file)).not.toBeInstanceOf(AlertStateError);
-    // A table that is gone comes back with the state.
-    expect(overviewOf(keeper).silences).toEqual([]);
-  });
-
-  test('is as it was where a page cannot be written, and the page is counted once it can', async () => {
-    const { append, store, file, run } = await evaluatedStore();
-    const keeper = await run([ruleText()]);
-    await append(2);
-    {
-      using other = new DatabaseSync(file);
-      // Every write of an alert fails, as on a full disk.
-      other.exec("CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
-      const before = keptIn(file);
-      await expect(evaluate({ keeper, store })).rejects.toThrow('the disk is full');
-      expect(keptIn(file)).toEqual(before);
-      other.exec('DROP TRIGGER full');
-    }
-    await evaluate({ keeper, store });
-    expect(messagesIn(keeper)).toHaveLength(1);
-  });
-});

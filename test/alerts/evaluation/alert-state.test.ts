@@ -1,0 +1,132 @@
+import { mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { AlertState, AlertStateError, isStateLost } from '../../../alerts/evaluation/alert-state.ts';
+import { temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { evaluate, evaluatedStore, KeeperHere, keptIn, messagesIn, overviewOf, rulesOf, ruleText } from './evaluated-feed.ts';
+
+/** Makes a defect, after which the file is closed until the next call. Returns what it throws. */
+function closeByAnError(keeper: KeeperHere, file: string): unknown {
+  using other = new DatabaseSync(file);
+  other.exec('DROP TABLE silences');
+  try {
+    return overviewOf(keeper);
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('the state', () => {
+  test('that is lost is begun anew, with what is stored in the time of a window', async () => {
+    const { append, run, file } = await evaluatedStore();
+    await append(1);
+    await run([ruleText()]);
+    for (const beside of ['', '-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
+    await append(1);
+    const keeper = await run([ruleText()]);
+    expect(messagesIn(keeper)).toHaveLength(1);
+    expect(overviewOf(keeper).facts.refusals).toEqual({ lost: 1, last: 'lost' });
+    closeByAnError(keeper, file);
+    expect(overviewOf(keeper).facts.refusals).toEqual({ lost: 1, last: 'lost' });
+  });
+
+  test.each([
+    ['has its tables alone', (file: string) => new AlertState(file)[Symbol.dispose]()],
+    [
+      'has no tables',
+      (file: string) => {
+        using database = new DatabaseSync(file);
+        database.exec('PRAGMA journal_mode = WAL');
+      },
+    ],
+    ['is empty', (file: string) => writeFileSync(file, '')],
+  ])('that is lost is counted where the start that found it was killed, and the file that it made %s', (_, leave) => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    writeFileSync(join(dirname(file), 'alerts-kept'), '');
+    leave(file);
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    expect(overviewOf(keeper).facts.refusals).toEqual({ lost: 1, last: 'lost' });
+  });
+
+  test('is lost where it was kept, and its file is gone or empty', () => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    expect(isStateLost(file)).toBe(false);
+    writeFileSync(join(dirname(file), 'alerts-kept'), '');
+    expect(isStateLost(file)).toBe(true);
+    writeFileSync(file, '');
+    expect(isStateLost(file)).toBe(true);
+    new AlertState(file)[Symbol.dispose]();
+    expect(isStateLost(file)).toBe(false);
+  });
+
+  test('whose mark cannot be written cannot be used until it can', () => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    // Nothing is written through a link to nowhere.
+    symlinkSync('/nowhere/at-all', join(dirname(file), 'alerts-kept'));
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    const cannotBeWritten = new AlertStateError('the file alerts-kept beside alerts.sqlite cannot be written: no such file or directory');
+    for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(cannotBeWritten);
+    rmSync(join(dirname(file), 'alerts-kept'));
+    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: {} } });
+  });
+
+  test('that is damaged is set aside, which the error says, and begun anew', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'alerts.sqlite');
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    for (const times of [1, 2]) {
+      writeFileSync(file, 'no database '.repeat(1_000));
+      expect(() => keeper.call('next')).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
+      expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: { damaged: times, last: 'damaged' } } });
+      closeByAnError(keeper, file);
+    }
+    // The next start knows it, too.
+    expect(overviewOf(new KeeperHere({ file, rules: rulesOf(ruleText()) })).facts.refusals).toEqual({ damaged: 2, last: 'damaged' });
+    expect(readdirSync(folder).some((name) => name.startsWith('damaged-'))).toBe(true);
+  });
+
+  test.each([
+    ['an earlier', 1],
+    ['a later', 3],
+  ])('of %s program is refused, and stays as it is', (writer, form) => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    using database = new DatabaseSync(file);
+    database.exec(`PRAGMA user_version = ${form}`);
+    const keeper = new KeeperHere({ file, rules: [] });
+    const refused = new AlertStateError(`alerts.sqlite is of form ${form}, and this program knows 2: ${writer} program wrote it`);
+    for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(refused);
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: form });
+    expect(database.prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
+  });
+
+  test('that is no file cannot be used until it is one; what is no fault of the file stays a defect', () => {
+    const file = join(temporaryFolder(), 'alerts.sqlite');
+    mkdirSync(file);
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    const cannotBeUsed = new AlertStateError('the state of alerts, alerts.sqlite, cannot be used: unable to open database file');
+    for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(cannotBeUsed);
+    rmdirSync(file);
+    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1 } });
+    expect(closeByAnError(keeper, file)).not.toBeInstanceOf(AlertStateError);
+    // A table that is gone comes back with the state.
+    expect(overviewOf(keeper).silences).toEqual([]);
+  });
+
+  test('is as it was where a page cannot be written, and the page is counted once it can', async () => {
+    const { append, store, file, run } = await evaluatedStore();
+    const keeper = await run([ruleText()]);
+    await append(2);
+    {
+      using other = new DatabaseSync(file);
+      // Every write of an alert fails, as on a full disk.
+      other.exec("CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+      const before = keptIn(file);
+      await expect(evaluate({ keeper, store })).rejects.toThrow('the disk is full');
+      expect(keptIn(file)).toEqual(before);
+      other.exec('DROP TRIGGER full');
+    }
+    await evaluate({ keeper, store });
+    expect(messagesIn(keeper)).toHaveLength(1);
+  });
+});
