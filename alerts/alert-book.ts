@@ -175,7 +175,6 @@ export class AlertBook {
     ofGroup?.delete(alert);
     if (ofGroup?.size === 0) this.#ofGroup.delete(key);
     this.#alerts.delete(alert);
-    this.#changed.delete(alert);
     this.#gone.push(alert.nth);
   }
 

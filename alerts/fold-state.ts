@@ -46,7 +46,7 @@ export interface FoldState {
   readonly rows: Iterable<FoldRow>;
 }
 
-/** What is different from a while ago. First goes what is gone, then rows and alerts are added, or take the place of others. */
+/** What is different from a while ago. `gone` goes first; rows and alerts are added, or take the place of others; `goneAlerts` go last. */
 export interface FoldChanges {
   readonly facts: FoldFacts;
   /** All of them; null where they are the same. */
@@ -54,10 +54,10 @@ export interface FoldChanges {
   /** Groups, each with its values, and where the group is empty windows, each with its groups. */
   readonly gone: readonly Pick<FoldRow, 'windowMs' | 'group'>[];
   readonly rows: readonly FoldRow[];
-  /** By their `nth`. */
-  readonly goneAlerts: readonly number[];
   /** In the order in which they were opened, or changed. */
   readonly alerts: readonly Alert[];
+  /** By their `nth`. `alerts` has those of them that were changed before, too, because they may have been told. */
+  readonly goneAlerts: readonly number[];
 }
 
 /** What the parts of a fold share. */

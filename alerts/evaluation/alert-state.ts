@@ -256,7 +256,8 @@ export class AlertState implements Disposable {
     for (const row of rows) yield { ...(row as unknown as FoldRow), data: JSON.parse(String(row['data'])) };
   }
 
-  saveFold({ id, name }: Pick<StoredRule, 'id' | 'name'>, { facts, closed, gone, rows, goneAlerts, alerts }: FoldChanges): void {
+  /** Writes what has changed of a rule. Alerts that are gone stay until `removeAlerts`. */
+  saveFold({ id, name }: Pick<StoredRule, 'id' | 'name'>, { facts, closed, gone, rows, alerts }: Omit<FoldChanges, 'goneAlerts'>): void {
     const ranges = closed && JSON.stringify(closed);
     this.#sql.run`UPDATE rules SET facts = ${JSON.stringify(facts)}, closed = coalesce(${ranges}, closed) WHERE id = ${id}`;
     for (const { windowMs, group } of gone) {
@@ -266,13 +267,16 @@ export class AlertState implements Disposable {
     for (const { windowMs, group, value, data } of rows) {
       this.#sql.run`INSERT OR REPLACE INTO fold_rows VALUES (${id}, ${windowMs}, ${group}, ${value}, ${JSON.stringify(data)})`;
     }
-    for (const nth of goneAlerts) this.#sql.run`DELETE FROM alerts WHERE rule_id = ${id} AND nth = ${nth}`;
     for (const alert of alerts) {
       const isOpen = Number(alert.resolvedAtMs === null);
       this.#sql.run`INSERT INTO alerts (rule_id, nth, id, rule, from_ms, is_open, alert)
         VALUES (${id}, ${alert.nth}, ${alert.id}, ${name}, ${alert.fromMs}, ${isOpen}, ${JSON.stringify(alert)})
         ON CONFLICT DO UPDATE SET from_ms = excluded.from_ms, is_open = excluded.is_open, alert = excluded.alert`;
     }
+  }
+
+  removeAlerts(ruleId: number, nths: readonly number[]): void {
+    for (const nth of nths) this.#sql.run`DELETE FROM alerts WHERE rule_id = ${ruleId} AND nth = ${nth}`;
   }
 
   /** The alerts of a rule in the order in which they were opened. */

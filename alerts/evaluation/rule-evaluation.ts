@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../query/durations.ts';
 import { matchSubject } from '../../query/match/match-event.ts';
-import type { Alert, FoldNews } from '../alert-book.ts';
+import { type Alert, type FoldNews, MAX_ALERTS } from '../alert-book.ts';
 import { EntryBudget } from '../entry-budget.ts';
 import { type AlertRule, readBackMs, versionOf } from '../rule.ts';
 import { readRule } from '../rule-file.ts';
@@ -34,6 +34,8 @@ export interface EvaluationOptions {
   readonly alsoTo: readonly string[];
   /** The zone of alerts, which `zones: all` leaves out. */
   readonly exceptZone?: number;
+  /** The most alerts that a rule keeps; absent: `MAX_ALERTS`. */
+  readonly maxAlerts?: number;
 }
 
 /** When a state is opened, and how many files of it were damaged and set aside before. */
@@ -238,12 +240,12 @@ export class RuleEvaluation implements Disposable {
 
   /** Has all folds made of the state. */
   #restart(): void {
-    const [budget, { retentionMs }] = [new EntryBudget(), this.#options];
+    const [budget, { retentionMs, maxAlerts = MAX_ALERTS }] = [new EntryBudget(), this.#options];
     this.#readers = this.#state.rules.map((stored) => {
       const { id, text, begunAtMs, after } = stored;
       const rule = readRule(text);
       const [alerts, state] = [this.#state.alertsOf(id), this.#state.fold(id)];
-      const fold = new RuleFold(rule, { retentionMs, budget, begunAtMs, alerts, state });
+      const fold = new RuleFold(rule, { retentionMs, budget, begunAtMs, alerts, state, maxAlerts });
       // What was due by then was worked off, and only the time was not written.
       if (after === null) fold.completeTo(this.#progress.completeToMs);
       return { stored, rule, fold, news: [] };
@@ -335,6 +337,8 @@ export class RuleEvaluation implements Disposable {
       if (kind === 'told') this.#sendTold(reader, alert, nowMs);
       if (kind === 'resolved') this.#sendResolved(alert, null, nowMs);
     }
+    // One that gave way to others is resolved by what is kept of it, so it is removed last.
+    if (changes !== null) this.#state.removeAlerts(stored.id, changes.goneAlerts);
   }
 
   #sendTold({ stored, rule }: Reader, alert: Alert, queuedAtMs: number): void {

@@ -25,8 +25,8 @@ export class KeptFold {
       }
     }
     for (const row of changes.rows) this.#rows.set(JSON.stringify([row.windowMs, row.group, row.value]), row);
-    for (const nth of changes.goneAlerts) this.#alerts.delete(nth);
     for (const alert of changes.alerts) this.#alerts.set(alert.nth, alert);
+    for (const nth of changes.goneAlerts) this.#alerts.delete(nth);
   }
 
   /** Undefined where nothing was written. */

@@ -144,6 +144,26 @@ describe('an alert', () => {
     expect([after.call('removeSilence', made.id), after.call('removeSilence', made.id)]).toEqual([true, false]);
   });
 
+  test.each([
+    ['behind that by which it was told', true],
+    ['by which it was told', false],
+  ])('that gives way to another one with the page %s is resolved for its receivers', async (_, isReadBetween) => {
+    const { append, run } = await evaluatedStore();
+    const text = ruleText({ at_least: 1 });
+    await run([text], { maxAlerts: 1 });
+    for (const country of ['DE', 'NL']) {
+      await append(1, 0, { country });
+      if (isReadBetween) await run([text], { maxAlerts: 1 });
+    }
+    const keeper = await run([text], { maxAlerts: 1 });
+    const messages = messagesIn(keeper).map(({ state, alert }) => [state, alert.group[0]?.text]);
+    expect(messages).toEqual([
+      ['told', 'DE'],
+      ['resolved', 'DE'],
+      ['told', 'NL'],
+    ]);
+  });
+
   test('silences that ended before the retention go when another one is made', async () => {
     const { append, run, clock } = await evaluatedStore();
     const keeper = await run([ruleText()]);
