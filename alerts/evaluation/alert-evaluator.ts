@@ -24,7 +24,7 @@ export interface AlertEvaluatorOptions {
   /** The reads of the store, in their turn among those of others. */
   readonly reads: Pick<EventStore, 'readFeed' | 'activeZones'>;
   readonly keeper: Pick<AlertKeeper, 'next' | 'takePage' | 'refuse' | 'look'>;
-  /** Whether no other program follows rules of the store. */
+  /** Whether no other program follows rules of the store. Is asked before a page is read, and again before anything is counted. */
   readonly mayFollow: () => boolean;
   /** Whether all that is sent comes in, so that a zone without events has none. */
   readonly isUpToDate: () => Promise<boolean>;
@@ -36,10 +36,10 @@ export interface AlertEvaluatorOptions {
 }
 
 /** What a reader of pages needs of it. */
-export interface RuleReaderOptions extends Pick<AlertEvaluatorOptions, 'now' | 'logger'> {
+export interface RuleReaderOptions extends Pick<AlertEvaluatorOptions, 'mayFollow' | 'now' | 'logger'> {
   readonly store: Pick<EventStore, 'positions'>;
   readonly reads: Pick<EventStore, 'readFeed'>;
-  readonly keeper: Pick<AlertKeeper, 'takePage' | 'refuse'>;
+  readonly keeper: Pick<AlertKeeper, 'next' | 'takePage' | 'refuse'>;
 }
 
 const REFUSALS: Readonly<Record<CursorRefusal, string>> = {
@@ -72,9 +72,9 @@ export class RuleReader {
     this.#options = options;
   }
 
-  /** Reads a page, and has it counted. Rejects with `StoreError`, and with what the thread fails with. */
+  /** Reads a page, and has it counted, unless another program follows rules by then. Rejects with `StoreError`, and with what the thread fails with. */
   async step(wanted: WantedPage, signal?: AbortSignal): Promise<ReadStep> {
-    const { store, reads, keeper, now } = this.#options;
+    const { store, reads, keeper, mayFollow, now } = this.#options;
     const { positions } = store;
     const { zones, where, key } = wanted;
     const until = wanted.until === null ? null : await this.#position({ cursor: wanted.until });
@@ -89,6 +89,8 @@ export class RuleReader {
     const lines = until === null ? page.lines : page.lines.filter((line) => positions.compare(line, until) <= 0);
     const hasReachedUntil = until !== null && positions.compare(end, until) >= 0;
     const cursor = positions.encode(end);
+    // Another program may have begun to follow rules during a long read, and tells what is in the page.
+    if (!mayFollow()) return { step: await keeper.next(), isAtEnd: false };
     const step = await keeper.takePage({ key, end: cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) }, now());
     this.#known = { cursor, position: end };
     return { step, isAtEnd: until === null && !page.more };
@@ -115,10 +117,11 @@ export class RuleReader {
 
 /** Reads the feed for the rules of alerts, page by page from the cursor of their state, until it is stopped. */
 export class AlertEvaluator {
+  /** Resolves when it reads no more, because there is no rule, or it is stopped. */
+  readonly ended: Promise<void>;
   readonly #options: AlertEvaluatorOptions;
   readonly #stopping = new AbortController();
   readonly #reader: RuleReader;
-  readonly #running: Promise<void>;
   #facts: EvaluationFacts | undefined;
   /** When zones were looked at, Unix ms UTC. */
   #lookedAtMs = 0;
@@ -128,7 +131,7 @@ export class AlertEvaluator {
   constructor(options: AlertEvaluatorOptions) {
     this.#options = options;
     this.#reader = new RuleReader(options);
-    this.#running = this.#run();
+    this.ended = this.#run();
   }
 
   /** How far it has come; undefined before its state is open. */
@@ -145,7 +148,7 @@ export class AlertEvaluator {
   /** Resolves when the page under way is counted or given up. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#running;
+    await this.ended;
   }
 
   async #run(): Promise<void> {
@@ -187,7 +190,7 @@ export class AlertEvaluator {
 
   /** Looks at zones where it is time for it. */
   async #look(step: NextStep): Promise<NextStep> {
-    const { reads, keeper, now, isUpToDate } = this.#options;
+    const { reads, keeper, mayFollow, now, isUpToDate } = this.#options;
     const nowMs = now();
     if (!step.facts.looksAtZones || Math.abs(nowMs - this.#lookedAtMs) < LOOK_MS) return step;
     this.#lookedAtMs = nowMs;
@@ -195,7 +198,7 @@ export class AlertEvaluator {
     // Events may be some minutes ahead of the clock.
     const window = { fromMs: nowMs - LOOK_BACK_MS, toMs: nowMs + HOUR_MS };
     const zones = await reads.activeZones(window, 'all', { signal: this.#stopping.signal });
-    return this.#told(await keeper.look(zones, nowMs));
+    return mayFollow() ? this.#told(await keeper.look(zones, nowMs)) : step;
   }
 
   /** Resolves when more events are visible. */

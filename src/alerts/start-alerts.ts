@@ -102,6 +102,8 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
     },
     onQueued: () => delivery.wake(),
   });
+  // A program without rules leaves the claim to others.
+  void evaluator.ended.then(() => claim?.stop());
   return {
     keeper,
     stateFile,

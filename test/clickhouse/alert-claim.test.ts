@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { watchAlertClaim } from '../../src/alerts/alert-claim-watch.ts';
+import { type AlertClaimWatch, watchAlertClaim } from '../../src/alerts/alert-claim-watch.ts';
 import { readStoreSettings } from '../../store/clickhouse/store-settings.ts';
-import { CLAIM_EXPIRES_MS, STORE_SETTINGS } from '../../store/event-store.ts';
+import { type AlertClaim, CLAIM_EXPIRES_MS, STORE_SETTINGS, silentLogger } from '../../store/event-store.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { addressOf, killAll, runCli, startCli } from '../src/cli/cli-process.ts';
 import { ask, eventLine } from '../src/running-app.ts';
@@ -75,18 +75,67 @@ test('the claim is no setting of the store', async () => {
   expect([...(await readStoreSettings(shared.address)).keys()].toSorted()).toEqual(STORE_SETTINGS.toSorted());
 });
 
+/** The claim of a program that renews it all the time, until the test has ended. */
+async function watched(claim: AlertClaim, options: Partial<Parameters<typeof watchAlertClaim>[0]> = {}): Promise<AlertClaimWatch> {
+  const usual = { claim, dataDir: temporaryFolder(), logger: silentLogger, renewEveryMs: 20 };
+  const watch = await watchAlertClaim({ ...usual, ...options });
+  onTestFinished(() => watch.stop());
+  return watch;
+}
+
+test('a claim is renewed while nobody asks for it, until it is given back', async () => {
+  const shared = await sharedStore();
+  const watch = await watched((await shared.open()).alertClaim);
+  const claim = async () => (await shared.rows(CLAIM))[0];
+  const [first] = (await claim()) as [string];
+  const { renewedAtMs } = JSON.parse(first);
+  const renewed = async () => JSON.parse(String((await claim())?.[0])).renewedAtMs;
+  await expect.poll(renewed).toBeGreaterThan(renewedAtMs);
+  await watch.stop();
+  await expect.poll(async () => (await claim())?.[0]).toBe('');
+  expect(watch.notes()).toEqual([]);
+});
+
+test('a program whose renewal gets no answer follows no rules a minute after the last one, and says so', async () => {
+  const server = await breakableServer();
+  const shared = await sharedStore(server.url);
+  const clock = { nowMs: 0 };
+  const watch = await watched((await shared.open()).alertClaim, { nowMs: () => clock.nowMs });
+  const fault = await server.break({ kind: 'hold', at: 'before', matching: 'argMax\\(value, changedAt' });
+  await server.held(fault);
+  clock.nowMs = CLAIM_EXPIRES_MS - 1;
+  expect([watch.isHeld(), watch.notes()]).toEqual([true, []]);
+  clock.nowMs = CLAIM_EXPIRES_MS;
+  const note = 'rules of alerts wait for the store, which one program may follow them for: it has not answered yet';
+  expect([watch.isHeld(), watch.notes()]).toEqual([false, [note]]);
+  await server.mend();
+  await expect.poll(() => watch.isHeld()).toBe(true);
+  expect(watch.notes()).toEqual([]);
+});
+
+test.each([
+  ['is empty', ''],
+  ['has a part of an id', '0b7e2d1c-5a'],
+])('programs whose file of the id %s get ids of their own, which they keep', async (_, kept) => {
+  const { alertClaim } = await (await sharedStore()).open();
+  const folders = [temporaryFolder(), temporaryFolder()] as const;
+  const fileIn = (folder: string) => join(folder, 'alert-claim-id');
+  for (const folder of folders) writeFileSync(fileIn(folder), kept);
+  const follow = (dataDir: string) => watched(alertClaim, { dataDir });
+  await follow(folders[0]);
+  const id = readFileSync(fileIn(folders[0]), 'utf8');
+  expect([readdirSync(folders[0]), id]).toEqual([['alert-claim-id'], expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  await expect(follow(folders[1])).rejects.toThrow('another program has followed the rules of alerts of this store since');
+  await follow(folders[0]);
+  expect(readFileSync(fileIn(folders[0]), 'utf8')).toBe(id);
+});
+
 test('a program that loses its claim follows no rules and says so, until the other one gives it back', async () => {
   const shared = await sharedStore();
   const log: string[] = [];
   const note = (_details: object, message: string) => log.push(message);
   const { alertClaim } = await shared.open();
-  const watch = await watchAlertClaim({
-    claim: alertClaim,
-    dataDir: temporaryFolder(),
-    logger: { info: note, warn: note, error: note },
-    renewEveryMs: 20,
-  });
-  onTestFinished(() => watch.stop());
+  const watch = await watched(alertClaim, { logger: { info: note, warn: note, error: note } });
   expect([watch.isHeld(), watch.notes()]).toEqual([true, []]);
   const takeFromIt = async () => {
     await age(shared, CLAIM_EXPIRES_MS);
@@ -140,6 +189,21 @@ test('of two programs with ALERTS the second does not start until the first has 
   const second = await programOn([clickhouseUrl()], { database, env });
   await send(second.url);
   await expect.poll(() => metric(second, 'shieldlog_alerts_told_total'), { timeout: 20_000 }).toBe(1);
+});
+
+test('a program that has no rule any more says nothing, and leaves the claim to others', async () => {
+  const shared = await sharedStore();
+  const { database } = shared.address;
+  const env = { ALERTS: rules(), DATA_DIR: temporaryFolder() };
+  const before = await programOn([clickhouseUrl()], { database, env });
+  await expect.poll(() => metric(before, 'shieldlog_alerts_rules')).toBe(1);
+  await before.stop();
+  rmSync(join(env.ALERTS, 'seven.yaml'));
+  const without = await programOn([clickhouseUrl()], { database, env });
+  await expect.poll(() => metric(without, 'shieldlog_alerts_rules')).toBe(0);
+  await expect.poll(async () => (await shared.rows(CLAIM))[0]?.[0]).toBe('');
+  expect((await ask(without, '/readyz')).body.reasons).toEqual([]);
+  await programOn([clickhouseUrl()], { database, env: { ALERTS: rules() } });
 });
 
 test('after a kill the same program starts at once, and another one when the claim has expired', async () => {

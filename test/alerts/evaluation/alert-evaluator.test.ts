@@ -10,32 +10,48 @@ import { KeeperHere, rulesOf, ruleText } from './evaluated-feed.ts';
 
 const NONE = { at_least: undefined, window: undefined, by: undefined };
 
+interface Surroundings {
+  readonly isUpToDate?: () => Promise<boolean>;
+  readonly mayFollow?: () => boolean;
+  /** Is called behind each read, with the text of what was found, and may throw. */
+  readonly behindRead?: (kind: 'readFeed' | 'activeZones', found: string) => void;
+}
+
 /** An evaluator that follows a rule over a store with a clock. */
-async function following(text: string, isUpToDate = async () => true, readFails = () => false) {
+async function following(
+  text: string,
+  { isUpToDate = async () => true, mayFollow = () => true, behindRead = () => undefined }: Surroundings = {},
+) {
   const folder = temporaryFolder();
   const clock = { nowMs: NOW };
   const now = () => clock.nowMs;
   const store = await storeIn(folder, { now });
   const keeper = new KeeperHere({ file: join(folder, 'alerts.sqlite'), rules: rulesOf(text), exceptZone: 9 });
   const reads = {
-    activeZones: store.activeZones.bind(store),
-    readFeed: async (request: Parameters<typeof store.readFeed>[0]) => {
-      if (readFails()) throw new Error('the disk does not answer');
-      return await store.readFeed(request);
+    activeZones: async (...request: Parameters<typeof store.activeZones>) => {
+      const zones = await store.activeZones(...request);
+      behindRead('activeZones', zones.map(({ zoneId }) => zoneId).join());
+      return zones;
+    },
+    readFeed: async (...request: Parameters<typeof store.readFeed>) => {
+      const page = await store.readFeed(...request);
+      behindRead('readFeed', page.lines.map(({ bytes, start, end }) => bytes.toString('utf8', start, end)).join());
+      return page;
     },
   };
   let queued = 0;
   const onQueued = () => {
     queued += 1;
   };
-  const evaluator = new AlertEvaluator({ store, reads, keeper, now, onQueued, logger: silentLogger, isUpToDate, mayFollow: () => true });
+  const evaluator = new AlertEvaluator({ store, reads, keeper, now, onQueued, logger: silentLogger, isUpToDate, mayFollow });
   onTestFinished(() => evaluator.stop());
   const append = (zone: number, country = 'DE') =>
     store.append(
       canonicalBatch([{ logId: `${zone} ${country} ${clock.nowMs}`, shieldZoneId: zone, timestamp: clock.nowMs, country, log: {} }]),
     );
   const told = () => keeper.call('waiting', 'mail', { limit: 10, except: [] })?.messages.map(({ alert }) => alert.group[0]?.text) ?? [];
-  return { clock, evaluator, append, told, queued: () => queued };
+  const hasJoined = () => keeper.call('overview', { limit: 1 }).rules[0]?.hasJoined;
+  return { clock, evaluator, append, told, hasJoined, queued: () => queued };
 }
 
 const SILENCE = ruleText({ kind: 'silence', for: '5m', ...NONE });
@@ -53,9 +69,11 @@ test('a zone that goes silent is told, the zone of alerts is not', async () => {
 
 test('no zone is silent while events may be on their way', async () => {
   let asked = 0;
-  const { clock, evaluator, append, told } = await following(SILENCE, async () => {
-    asked += 1;
-    return false;
+  const { clock, evaluator, append, told } = await following(SILENCE, {
+    isUpToDate: async () => {
+      asked += 1;
+      return false;
+    },
   });
   await expect.poll(() => evaluator.facts?.completeToMs).toBe(NOW);
   clock.nowMs += MINUTE_MS;
@@ -68,11 +86,11 @@ test('no zone is silent while events may be on their way', async () => {
 
 test('what cannot be read is told, and counted once it can', async () => {
   let isAway = true;
-  const { evaluator, append, told, queued } = await following(
-    ruleText({ at_least: 1 }),
-    async () => true,
-    () => isAway,
-  );
+  const { evaluator, append, told, queued } = await following(ruleText({ at_least: 1 }), {
+    behindRead: () => {
+      if (isAway) throw new Error('the disk does not answer');
+    },
+  });
   await expect.poll(() => evaluator.notes()).toEqual(['alerts do not get on, and try again: the disk does not answer']);
   isAway = false;
   await expect.poll(() => evaluator.notes(), { timeout: 10_000 }).toEqual([]);
@@ -80,4 +98,32 @@ test('what cannot be read is told, and counted once it can', async () => {
   await append(7);
   await expect.poll(told, { timeout: 10_000 }).toEqual(['DE']);
   await expect.poll(queued).toBe(1);
+});
+
+test.each([
+  ['events', 'readFeed', ruleText({ at_least: 1 }), 'NL'],
+  ['zones', 'activeZones', SILENCE, '7'],
+] as const)('where another program follows rules once %s are read, nothing is told of it', async (_, longRead, text, group) => {
+  let [isHeld, isLong, asked] = [true, false, 0];
+  const { clock, append, told, hasJoined } = await following(text, {
+    mayFollow: () => {
+      if (!isHeld) asked += 1;
+      return isHeld;
+    },
+    behindRead: (kind, found) => {
+      if (isLong && kind === longRead && found.includes(group)) [isHeld, isLong] = [false, false];
+    },
+  });
+  await expect.poll(hasJoined, { timeout: 10_000 }).toBe(true);
+  clock.nowMs += MINUTE_MS;
+  await append(7);
+  clock.nowMs += 6 * MINUTE_MS;
+  isLong = true;
+  await append(8, 'NL');
+  // It asks behind the read, and then before each one.
+  await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(1);
+  expect(told()).not.toContain(group);
+  isHeld = true;
+  clock.nowMs += MINUTE_MS;
+  await expect.poll(told, { timeout: 10_000 }).toContain(group);
 });

@@ -58,7 +58,7 @@ interface Evaluated {
 /** Has everything counted that the store has now. Resolves with whether it was killed before. */
 export async function evaluate({ keeper, store, limit, isKilled = () => false }: Evaluated): Promise<boolean> {
   const readFeed = (request: FeedRequest) => store.readFeed({ ...request, limit: limit?.() ?? request.limit });
-  const reader = new RuleReader({ store, reads: { readFeed }, keeper, now: () => 0, logger: silentLogger });
+  const reader = new RuleReader({ store, reads: { readFeed }, keeper, mayFollow: () => true, now: () => 0, logger: silentLogger });
   let step: NextStep = await keeper.next();
   while (step.wanted !== null) {
     const read = await reader.step(step.wanted);
