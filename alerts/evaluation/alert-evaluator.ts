@@ -72,7 +72,10 @@ export class RuleReader {
     this.#options = options;
   }
 
-  /** Reads a page, and has it counted, unless another program follows rules by then. Rejects with `StoreError`, and with what the thread fails with. */
+  /**
+   * Reads a page, and has it counted, unless another program follows rules by then. Rejects with `StoreError`, and with what the thread
+   * fails with.
+   */
   async step(wanted: WantedPage, signal?: AbortSignal): Promise<ReadStep> {
     const { store, reads, keeper, mayFollow, now } = this.#options;
     const { positions } = store;

@@ -109,7 +109,10 @@ function followed({ sinceMs }: HeldClaim): string {
   return `another program has followed the rules of alerts of this store since ${new Date(sinceMs).toISOString()}`;
 }
 
-/** The id of the program with this folder, which is made at its first start, and anew where the file has no id. Throws `StoreError` (`folder_unusable`). */
+/**
+ * The id of the program with this folder, which is made at its first start, and anew where the file has none. Throws `StoreError`
+ * (`folder_unusable`).
+ */
 function idIn(dataDir: string): string {
   const file = join(dataDir, CLAIM_FILE);
   try {
