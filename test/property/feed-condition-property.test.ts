@@ -73,11 +73,14 @@ class ConditionReader {
   async readPage(store: TestStore): Promise<boolean> {
     const { positions } = store;
     const { limit, logs } = this.wanted;
+    const newest = await positions.newest();
     const page = await store.readFeed({ ...this.#asked, after: this.#position, limit });
     const events = page.lines.map((line) => (logs ? fedEvent(line) : eventWithoutLog(line)));
     expect(events.length).toBeLessThanOrEqual(limit);
     expect(page.lookedAt).toBeGreaterThanOrEqual(0);
     expect(positions.compare(page.end, events.at(-1) ?? this.#position)).toBeGreaterThanOrEqual(0);
+    // Where there is nothing more, what is not wanted is behind the reader, too.
+    if (!page.more) expect(positions.compare(page.end, newest)).toBeGreaterThanOrEqual(0);
     this.read.push(...events);
     this.ends.push(page);
     this.#position = (await positions.decode(positions.encode(page.end))) as FeedPosition;

@@ -59,21 +59,21 @@ export class FeedPages {
 
   /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many readers wait. */
   async read({ afterSequence, limit, ...request }: PageRequest, signal: AbortSignal): Promise<SequencePage> {
-    const { versions, evictCaches } = this.#options;
+    const { evictCaches } = this.#options;
     const wanted = distinctWanted(request.wanted);
     const most = mostLookedAt(wanted);
     const readOn = async (): Promise<SequencePage> => {
       signal.throwIfAborted();
       for (let [after, lookedAt] = [afterSequence, 0]; ; ) {
-        const last = versions.endSequence - 1n;
         if (!this.#hasMore(wanted, after)) {
-          return { lines: [], lastSequence: after > last ? after : last, more: false, lookedAt };
+          return { lines: [], lastSequence: this.#endBehind(after), more: false, lookedAt };
         }
         const piece = await this.#readPiece(wanted, after, limit, signal);
         lookedAt += piece.lookedAt;
         after = piece.lastSequence;
         if (piece.lines.length > 0 || lookedAt >= most) {
-          return { lines: piece.lines, lastSequence: after, more: this.#hasMore(wanted, after), lookedAt };
+          const more = this.#hasMore(wanted, after);
+          return { lines: piece.lines, lastSequence: more ? after : this.#endBehind(after), more, lookedAt };
         }
       }
     };
@@ -84,6 +84,12 @@ export class FeedPages {
   async close(reason: Error): Promise<void> {
     this.#closing.abort(reason);
     await this.#excerpts.close();
+  }
+
+  /** The last sequence, where a reader has all wanted events that are stored now; a reader may be ahead of it. */
+  #endBehind(after: bigint): bigint {
+    const last = this.#options.versions.endSequence - 1n;
+    return after > last ? after : last;
   }
 
   #hasMore({ zones }: WantedEvents, after: bigint): boolean {
