@@ -5,7 +5,7 @@ import type { LogMemory } from './blob/memtable-logs.ts';
 import type { DeadLetters } from './catalog/dead-letter-thread.ts';
 import { FailedMerges } from './compaction/failed-merges.ts';
 import { type MergeWriter, runMerge, type WriteMerge } from './compaction/merge.ts';
-import { chooseMerge, LARGEST_MERGE_ROWS, type Merge } from './compaction/merge-choice.ts';
+import { chooseMerge, LARGEST_MERGE_ROWS, type Merge, totalRows } from './compaction/merge-choice.ts';
 import { isOutOfMemory } from './duckdb/statement-runner.ts';
 import type { Flusher } from './flush/flusher.ts';
 import type { JournalFolder } from './journal/journal-folder.ts';
@@ -194,7 +194,7 @@ export class BackgroundJobs {
           this.#failedMerges.leaveAlone(merge.segments);
         } else if (isOutOfMemory(error)) {
           tooLarge = { merge, error };
-          mostRows = Math.floor(merge.segments.reduce((sum, { rows }) => sum + rows, 0) / 2);
+          mostRows = Math.floor(totalRows(merge.segments) / 2);
         } else {
           throw this.#mergeFailed(merge, error);
         }

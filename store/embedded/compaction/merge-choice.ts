@@ -197,7 +197,8 @@ function sequenceRuns(segments: readonly Segment[]): SequenceRun[] {
   return runs.map((run) => ({ segments: run, rows: totalRows(run), zoneRows: Math.max(...run.map(largestZoneRows)) }));
 }
 
-function totalRows(parts: Iterable<{ readonly rows: number }>): number {
+/** The events of segments together. */
+export function totalRows(parts: Iterable<{ readonly rows: number }>): number {
   let sum = 0;
   for (const { rows } of parts) {
     sum += rows;

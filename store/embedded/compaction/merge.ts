@@ -9,7 +9,7 @@ import type { UnpublishedSegment } from '../segment/segment.ts';
 import { type PartitionZone, planPartition } from '../segment/segment-plan.ts';
 import { FEW_EVENTS, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
 import { type PublishOptions, publishSegments } from '../snapshot/publish-segments.ts';
-import type { Merge } from './merge-choice.ts';
+import { type Merge, totalRows } from './merge-choice.ts';
 
 /** Segments to merge into as few as possible. */
 export interface MergeTask {
@@ -43,7 +43,7 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
     segmentsFolder: aliases.segmentsFolder,
     stem: stemOfMerge(segments[0]?.id ?? 0, now()),
     paths: whole.map((segment) => aliases.segmentAlias(segment)),
-    events: segments.reduce((sum, { rows }) => sum + rows, 0),
+    events: totalRows(segments),
     partition,
     partitionMs,
   };
