@@ -50,6 +50,16 @@ function questionsOf(reads: Pick<EventStore, 'explore'>, now: () => number = () 
   return alertQuestions(reads, now, silentLogger);
 }
 
+/** The questions of a store, and how many were asked. */
+function countingStore(store: EventStore): Pick<EventStore, 'explore'> & { readonly asked: () => number } {
+  let asked = 0;
+  const explore: EventStore['explore'] = (...question) => {
+    asked += 1;
+    return store.explore(...question);
+  };
+  return { explore, asked: () => asked };
+}
+
 const alertOf = (...group: readonly string[]) => sampleAlert(1, { group: group.map((text) => ({ text })), fromMs: FROM, toMs: TO });
 
 describe('what the events of an alert have', () => {
@@ -134,36 +144,30 @@ describe('what the events of an alert have', () => {
 
   test('is not asked for of more than twenty alerts a minute, and of the same alert once', async () => {
     const store = await storeWith({ minute: 1, fields: {} });
-    let [asked, nowMs] = [0, NOW];
-    const explore: EventStore['explore'] = (...question) => {
-      asked += 1;
-      return store.explore(...question);
-    };
-    const factsOf = questionsOf({ explore }, () => nowMs);
+    const { asked, ...reads } = countingStore(store);
+    let nowMs = NOW;
+    const factsOf = questionsOf(reads, () => nowMs);
     const ask = (nth: number) => factsOf(ruleWith('', []), sampleAlert(nth, { group: [], fromMs: FROM, toMs: TO }));
     for (let nth = 1; nth <= FACTS_A_MINUTE; nth += 1) expect(await ask(nth)).toMatchObject({ count: 1 });
     expect(await ask(FACTS_A_MINUTE + 1)).toBe('more than 20 alerts were asked about in a minute');
-    expect([await ask(1), asked]).toMatchObject([{ count: 1 }, 2 * FACTS_A_MINUTE]);
+    expect([await ask(1), asked()]).toMatchObject([{ count: 1 }, 2 * FACTS_A_MINUTE]);
     nowMs += MINUTE;
     expect(await ask(FACTS_A_MINUTE + 1)).toMatchObject({ count: 1 });
   });
 
   test('is asked for once where messages are sent again for days, of the hundred alerts that were told last', async () => {
     const store = await storeWith({ minute: 1, fields: {} });
-    let [asked, nowMs] = [0, NOW];
-    const explore: EventStore['explore'] = (...question) => {
-      asked += 1;
-      return store.explore(...question);
-    };
-    const factsOf = questionsOf({ explore }, () => nowMs);
+    const { asked, ...reads } = countingStore(store);
+    let nowMs = NOW;
+    const factsOf = questionsOf(reads, () => nowMs);
     /** How many alerts are asked about while messages of all of these are made. */
     const askedAbout = async (...nths: readonly number[]) => {
-      const before = asked;
+      const before = asked();
       for (const nth of nths) {
         nowMs += MINUTE;
         expect(await factsOf(ruleWith('', []), sampleAlert(nth, { group: [], fromMs: FROM, toMs: TO }))).toMatchObject({ count: 1 });
       }
-      return (asked - before) / 2;
+      return (asked() - before) / 2;
     };
     const first = Array.from({ length: 100 }, (_, nth) => nth + 1);
     expect([await askedAbout(...first), await askedAbout(...first)]).toEqual([100, 0]);
