@@ -39,4 +39,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 
-CMD ["node", "--initial-old-space-size=128", "src/main.ts", "serve"]
+CMD ["node", "--initial-old-space-size=128", "--max-semi-space-size=4", "src/main.ts", "serve"]

@@ -3,7 +3,6 @@
 //   node bench/clickhouse-store-speed.ts [--events 5000000] [--runs 5] [--only 01,14]
 // With two numbers, as in `--events 1000000,5000000`, it measures both and prints the constants of docs/scale.md.
 // The server is that of CLICKHOUSE_URL, in a database of its own, or a process of its own, as the tests have it.
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -24,6 +23,7 @@ import { count, line, percentile, show, tell, textTable } from './report/figures
 import { geometricMean } from './report/race-summary.ts';
 import { measuredOnThisMachine, type StoreMeasurement, scaleConstants } from './report/scale-constants.ts';
 import { clickhouseServer } from './subjects/clickhouse-server.ts';
+import { forkedSubject } from './subjects/fork-subject.ts';
 
 const { events, runs, only } = givenOptions({ events: '5000000', runs: 5, only: '' });
 const sizes = events.split(',').map((one) => integerOption('events', one));
@@ -37,7 +37,6 @@ const ALSO_BY_HAND = 500_000;
 const FEED_EVENTS = 1_000_000;
 /** Of Linux, whatever the machine. */
 const CLOCK_TICK_MICROS = 10_000;
-const SUBJECT = new URL('./subjects/clickhouse-program-subject.ts', import.meta.url);
 
 /** No answer is compressed, neither by the program nor for the statements by hand. */
 const PLAIN = { 'accept-encoding': 'identity' };
@@ -211,7 +210,7 @@ async function measure(folder: string, file: string, wanted: number): Promise<St
   const database = `shieldlog_bench_${process.pid}`;
   const user = process.env['CLICKHOUSE_USER'] ?? 'default';
   const address: ClickhouseAddress = { urls: [server.url], user, password: process.env['CLICKHOUSE_PASSWORD'] ?? '', database };
-  const subject = fork(SUBJECT, [JSON.stringify(address)]);
+  const subject = forkedSubject('clickhouse-program-subject.ts', address);
   const [url] = (await once(subject, 'message')) as [string];
   const client = new ClickhouseClient(address, { idleMs: 3_600_000 });
   const run = (text: string) => client.run({ text, params: [] });

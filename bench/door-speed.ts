@@ -2,7 +2,6 @@
 //   node bench/door-speed.ts [rounds] [records a request]
 // One program takes them in by all ways, in turns, each when it has done all that the one before left to do. What is printed are the
 // medians of the rounds, and the longest turn of the main thread of all of them.
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { otlpJson, otlpProtobuf, textRecord } from '../test/fixtures/otlp-requests.ts';
@@ -10,6 +9,7 @@ import { inEmptyDataDir } from './events/event-file.ts';
 import { wafRecord } from './events/waf-record.ts';
 import { median } from './report/figures.ts';
 import type { DoorsServed, DoorsUse } from './subjects/doors-subject.ts';
+import { forkedSubject } from './subjects/fork-subject.ts';
 
 const RECORDS = 10_000;
 /** So long a time has to be quiet. */
@@ -72,9 +72,7 @@ async function send(url: string, way: Way, requests: readonly Buffer[]): Promise
 }
 
 async function main(dataDir: string): Promise<void> {
-  const subject = fork(new URL('subjects/doors-subject.ts', import.meta.url), [dataDir], {
-    execArgv: ['--initial-old-space-size=128'],
-  });
+  const subject = forkedSubject('doors-subject.ts', { dataDir });
   const [{ url }] = (await once(subject, 'message')) as [DoorsServed];
   const used = async (): Promise<DoorsUse> => {
     subject.send('used');

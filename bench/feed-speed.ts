@@ -2,7 +2,6 @@
 //   node bench/feed-speed.ts [--events N] [--formats native,ecs] [--encodings identity,gzip,zstd] [--zones all] [--polls N]
 //     [--memory-limit-mb N]
 // The program runs in a separate process. The client runs in this one and reads only the last line of a page.
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
@@ -12,6 +11,7 @@ import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { percentile, textTable } from './report/figures.ts';
 import type { FeedOrder, FeedUsage } from './subjects/feed-subject.ts';
+import { forkedSubject } from './subjects/fork-subject.ts';
 
 interface FeedRead {
   readonly events: number;
@@ -68,7 +68,7 @@ const {
 });
 const { path } = await eventFile(benchOptions(events));
 const order: FeedOrder = { file: path, memoryLimitMb };
-const subject = fork(new URL('./subjects/feed-subject.ts', import.meta.url), [JSON.stringify(order)]);
+const subject = forkedSubject('feed-subject.ts', order);
 const [url] = (await once(subject, 'message')) as [string];
 
 async function usage(): Promise<FeedUsage> {

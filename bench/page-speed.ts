@@ -2,9 +2,7 @@
 // query, and its weight:
 //   node bench/page-speed.ts [--events 1000000] [--turns 7] [--memory-limit-mb 1024]
 
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { startChromium } from '../test/browser/chromium.ts';
 import { eventually } from '../test/fixtures/eventually.ts';
@@ -13,7 +11,7 @@ import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { count, line, mib, ms, percentile, show } from './report/figures.ts';
 import type { FilledStore } from './subjects/fill-store.ts';
-import { forkSubject } from './subjects/fork-subject.ts';
+import { forkedSubject, forkSubject } from './subjects/fork-subject.ts';
 import type { PageOrder, PageServed } from './subjects/page-subject.ts';
 
 /** What the page is to keep to. The values of url come last; a first visitor meets a program that has answered nothing before. */
@@ -113,7 +111,7 @@ async function takeTurn(browser: Browser, url: string): Promise<Turn> {
 }
 
 async function serve(order: PageOrder, work: (url: string) => Promise<void>): Promise<void> {
-  const child = fork(fileURLToPath(new URL('subjects/page-subject.ts', import.meta.url)), [JSON.stringify(order)]);
+  const child = forkedSubject('page-subject.ts', order);
   try {
     const [{ url }] = (await once(child, 'message')) as [PageServed];
     await work(url);

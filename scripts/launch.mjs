@@ -7,14 +7,11 @@ import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { takeInstallLock } from './install-lock.mjs';
 import { needsInstall } from './needs-install.mjs';
+import { NODE_OPTIONS } from './node-options.mjs';
 import { findNode } from './node-runtime.mjs';
 import { SCRIPTS } from './script-table.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-
-// Without this option V8 collects the whole heap seven times a second during an intake over HTTP, because the heap is small beside the
-// buffers.
-const NODE_OPTIONS = ['--initial-old-space-size=128'];
 
 function fail(message, status) {
   process.stderr.write(`shieldlog: ${message}\n`);

@@ -36,7 +36,7 @@ function look(): void {
 const onFatal = (error: Error): never => {
   throw error;
 };
-const config = loadConfig({ DATA_DIR: process.argv[2], PORT: '0' });
+const config = loadConfig({ DATA_DIR: JSON.parse(process.argv[2] ?? '{}').dataDir, PORT: '0' });
 const program = await startProgram({ config, now: Date.now, logger: pino({ level: 'silent' }), onFatal });
 setInterval(look, LOOK_EVERY_MS).unref();
 process.on('message', () => {

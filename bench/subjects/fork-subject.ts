@@ -1,13 +1,20 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { NODE_OPTIONS } from '../../scripts/node-options.mjs';
 import { inEmptyDataDir } from '../events/event-file.ts';
+
+/** Starts a program under test, a file of this folder, with the options of the program, and of this process, which win. */
+export function forkedSubject(file: string, order: object): ChildProcess {
+  const execArgv = [...NODE_OPTIONS, ...process.execArgv];
+  return fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(order)], { execArgv });
+}
 
 /**
  * Runs a program under test, a file of this folder, in a separate process with its order as JSON. Resolves with the one message that it
  * sends. Rejects if it ends with an error or without a message.
  */
 export function forkSubject<Report>(file: string, order: object): Promise<Report> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(order)]);
+  const child = forkedSubject(file, order);
   return new Promise((resolve, reject) => {
     let report: Report | undefined;
     child.on('message', (message) => {

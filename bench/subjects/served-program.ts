@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { NODE_OPTIONS } from '../../scripts/node-options.mjs';
 
 /** The program in a process of its own. */
 export interface ServedProgram {
@@ -20,7 +21,7 @@ export async function serveProgram(dataDir: string, variables: Readonly<Record<s
     MALLOC_ARENA_MAX: '2',
     ...variables,
   };
-  const child = spawn(process.execPath, ['--initial-old-space-size=128', 'src/main.ts', 'serve'], {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, ...process.execArgv, 'src/main.ts', 'serve'], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

