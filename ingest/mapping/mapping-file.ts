@@ -1,7 +1,7 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { offsetMinutesOf } from '../event/iso-time.ts';
 import type { Items, MappedField, MappedValue, Mapping } from './mapping.ts';
-import { FORMS_WITHOUT_ZONE } from './record-time.ts';
+import { FORMS_WITHOUT_ZONE, TIME_FORMS } from './record-time.ts';
 import { ValueReader } from './value-reader.ts';
 import { inLineOrder, readYaml, WrongYaml, type YamlMember, type YamlTree } from './yaml-tree.ts';
 
@@ -117,7 +117,9 @@ function timeFaults({ fields, timezoneMinutes }: Mapping, line: number): string[
   }
   const leaves = leavesOf(time);
   const faults: string[] = [];
-  if (leaves.some((forms) => forms.length === 0)) faults.push(`line ${line}: timestamp has no time: the form of each time is required`);
+  if (leaves.some((forms) => forms.length === 0)) {
+    faults.push(`line ${line}: timestamp has no time; allowed: with each path the form, time: ${TIME_FORMS.join(', ')}`);
+  }
   const without = leaves.flat().find((form) => FORMS_WITHOUT_ZONE.includes(form));
   if (without !== undefined && timezoneMinutes === null) {
     faults.push(`line ${line}: timestamp has the form ${without}, which has no zone; allowed: with timezone, which is UTC or an offset`);

@@ -1,8 +1,15 @@
 import { offsetMinutesOf, parseIsoTime, unixMsOf } from '../event/iso-time.ts';
 
-/** The forms of a time, by their words in a mapping. */
-export const TIME_FORMS = ['iso', 'unix', 'clf', 'ctime', 'yyyy-MM-dd HH:mm:ss'] as const;
-export type TimeForm = (typeof TIME_FORMS)[number];
+/** The forms of a time, by their words in a mapping, each with a time that is in it. */
+export const TIME_EXAMPLES = {
+  iso: '2026-11-28T04:28:10Z, with a zone',
+  unix: '1795678975',
+  clf: '28/Nov/2026:04:28:10 +0000',
+  ctime: 'Sat Nov 28 04:28:10 2026',
+  'yyyy-MM-dd HH:mm:ss': '2026-11-28 04:28:10',
+} as const;
+export type TimeForm = keyof typeof TIME_EXAMPLES;
+export const TIME_FORMS = Object.keys(TIME_EXAMPLES) as readonly TimeForm[];
 
 /** The forms that never have a zone of their own. */
 export const FORMS_WITHOUT_ZONE: readonly TimeForm[] = ['ctime', 'yyyy-MM-dd HH:mm:ss'];

@@ -4,7 +4,7 @@ import type { Condition, MappedValue, Mapping, Source, TextPart, TextTable } fro
 import { MappingFault, shownText } from './mapping-fault.ts';
 import type { ParsedRecord, ValueReading } from './parsed-record.ts';
 import { comparedText, foldedIn, isRecordObject, pathFinder, type RecordPath, scalarText } from './record-path.ts';
-import { parseTime } from './record-time.ts';
+import { parseTime, TIME_EXAMPLES } from './record-time.ts';
 
 /** The longest name of a host. */
 const LONGEST_DOMAIN = 253;
@@ -38,7 +38,8 @@ export class ValueCompiler {
       : changed(text, (found) => {
           const timeMs = parseTime(found, time, this.#timezoneMinutes);
           if (timeMs !== null) return String(timeMs);
-          throw new MappingFault(`${member} is ${shownText(found)}: a time in the form ${time.join(' or ')} is required`);
+          const forms = time.map((form) => `${form} (${TIME_EXAMPLES[form]})`).join(' or ');
+          throw new MappingFault(`${member} is ${shownText(found)}: a time in the form ${forms} is required`);
         });
   }
 

@@ -65,7 +65,10 @@ function actionOf(given: string | undefined): Action {
 
 function named(mappings: NamedMappings, name: string): NonNullable<ReturnType<NamedMappings['get']>> {
   const found = mappings.get(name);
-  if (found === undefined) throw new UsageError(`there is no mapping '${name}'; there are: ${[...mappings.keys()].join(', ')}`);
+  if (found === undefined) {
+    const there = [...mappings.keys()].join(', ');
+    throw new UsageError(`there is no mapping '${name}'; there are: ${there}; --mappings or MAPPINGS names the folder of your own`);
+  }
   return found;
 }
 

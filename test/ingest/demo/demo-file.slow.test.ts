@@ -129,8 +129,8 @@ describe('a demo file', () => {
     expect(texts).toEqual([
       'the records of FILE: accepted 2 (1 stored already), expired 1, rejected 5, left out 1; all times were moved ahead by 9 d 3 h',
       'a record of FILE was rejected: timestamp is absent: the record has no time where the mapping looks for it',
-      'a record of FILE was rejected: timestamp is "x": a time in the form unix is required',
-      'a record of FILE was rejected: timestamp is "y": a time in the form unix is required',
+      'a record of FILE was rejected: timestamp is "x": a time in the form unix (1795678975) is required',
+      'a record of FILE was rejected: timestamp is "y": a time in the form unix (1795678975) is required',
     ]);
     expect(details[0]).toMatchObject({ accepted: 2, duplicates: 1, expired: 1, rejectedCount: 5, leftOut: 1, movedByMs: NOW - THEN });
     const letters = await store.listDeadLetters({ zones: 'all', limit: 10 });

@@ -19,8 +19,11 @@ describe('a mapping file that is wrong names the line, the value and what is all
     ['', 'line 1: the mapping is a text; allowed: preset, timezone'],
     ['- a', 'line 1: the mapping is a list; allowed: preset'],
     ['ua: a', 'line 1: timestamp is missing: a mapping without a time of its records makes no event'],
-    ['timestamp: t', 'line 1: timestamp has no time: the form of each time is required'],
-    ['timestamp: {first: [{path: a, time: iso}, b]}', 'line 1: timestamp has no time: the form of each time is required'],
+    ['timestamp: t', 'line 1: timestamp has no time; allowed: with each path the form, time: iso, unix, clf, '],
+    [
+      'timestamp: {first: [{path: a, time: iso}, b]}',
+      'line 1: timestamp has no time; allowed: with each path the form, time: iso, unix, clf, ',
+    ],
     ['ua: a\ntimestamp: {path: t, time: ctime}', 'line 2: timestamp has the form ctime, which has no zone; allowed: with timezone'],
     ['timestamp: {path: t, time: [iso, yyyy-MM-dd HH:mm:ss]}', 'line 1: timestamp has the form yyyy-MM-dd HH:mm:ss, which has no zone'],
     [

@@ -20,11 +20,17 @@ describe('the time of a record', () => {
     ['null', 'rejected: timestamp is absent: the record has no time where the mapping looks for it'],
     ['"-"', 'rejected: timestamp is absent: the record has no time where the mapping looks for it'],
     ['[]', 'rejected: timestamp is absent: the record has no time where the mapping looks for it'],
-    ['true', 'rejected: timestamp is "true": a time in the form unix or iso is required'],
-    ['-5', 'rejected: timestamp is "-5": a time in the form unix or iso is required'],
-    ['"soon"', 'rejected: timestamp is "soon": a time in the form unix or iso is required'],
+    ['true', 'rejected: timestamp is "true": a time in the form unix (1795678975) or iso (2026-11-28T04:28:10Z, with a zone) is required'],
+    ['-5', 'rejected: timestamp is "-5": a time in the form unix (1795678975) or iso (2026-11-28T04:28:10Z, with a zone) is required'],
+    [
+      '"soon"',
+      'rejected: timestamp is "soon": a time in the form unix (1795678975) or iso (2026-11-28T04:28:10Z, with a zone) is required',
+    ],
     ['{"s":1}', 'rejected: timestamp is an object with "s": a text, a number, true or false is required'],
-    ['1e400', 'rejected: timestamp is "1e400": a time in the form unix or iso is required'],
+    [
+      '1e400',
+      'rejected: timestamp is "1e400": a time in the form unix (1795678975) or iso (2026-11-28T04:28:10Z, with a zone) is required',
+    ],
   ])('%s', (time, wanted) => {
     const outcome = outcomeOf(mapped(mappingOf(TIME), `{"t":${time}}`)[0]);
     expect(typeof outcome === 'string' ? outcome : outcome['timestamp']).toBe(wanted);

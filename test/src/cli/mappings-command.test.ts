@@ -43,7 +43,9 @@ it('lists the presets and the mappings of the folder, and shows the file of each
   expect((await runHere(['mappings', 'show', 'aws-waf'])).stdout).toMatch(/^# AWS WAF/);
   expect(await runHere(['mappings', 'show', 'shop'])).toMatchObject({
     status: 2,
-    stderr: expect.stringMatching(/there is no mapping 'shop'; there are: .*aws-waf/),
+    stderr: expect.stringMatching(
+      /there is no mapping 'shop'; there are: .*aws-waf.*; --mappings or MAPPINGS names the folder of your own/,
+    ),
   });
 });
 
