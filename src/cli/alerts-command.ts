@@ -7,12 +7,14 @@ import { type AlertRule, SETTLE_MS } from '../../alerts/rule.ts';
 import { readRule } from '../../alerts/rule-file.ts';
 import { RuleFold } from '../../alerts/rule-fold.ts';
 import { RuleSet } from '../../alerts/rule-set.ts';
-import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
+import { readYaml, WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import { decompressed } from '../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import { matchSubject } from '../../query/match/match-event.ts';
+import { searchLineNotes } from '../../query/request/search-line-notes.ts';
+import { printable } from '../../query/search-line.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -26,7 +28,8 @@ const HELP = `Usage: shieldlog alerts check FILE [EXAMPLES…]
        shieldlog alerts test FILE [--last 24h]
        shieldlog alerts send-test RECEIVER
 
-check says whether the file of a rule is right, and which alerts it makes of examples. No program has to run for this.
+check says whether the file of a rule is right, and which alerts it makes of examples. No program has to run for this. What a search line
+says otherwise than it looks is told, such as action=blocked, which is a text and no filter.
 
 EXAMPLES are files of events as they are sent in: lines, arrays, or objects over several lines, plain, gzip or zstd. Each event is taken to
 come in at its own time, or with the one before it where that is later, so that late events stand behind others. A line of JSON comes for
@@ -51,15 +54,27 @@ const KEPT_MS = 3_650 * DAY_MS;
 const MEMORY_LIMIT_MB = 512;
 const PAGE_EVENTS = 10_000;
 
-/** Reads the rule of a file. Undefined, told on stderr, where it is wrong. */
+/** Reads the rule of a file, and tells on stderr what its search lines say otherwise than they look. Undefined, told, where it is wrong. */
 function checkedRule(file: string, { stderr }: CommandIo): AlertRule | undefined {
   try {
-    return readRule(readFileSync(file, 'utf8'));
+    const text = readFileSync(file, 'utf8');
+    const rule = readRule(text);
+    for (const { note } of searchLinesIn(text).flatMap((line) => searchLineNotes(line))) {
+      stderr.write(`shieldlog: ${file}: ${printable(note)}\n`);
+    }
+    return rule;
   } catch (error) {
     if (!(error instanceof WrongYaml)) throw unreadable(file, error);
-    for (const fault of error.faults) stderr.write(`shieldlog: ${fault}\n`);
+    for (const fault of error.faults) stderr.write(`shieldlog: ${file}, ${fault}\n`);
     return undefined;
   }
+}
+
+/** The search lines of a rule that is right. */
+function searchLinesIn(text: string): readonly string[] {
+  const rule = readYaml(text);
+  const members = rule.kind === 'map' ? rule.members.filter(({ key }) => key === 'search' || key === 'part') : [];
+  return members.flatMap(({ value }) => (value.kind === 'text' ? [value.text] : []));
 }
 
 /** The error of a file that cannot be read, with its name; any other error as it is. */

@@ -94,7 +94,7 @@ function Rules({ list: { rules, refusals } }: Pick<ListProps, 'list'>) {
           rule.readsBack ? 'reads what was there before it' : `${durationText(rule.lagMs)} behind`,
           ...(read > 0 ? [`${shareText(counted, read)} of ${numberOf(read)} read`] : []),
           ...(tooLate > 0 ? [`${countText(tooLate)} times too late`] : []),
-          ...(bounded > 0 ? [`gave up ${countText(bounded)} times`] : []),
+          ...(bounded > 0 ? [`hits may be missing, bounded ${countText(bounded)} times`] : []),
           ...(unreadable > 0 ? [`lacks up to ${numberOf(unreadable)}`] : []),
         ];
         return html`<li key=${rule.rule}><strong>${rule.rule}</strong> <span class="dim">${facts.join(', ')}</span></li>`;

@@ -58,13 +58,26 @@ it('says that a rule is right, or every line of it that is wrong, or why its fil
   const wrong = fileWith(RULE.replace('10m', '10').replace('by: ip', 'by: colour'));
   expect(await runHere(['alerts', 'check', wrong])).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/^shieldlog: line 4: by is "colour"; allowed: .*\nshieldlog: line 7: window is "10"; allowed: .*\n$/),
+    stderr: expect.stringMatching(
+      /^shieldlog: .*file, line 4: by is "colour"; allowed: .*\n.*file, line 7: window is "10"; allowed: .*\n$/,
+    ),
   });
   const missing = join(temporaryFolder(), 'none.yaml');
   expect(await runHere(['alerts', 'check', missing])).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('none.yaml cannot be read'),
   });
+});
+
+it('tells what the search lines of a rule say otherwise than they look', async () => {
+  const ratio = RULE.replace('kind: count', 'kind: ratio\npart: country=DE\nshare: 20%').replace('action:blocked', 'action=blocked');
+  const rule = fileWith(ratio);
+  const notes = [
+    `${rule}: action=blocked is searched as a text; a filter is action:blocked`,
+    `${rule}: country=DE is searched as a text; a filter is country:DE`,
+  ];
+  const stderr = [...notes.map((note) => `shieldlog: ${note}\n`), `${rule} is right\n`].join('');
+  expect(await runHere(['alerts', 'check', rule])).toEqual({ status: 0, stdout: '', stderr });
 });
 
 it('tells the alerts that a rule makes of examples, in the order in which they come', async () => {

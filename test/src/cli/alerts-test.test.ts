@@ -48,7 +48,7 @@ test('alerts test --last begins so long ago', async () => {
 });
 
 test.each([
-  ['wrong', RULE.replace('3', '0'), /^shieldlog: line 6: at_least is "0"; allowed: .*\n$/],
+  ['wrong', RULE.replace('3', '0'), /^shieldlog: .*, line 6: at_least is "0"; allowed: .*\n$/],
   ['of the kind silence', 'name: a\nzones: all\nkind: silence\nfor: 15m\n', /^shieldlog: .* answered 400: .*it has no backtest\n$/],
 ])('a rule that is %s is not tried', async (_what, text, expected) => {
   expect(await runHere(['alerts', 'test', ruleFile(text), '--url', app.url])).toEqual({
