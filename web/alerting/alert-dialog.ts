@@ -176,8 +176,8 @@ function RuleFile({ draft }: { readonly draft: RuleDraft }) {
   return html`<div class="alert-file" ref=${host}>
     <label>The rule, for a file of the folder of rules <textarea class="code" readonly rows="8" wrap="off" value=${text} /></label>
     <p class="dim">
-      The folder is that of ALERTS, which the program reads at its start. A line receivers: [NAME] says who of ALERT_RECEIVERS is told; without
-      one, nobody is.
+      The folder is that of ALERTS, which the program reads at its start. A line receivers: [NAME] says who of ALERT_RECEIVERS is told;
+      without one, nobody is.
     </p>
     <p>
       <button class="primary" disabled=${!RULE_NAME.test(draft.name)} onClick=${() => void copy()}>Copy</button>
