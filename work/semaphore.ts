@@ -14,6 +14,11 @@ export class Semaphore {
     return this.#free > 0;
   }
 
+  /** Whether somebody waits for a permit. */
+  get isAwaited(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Waits for a permit, which is free again once it is disposed. Rejects with the signal's reason where it is aborted before. */
   async take(signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import process from 'node:process';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { Semaphore } from '../../../work/semaphore.ts';
 import { EdgeError } from '../../edge-error.ts';
 import {
   DISK_SIGNAL,
@@ -215,94 +216,59 @@ const KEPT_IDLE = 2;
 /** How long more of them are kept: callers that come together come again, and a start takes longer than most statements. */
 const OTHERS_KEPT_MS = 5_000;
 
-interface Waiter {
-  serve(process: Promise<DatabaseProcess>): void;
-}
-
 /** Starts database processes when they are needed and reuses them. Callers are served in their order. */
 export function makeProcessPool({ maxProcesses, queueMs, start, reclaim }: PoolOptions): ProcessPool {
-  const idle: DatabaseProcess[] = [];
-  const running = new Set<DatabaseProcess>();
-  const waiters: Waiter[] = [];
-  let started = 0;
+  /** A process in use has one of them. Another one is started only where none is idle, so that there are never more processes. */
+  const permits = new Semaphore(maxProcesses);
+  const inUse = new Map<DatabaseProcess, Disposable>();
+  let idle: DatabaseProcess[] = [];
   let stopped = false;
   let ending: NodeJS.Timeout | null = null;
 
-  async function startOne(): Promise<DatabaseProcess> {
-    started += 1;
+  async function permit(): Promise<Disposable> {
+    const taking = permits.take(AbortSignal.timeout(queueMs));
+    if (permits.isAwaited) reclaim();
     try {
-      const process = await start();
-      running.add(process);
-      if (stopped) await process.kill('stopped', 'the program is stopping');
-      return process;
-    } catch (error) {
-      started -= 1;
-      throw error;
+      return await taking;
+    } catch {
+      const message = `all ${maxProcesses} database processes stayed busy for ${queueMs} ms`;
+      const headers = { 'retry-after': String(Math.ceil(queueMs / 1_000)) };
+      throw new EdgeError(503, 'TOO_MANY_STREAMS', message, { headers });
     }
-  }
-
-  function available(): Promise<DatabaseProcess> | null {
-    for (let next = idle.pop(); next !== undefined; next = idle.pop()) {
-      if (next.isAlive()) return Promise.resolve(next);
-      forget(next);
-    }
-    return started < maxProcesses ? startOne() : null;
-  }
-
-  function forget(process: DatabaseProcess): void {
-    if (running.delete(process)) started -= 1;
   }
 
   /** Ends the processes that have been idle for longest. */
   function endOthers(): void {
     ending = null;
-    for (const process of idle.splice(0, Math.max(0, idle.length - KEPT_IDLE))) {
-      forget(process);
-      void process.kill('stopped', 'not needed');
-    }
-  }
-
-  function serveNext(): void {
-    if (waiters.length === 0) return;
-    const process = available();
-    if (process !== null) waiters.shift()?.serve(process);
-  }
-
-  function wait(): Promise<DatabaseProcess> {
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        serve(process) {
-          clearTimeout(timer);
-          resolve(process);
-        },
-      };
-      const timer = setTimeout(() => {
-        waiters.splice(waiters.indexOf(waiter), 1);
-        const message = `all ${maxProcesses} database processes stayed busy for ${queueMs} ms`;
-        const headers = { 'retry-after': String(Math.ceil(queueMs / 1_000)) };
-        reject(new EdgeError(503, 'TOO_MANY_STREAMS', message, { headers }));
-      }, queueMs);
-      waiters.push(waiter);
-      reclaim();
-    });
+    for (const process of idle.splice(0, Math.max(0, idle.length - KEPT_IDLE))) void process.kill('stopped', 'not needed');
   }
 
   return {
     async take() {
       if (stopped) throw new EdgeError(503, 'STOPPING', 'the program is stopping');
-      return (waiters.length === 0 ? available() : null) ?? (await wait());
+      const taken = await permit();
+      try {
+        idle = idle.filter((process) => process.isAlive());
+        const process = idle.pop() ?? (await start());
+        inUse.set(process, taken);
+        if (stopped) await process.kill('stopped', 'the program is stopping');
+        return process;
+      } catch (error) {
+        taken[Symbol.dispose]();
+        throw error;
+      }
     },
-    isAwaited: () => waiters.length > 0,
+    isAwaited: () => permits.isAwaited,
     release(process) {
-      if (!process.isAlive()) forget(process);
-      else idle.push(process);
+      if (process.isAlive()) idle.push(process);
+      inUse.get(process)?.[Symbol.dispose]();
+      inUse.delete(process);
       if (idle.length > KEPT_IDLE) ending ??= setTimeout(endOthers, OTHERS_KEPT_MS).unref();
-      serveNext();
     },
     async stop() {
       stopped = true;
       if (ending !== null) clearTimeout(ending);
-      await Promise.all([...running].map((process) => process.kill('stopped', 'the program is stopping')));
+      await Promise.all([...inUse.keys(), ...idle].map((process) => process.kill('stopped', 'the program is stopping')));
     },
   };
 }
