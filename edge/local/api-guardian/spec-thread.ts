@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import { abortable } from '../../../work/abortable.ts';
 import { SerialQueue } from '../../../work/serial-queue.ts';
+import { ThreadEnded, WorkerPool } from '../../../work/worker-pool.ts';
 import type { ReadSpec } from './read-spec.ts';
 import type { SpecFieldError } from './spec-tree.ts';
 
@@ -26,32 +27,22 @@ export interface SpecReader {
 
 const refused = (message: string): SpecOutcome => ({ kind: 'refused', errors: [{ field: 'content', message }] });
 
-function readInThread(text: string, { deadlineMs, memoryMb }: SpecReaderOptions, signal: AbortSignal): Promise<SpecOutcome> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const worker = new Worker(new URL('./spec-worker.ts', import.meta.url), {
-      workerData: text,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-    });
-    const late = setTimeout(
-      () => end(() => resolve(refused(`it takes more than ${deadlineMs} ms to read; allowed: a simpler specification`))),
-      deadlineMs,
-    );
-    const abort = (): void => end(() => reject(signal.reason as Error));
-    /** Settles only when the thread has ended, so that the next one never runs beside it. */
-    const end = (answer: () => void): void => {
-      clearTimeout(late);
-      signal.removeEventListener('abort', abort);
-      worker.terminate().then(answer, reject);
-    };
-    signal.addEventListener('abort', abort);
-    worker.once('message', (outcome: SpecOutcome) => end(() => resolve(outcome)));
-    worker.once('error', (error: Error & { readonly code?: string }) => {
-      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY')
-        end(() => resolve(refused(`it takes more than ${memoryMb} MB of memory to read; allowed: a simpler specification`)));
-      else end(() => reject(error));
-    });
-  });
+/** Settles only when the thread has ended, so that the next one never runs beside it. */
+async function readInThread(text: string, { deadlineMs, memoryMb }: SpecReaderOptions, stopping: AbortSignal): Promise<SpecOutcome> {
+  const late = AbortSignal.timeout(deadlineMs);
+  const pool = new WorkerPool<string, SpecOutcome>({ module: new URL('./spec-worker.ts', import.meta.url), heapMb: memoryMb });
+  try {
+    stopping.throwIfAborted();
+    return await abortable(pool.run(text), AbortSignal.any([stopping, late]));
+  } catch (error) {
+    stopping.throwIfAborted();
+    if (late.aborted) return refused(`it takes more than ${deadlineMs} ms to read; allowed: a simpler specification`);
+    if (error instanceof ThreadEnded && (error.cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
+      return refused(`it takes more than ${memoryMb} MB of memory to read; allowed: a simpler specification`);
+    throw error;
+  } finally {
+    await pool.close();
+  }
 }
 
 export function createSpecReader(options: SpecReaderOptions): SpecReader {
