@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
-import replyFrom from '@fastify/reply-from';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Dispatcher } from 'undici';
 import { EdgeError } from '../edge-error.ts';
 import { CALLER_IDLE_MS, cutOffIdle } from '../idle-caller.ts';
 import { requireBodyType } from '../input-validation.ts';
@@ -10,7 +10,7 @@ import { KEY_KINDS, type Operation } from '../operations/operation.ts';
 import { hideAddress } from './hidden-address.ts';
 import { dropAnswer, gatherAnswer, makeUpstreamBudget, type UpstreamBudget } from './upstream-answer.ts';
 import { isBrokenConnection, UpstreamUnusable, upstreamFailure } from './upstream-failure.ts';
-import { beginCall, fillPath, makeUpstreamAgent, type ProxyCall, queryText, type UpstreamTarget, upstreamUrl } from './upstream-request.ts';
+import { beginCall, fillPath, makeUpstreamAgent, type UpstreamTarget, upstreamUrl } from './upstream-request.ts';
 
 export interface ProxyOptions {
   readonly operations: readonly Operation[];
@@ -41,7 +41,8 @@ export const MAX_UPSTREAM_BODIES_BYTES = 64 * 1024 * 1024;
 /** So much of each body is always given. */
 const FREE_BODY_BYTES = 16 * 1024;
 export const CONNECTIONS = 64;
-const RETRY_AFTER_MS = 10;
+/** A request is sent again after so long. */
+const AGAIN_AFTER_MS = 10;
 const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
 
 /** The media type of a body for its upstream, which need not take JSON as text. */
@@ -59,19 +60,12 @@ function bodiesSpent(): EdgeError {
 /** The headers of an answer that are passed on: how to read its body, and when to come again. */
 const ANSWER_HEADERS = ['content-type', 'content-encoding', 'retry-after'] as const;
 
-interface UpstreamAnswer {
-  readonly statusCode?: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly stream: Readable;
-}
-
-/** `accept`, type and length of a body, the credentials that `target` passes on, and its own; nothing else of the caller. */
-function requestHeaders(request: FastifyRequest, prepared: IncomingHttpHeaders, target: UpstreamTarget): IncomingHttpHeaders {
-  const { host, 'content-type': contentType, 'content-length': contentLength } = prepared;
+/** `accept`, the type of a body, the credentials that `target` passes on, and its own; nothing else of the caller. */
+function requestHeaders(request: FastifyRequest, operation: Operation, target: UpstreamTarget): IncomingHttpHeaders {
   const passed = target.passes.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, request.headers[name]] as const]));
-  const body = request.sentBody === null ? {} : { 'content-type': contentType, 'content-length': contentLength };
+  const body = request.sentBody === null ? {} : { 'content-type': jsonTypeOf(request, operation) };
   const id = target.isLocal === true ? { [REQUEST_ID_HEADER]: request.id } : {};
-  return { host, ...body, accept: request.headers.accept ?? 'application/json', ...id, ...Object.fromEntries(passed), ...target.headers };
+  return { ...body, accept: request.headers.accept ?? 'application/json', ...id, ...Object.fromEntries(passed), ...target.headers };
 }
 
 interface AnswerHandling {
@@ -84,36 +78,33 @@ interface AnswerHandling {
 async function passOn(
   operation: Operation,
   reply: FastifyReply,
-  { headers, stream, statusCode = 0 }: UpstreamAnswer,
-  call: ProxyCall,
+  { headers: told, body: stream, statusCode }: Dispatcher.ResponseData,
+  hungUp: AbortSignal,
   { budget, maxBytes, callerIdleMs }: AnswerHandling,
-): Promise<void> {
-  if (reply.sent) return dropAnswer(stream);
-  try {
-    if (statusCode >= 300 && statusCode < 400) {
-      dropAnswer(stream);
-      throw new UpstreamUnusable('The upstream answered with a redirect');
-    }
-    const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, budget, hungUp: call.signal });
-    if (reply.raw.closed) return release();
-    reply.raw.once('close', release);
-    const { addressMember: member } = operation;
-    const given = { body, encoding: headers['content-encoding'] ?? null };
-    const answer = member === null ? given : await hideAddress(body, { encoding: given.encoding, member, maxBytes, hungUp: call.signal });
-    if (reply.raw.closed) return;
-    const grownBytes = Math.max(0, answer.body.length - body.length);
-    budget.take(grownBytes);
-    reply.raw.once('close', () => budget.give(grownBytes));
-    cutOffIdle(reply.raw, callerIdleMs);
-    const passed = { ...headers, 'content-encoding': answer.encoding ?? undefined };
-    for (const name of ANSWER_HEADERS) if (passed[name] !== undefined) reply.header(name, passed[name]);
-    // A 401 must name a scheme (RFC 9110, 15.5.2). The upstream's own header could tell who it is.
-    if (statusCode === 401) reply.header('www-authenticate', KEY_KINDS[operation.key].challenge);
-    // Fastify would add a content type to an empty body.
-    reply.code(statusCode).send(answer.body.length === 0 ? undefined : answer.body);
-  } catch (error) {
-    reply.send(upstreamFailure(error));
+): Promise<FastifyReply> {
+  if (statusCode >= 300 && (statusCode < 400 || statusCode > 599)) {
+    dropAnswer(stream);
+    if (statusCode < 400) throw new UpstreamUnusable('The upstream answered with a redirect');
+    throw new Error('the upstream answered with an invalid status code');
   }
+  const headers = told as IncomingHttpHeaders;
+  const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, budget, hungUp });
+  if (reply.raw.closed) release();
+  else reply.raw.once('close', release);
+  const { addressMember: member } = operation;
+  const given = { body, encoding: headers['content-encoding'] ?? null };
+  const answer = member === null ? given : await hideAddress(body, { encoding: given.encoding, member, maxBytes, hungUp });
+  hungUp.throwIfAborted();
+  const grownBytes = Math.max(0, answer.body.length - body.length);
+  budget.take(grownBytes);
+  reply.raw.once('close', () => budget.give(grownBytes));
+  cutOffIdle(reply.raw, callerIdleMs);
+  const passed = { ...headers, 'content-encoding': answer.encoding ?? undefined };
+  for (const name of ANSWER_HEADERS) if (passed[name] !== undefined) reply.header(name, passed[name]);
+  // A 401 must name a scheme (RFC 9110, 15.5.2). The upstream's own header could tell who it is.
+  if (statusCode === 401) reply.header('www-authenticate', KEY_KINDS[operation.key].challenge);
+  // Fastify would add a content type to an empty body.
+  return reply.code(statusCode).send(answer.body.length === 0 ? undefined : answer.body);
 }
 
 /**
@@ -135,12 +126,7 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
     translateError,
     ...(readBody === undefined ? {} : { readBody }),
   });
-  await app.register(replyFrom, {
-    disableCache: true,
-    disableRequestLogging: true,
-    destroyAgent: true,
-    undici: agent.requester,
-  });
+  app.addHook('onClose', () => agent.destroy());
 
   app.addHook('onRequest', async (request) => {
     const { operation } = request.routeOptions.config;
@@ -155,33 +141,37 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
     raw.once('close', () => bodies.give(bytes));
   }
 
-  function forward(operation: Operation, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  /** Sends a request, and once more where that does no harm and the connection broke. */
+  async function send({ name, idempotent }: Operation, request: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+    try {
+      return await agent.send(name, request);
+    } catch (error) {
+      if (!idempotent || !isBrokenConnection(error)) throw error;
+      await delay(AGAIN_AFTER_MS);
+      return await agent.send(name, request);
+    }
+  }
+
+  async function forward(operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { name, method, path, deadlines } = operation;
+    const { headersMs } = deadlines;
     const target = upstreamOf(operation);
-    const body = request.sentBody === null ? {} : { body: request.sentBody, contentType: jsonTypeOf(request, operation) };
-    const url = upstreamUrl(target, fillPath(operation.path, request.params as Record<string, unknown>));
+    const params = request.params as Record<string, unknown>;
+    const { origin, pathname, search } = upstreamUrl(target, fillPath(path, params), request.query as Record<string, unknown>);
+    const headers = requestHeaders(request, operation, target);
     holdBody(request, reply);
-    const call = beginCall(reply.raw, operation.deadlines.headersMs);
-    const send = (): FastifyReply =>
-      reply.from(url, {
-        ...body,
-        method: operation.method,
-        timeout: operation.deadlines.headersMs,
-        queryString: () => queryText(request.query as Record<string, unknown>),
-        rewriteRequestHeaders: (_request, prepared) => requestHeaders(request, prepared as IncomingHttpHeaders, target),
-        rewriteHeaders: () => ({}),
-        // Replaces the retries of @fastify/reply-from, which repeat a GET ten times when an upstream is busy.
-        retryDelay: ({ err, attempt }) => (operation.idempotent && attempt === 0 && isBrokenConnection(err) ? RETRY_AFTER_MS : null),
-        onError: (failed, { error }) => void failed.send(upstreamFailure(error)),
-        onResponse: (_request, answered, answer) => {
-          call.headersCame();
-          const { statusCode: status = 0 } = answer as unknown as UpstreamAnswer;
-          // The local control plane has logged why.
-          if (status >= 500 && target.isLocal !== true)
-            request.log.warn({ operation: operation.name, status }, 'an upstream answered with 5xx');
-          void passOn(operation, answered as FastifyReply, answer as unknown as UpstreamAnswer, call, handling);
-        },
-      });
-    return agent.sendUntil(call.signal, operation.name, send);
+    const { signal, headersCame } = beginCall(reply.raw, headersMs);
+    const sent = { origin, path: `${pathname}${search}`, method, headers, body: request.sentBody, signal };
+    try {
+      const answer = await send(operation, { ...sent, headersTimeout: headersMs, bodyTimeout: headersMs });
+      headersCame();
+      // The local control plane has logged why.
+      if (answer.statusCode >= 500 && target.isLocal !== true)
+        request.log.warn({ operation: name, status: answer.statusCode }, 'an upstream answered with 5xx');
+      return await passOn(operation, reply, answer, signal, handling);
+    } catch (error) {
+      throw upstreamFailure(error);
+    }
   }
 
   for (const operation of operations) {

@@ -60,8 +60,6 @@ function errorCodes(error: unknown): readonly string[] {
 export class UpstreamCallFailed extends Error {
   override readonly name = 'UpstreamCallFailed';
   readonly codes: readonly string[];
-  /** The outermost code, which @fastify/reply-from reads. */
-  readonly code: string;
   /** Whether there was a connection, so that the upstream may have had the request. */
   readonly wasConnected: boolean;
 
@@ -70,7 +68,6 @@ export class UpstreamCallFailed extends Error {
     super(`${operation}: ${codes.length === 0 ? error.name : codes.join(', ')}`);
     this.codes = codes;
     this.wasConnected = wasConnected;
-    this.code = codes[0] ?? 'UPSTREAM_FAILED';
     // The stack tells nothing, and is logged for every caller that goes away.
     this.stack = `${this.name}: ${this.message}`;
   }

@@ -1,7 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
-import type { FastifyReplyFromOptions } from '@fastify/reply-from';
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
 import { CallerGone, UpstreamCallFailed, UpstreamTooSlow } from './upstream-failure.ts';
@@ -18,7 +16,7 @@ export interface UpstreamTarget {
   readonly isLocal?: true;
 }
 
-/** URLs read `.` and `..` as steps even where they are encoded, and @fastify/reply-from takes two dots beside a slash for an attack. */
+/** URLs read `.` and `..` as steps even where they are encoded, and some servers take two dots beside a slash for an attack. */
 const STEPS = /^\.?$|^\.\.|\.\.\/|\/\.\./;
 
 /**
@@ -35,9 +33,11 @@ export function fillPath(path: string, params: Readonly<Record<string, unknown>>
   });
 }
 
-/** The address of a path at an upstream, without query. */
-export function upstreamUrl(target: UpstreamTarget, path: string): string {
-  return `${target.url.replace(/\/+$/, '')}${path}`;
+/** The address of a path at an upstream, with its query. */
+export function upstreamUrl(target: UpstreamTarget, path: string, query: Readonly<Record<string, unknown>>): URL {
+  const url = new URL(`${target.url.replace(/\/+$/, '')}${path}`);
+  url.search = queryText(query);
+  return url;
 }
 
 /** A query of validated parameters, without question mark. */
@@ -53,7 +53,10 @@ export interface ProxyCall {
   headersCame(): void;
 }
 
-/** Begins a call. The upstream has `headersMs` for its headers, including the wait for a connection. */
+/**
+ * Begins a call. The upstream has `headersMs` for its headers, including the wait for a connection: undici's own deadline begins when the
+ * request is written, and anew with every `1xx`.
+ */
 export function beginCall(response: ServerResponse, headersMs: number): ProxyCall {
   const controller = new AbortController();
   const late = setTimeout(() => controller.abort(new UpstreamTooSlow(`no headers within ${headersMs} ms`)), headersMs);
@@ -67,8 +70,6 @@ export function beginCall(response: ServerResponse, headersMs: number): ProxyCal
   return { signal: controller.signal, headersCame: () => clearTimeout(late) };
 }
 
-type Requester = Extract<NonNullable<FastifyReplyFromOptions['undici']>, { request: unknown }>;
-
 interface UpstreamAgentOptions {
   /** Connections to one upstream. Further requests wait until one is free. */
   readonly connections: number;
@@ -77,24 +78,13 @@ interface UpstreamAgentOptions {
 
 /** Connections to the upstreams, kept for the next request. */
 interface UpstreamAgent {
-  /** For @fastify/reply-from, which destroys it with the app. */
-  readonly requester: Requester & { destroy(): Promise<void> };
-  /** Runs `send`. The request that it makes ends when `signal` aborts, waiting or under way. `operation` is for the log. */
-  sendUntil<T>(signal: AbortSignal, operation: string, send: () => T): T;
+  /** `operation` is for the log. Rejects with UpstreamCallFailed. */
+  send(operation: string, request: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
+  destroy(): Promise<void>;
 }
 
-interface Call {
-  readonly signal: AbortSignal;
-  readonly operation: string;
-}
-
-/**
- * @fastify/reply-from takes no signal, and undici's deadlines do not cover everything: the one for headers begins when the request is
- * written, not while it waits for a connection, and begins anew with every `1xx`.
- */
 export function makeUpstreamAgent({ connections, connectMs }: UpstreamAgentOptions): UpstreamAgent {
-  // Without other TLS options undici checks certificates; the agent of @fastify/reply-from would take any. HTTP/1.1 only: over one
-  // connection of HTTP/2 all calls would fail together.
+  // HTTP/1.1 only: over one connection of HTTP/2 all calls would fail together.
   const connector = buildConnector({ timeout: connectMs, allowH2: false });
   // The errors with which no connection was made: no upstream has had the requests that end with them.
   const unconnected = new WeakSet<Error>();
@@ -104,20 +94,14 @@ export function makeUpstreamAgent({ connections, connectMs }: UpstreamAgentOptio
       callback(...outcome);
     });
   const agent = new Agent({ connections, pipelining: 1, allowH2: false, connect });
-  const calls = new AsyncLocalStorage<Call>();
-  // The part of undici that @fastify/reply-from, which has an older version of its own, calls; always with a callback.
-  const request = (options: object, callback: (error: Error | null, answer: unknown) => void): void => {
-    const call = calls.getStore();
-    const send = agent.request.bind(agent) as unknown as (
-      options: object,
-      callback: (error: Error | null, answer: unknown) => void,
-    ) => void;
-    send({ ...options, signal: call?.signal }, (error, answer) =>
-      callback(error === null ? null : new UpstreamCallFailed(call?.operation ?? 'unknown', error, !unconnected.has(error)), answer),
-    );
-  };
   return {
-    requester: { request: request as unknown as Requester['request'], destroy: () => agent.destroy() },
-    sendUntil: (signal, operation, send) => calls.run({ signal, operation }, send),
+    async send(operation, request) {
+      try {
+        return await agent.request(request);
+      } catch (error) {
+        throw new UpstreamCallFailed(operation, error as Error, !unconnected.has(error as Error));
+      }
+    },
+    destroy: () => agent.destroy(),
   };
 }
