@@ -9,8 +9,16 @@ export interface Cluster {
   readonly database: string;
 }
 
+/** The table that has the events of the server, or of a shard. */
+export const EVENTS_TABLE = 'events_local';
+
 /** The table through which the events of all shards are read and stored. */
 export const SHARDED_EVENTS = 'events';
+
+/** The table that events are read from and stored in. */
+export function eventsTableOf(cluster: Cluster | null): string {
+  return cluster === null ? EVENTS_TABLE : SHARDED_EVENTS;
+}
 
 /** All copies of an event, and all events of a zone, are on one shard. */
 export const SHARDING_KEY = 'intHash64("shieldZoneId")';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
-import { SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
+import { eventsTableOf } from '../../sql/clickhouse/cluster.ts';
 import { arrivalsStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { BudgetedCache } from '../budgeted-cache.ts';
 import { ANSWER_MS, lockDataFolder, sharedAnswer } from '../data-folder.ts';
@@ -17,7 +17,6 @@ import { ClickhousePositions } from './feed/positions.ts';
 import { SharedDeadLetters } from './intake/dead-letters.ts';
 import { InsertPipeline } from './intake/insert-pipeline.ts';
 import { SourceOffsets } from './intake/source-offsets.ts';
-import { EVENTS_TABLE } from './present-tables.ts';
 import { Retention } from './retention.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
@@ -101,8 +100,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const folder = dataDir === undefined ? undefined : lockDataFolder(dataDir);
   const { database } = address;
   const cluster = name === null ? null : { name, database };
-  const local = EVENTS_TABLE;
-  const table = cluster === null ? local : SHARDED_EVENTS;
+  const table = eventsTableOf(cluster);
   const client = new ClickhouseClient(address, {
     logger,
     resultBytes: clickhouseResultBytesShareMb(memoryLimitMb) * MEBIBYTE,
@@ -118,8 +116,8 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   };
   const settings = new StoreSettings({ client, database, cluster, own, logger });
   const setup = new Setup({ address, cluster: name, client, settings, logger });
-  const clock = new StoreClock({ client, cluster, table, now, logger });
-  const visibility = new Visibility({ client, clock, database, table, local, cluster, logger });
+  const clock = new StoreClock({ client, cluster, now, logger });
+  const visibility = new Visibility({ client, clock, database, cluster, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes, sharesEveryMs, logger });
   const sourceOffsets = new SourceOffsets(client);
   const pipeline = new InsertPipeline({ client, clock, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
@@ -128,7 +126,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const feed = new Feed({ client, visibility, positions, table, excerptBytes });
   const hold = new RetentionHold({ what: 'events', waitMs: HOLD_MS, elapsedMs: () => performance.now(), logger });
   const alertClaim = sharedAlertClaim({ client, cluster, storeId: () => setup.done() });
-  const retention = new Retention({ client, database, table, local, cluster, retentionMs, deadLetterRetentionMs, hold, settings, logger });
+  const retention = new Retention({ client, database, cluster, retentionMs, deadLetterRetentionMs, hold, settings, logger });
   const watch = new ArrivalWatch({
     horizon: async () => {
       await setup.done();
@@ -142,7 +140,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     everyMs: arrivalsEveryMs,
     logger,
   });
-  const stats = new TableStats({ client, database, table, local, cluster });
+  const stats = new TableStats({ client, database, cluster });
   const silent = 'ClickHouse does not answer';
   const whyUnusable = sharedAnswer(
     async () => {
@@ -195,8 +193,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   }
   working = lookAfterEvents();
   const source = { client, moments: visibility, table, manyGroups: new BudgetedCache<string, true>({ budget: 1_000, sizeOf: () => 1 }) };
-  const check = (signal: AbortSignal) =>
-    cluster === null ? checkTable({ client, table }, signal) : checkShards({ address, cluster, table: local }, signal);
+  const check = (signal: AbortSignal) => (cluster === null ? checkTable(client, signal) : checkShards({ address, cluster }, signal));
   const readings = new Readings();
   const parts = {
     setup,

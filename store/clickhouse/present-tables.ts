@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { type Cluster, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
+import { type Cluster, EVENTS_TABLE, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import {
   CLOCK_TABLE,
   EARLIER_LETTER_TABLES,
@@ -13,9 +13,6 @@ import { foldTextFunction } from '../../sql/fold-text.ts';
 import { type SqlFragment, sql, text, textList, trusted } from '../../sql/statement.ts';
 import { IncompatibleStore } from '../store-error.ts';
 import type { ClickhouseClient } from './server/client.ts';
-
-/** The table of the events of one server, or of a shard. */
-export const EVENTS_TABLE = 'events_local';
 
 /** The tables that each node of a cluster has. */
 const NODE_TABLES = [EVENTS_TABLE, SHARDED_EVENTS, IDENTITY_TABLE, VERSIONS_TABLE, SETTINGS_TABLE, CLOCK_TABLE, ...STORE_TABLE_NAMES];

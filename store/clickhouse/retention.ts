@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../query/durations.ts';
-import { activeParts, type Cluster, onCluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
+import { activeParts, type Cluster, EVENTS_TABLE, eventsTableOf, onCluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
 import { lastSequencesOfDaysStatement } from '../../sql/clickhouse/feed-statements.ts';
 import { LETTER_TABLES } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
@@ -16,10 +16,6 @@ const GRACE_MS = 120_000;
 interface RetentionOptions {
   readonly client: ClickhouseClient;
   readonly database: string;
-  /** The table that events are read from. */
-  readonly table: string;
-  /** The table that has the events of the server, or of a shard. */
-  readonly local: string;
   readonly cluster: Cluster | null;
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
@@ -46,7 +42,7 @@ export class Retention {
 
   /** Resolves with the number of days of events that were dropped; 0 as long as the store has other settings than this program. */
   async sweep(nowMs: number, askedBy: SweepAskedBy): Promise<number> {
-    const { local, cluster, retentionMs, deadLetterRetentionMs, hold, settings } = this.#options;
+    const { cluster, retentionMs, deadLetterRetentionMs, hold, settings } = this.#options;
     if (!(await settings.areOurs())) {
       return 0;
     }
@@ -54,13 +50,13 @@ export class Retention {
       // Every node has all letters, and drops what another one drops.
       await this.#drop(letters, null, expiredDays(await this.#partitions(letters, null), nowMs - deadLetterRetentionMs));
     }
-    const days = await this.#partitions(local, cluster);
+    const days = await this.#partitions(EVENTS_TABLE, cluster);
     const expired = expiredDays(days, nowMs - retentionMs - GRACE_MS);
     if ((askedBy === 'clock' && hold.keeps(rowsIn(expired), rowsIn(days))) || expired.length === 0) {
       return 0;
     }
     await this.#writeWatermarks(expired.map(({ day }) => day));
-    await this.#drop(local, cluster, expired);
+    await this.#drop(EVENTS_TABLE, cluster, expired);
     return expired.length;
   }
 
@@ -74,8 +70,8 @@ export class Retention {
 
   /** Writes down how far the feed of each zone is removed, before it is, so that no reader misses events without learning of it. */
   async #writeWatermarks(days: readonly number[]): Promise<void> {
-    const { client, table, cluster } = this.#options;
-    const { rows } = await client.read(lastSequencesOfDaysStatement(table, days));
+    const { client, cluster } = this.#options;
+    const { rows } = await client.read(lastSequencesOfDaysStatement(eventsTableOf(cluster), days));
     const zones = rows.map(([zone, sequence]) => sql`(${int32(Number(zone))}, sweep, ${int64(BigInt(String(sequence)))})`);
     if (zones.length === 0) {
       return;

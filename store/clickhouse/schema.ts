@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Cluster, onCluster } from '../../sql/clickhouse/cluster.ts';
+import { type Cluster, EVENTS_TABLE, onCluster } from '../../sql/clickhouse/cluster.ts';
 import { createEventsTable, createShardedEvents } from '../../sql/clickhouse/schema.ts';
 import {
   addLetterIndex,
@@ -18,7 +18,7 @@ import {
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, trusted } from '../../sql/statement.ts';
 import { IncompatibleStore, StoreError } from '../store-error.ts';
-import { EVENTS_TABLE, earlierLetterTables, hasFoldText, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
+import { earlierLetterTables, hasFoldText, refuseOtherTables, type TablesOnNodes, tablesOnNodes } from './present-tables.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
 

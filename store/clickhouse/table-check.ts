@@ -1,19 +1,13 @@
-import type { Cluster } from '../../sql/clickhouse/cluster.ts';
+import { type Cluster, EVENTS_TABLE } from '../../sql/clickhouse/cluster.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, text, trusted } from '../../sql/statement.ts';
 import type { CheckLine } from '../event-store.ts';
 import { ClickhouseClient } from './server/client.ts';
 import type { ClickhouseAddress } from './server/connection.ts';
 
-interface CheckedTable {
-  readonly client: Pick<ClickhouseClient, 'read'>;
-  /** The table that has the events of the server. */
-  readonly table: string;
-}
-
-/** Has ClickHouse compare the parts of a table with their checksums. */
-export async function* checkTable({ client, table }: CheckedTable, signal: AbortSignal): AsyncGenerator<CheckLine> {
-  const { rows } = await client.read(clickhouseStatement(sql`CHECK TABLE ${trusted(`"${table}"`)}`), {
+/** Has a server compare the parts of its events with their checksums. */
+export async function* checkTable(client: Pick<ClickhouseClient, 'read'>, signal: AbortSignal): AsyncGenerator<CheckLine> {
+  const { rows } = await client.read(clickhouseStatement(sql`CHECK TABLE ${trusted(EVENTS_TABLE)}`), {
     signal,
     settings: { check_query_single_value_result: 0 },
   });
@@ -21,22 +15,20 @@ export async function* checkTable({ client, table }: CheckedTable, signal: Abort
   for (const [part, isWhole, fault] of rows as readonly (readonly [string, boolean | number, string])[]) {
     if (!isWhole) {
       faults += 1;
-      yield { kind: 'fault', file: `${table}/${part}`, fault, events: null };
+      yield { kind: 'fault', file: `${EVENTS_TABLE}/${part}`, fault, events: null };
     }
   }
-  yield { kind: 'summary', folder: table, files: rows.length, bytes: 0, events: 0, faults };
+  yield { kind: 'summary', folder: EVENTS_TABLE, files: rows.length, bytes: 0, events: 0, faults };
 }
 
 interface CheckedShards {
   /** Each of its servers is asked by itself, because no statement has other nodes compare anything. */
   readonly address: ClickhouseAddress;
   readonly cluster: Cluster;
-  /** The table that has the events of a shard. */
-  readonly table: string;
 }
 
 /** Has several servers of a cluster do that, each with its own parts. A shard that none of them is of is a fault. */
-export async function* checkShards({ address, cluster, table }: CheckedShards, signal: AbortSignal): AsyncGenerator<CheckLine> {
+export async function* checkShards({ address, cluster }: CheckedShards, signal: AbortSignal): AsyncGenerator<CheckLine> {
   const isChecked = new Map<number, boolean>();
   let [files, faults] = [0, 0];
   for (const url of address.urls) {
@@ -45,7 +37,7 @@ export async function* checkShards({ address, cluster, table }: CheckedShards, s
       for (const [shard, isLocal] of await shardsOf(client, cluster, signal)) {
         isChecked.set(shard, isLocal || isChecked.get(shard) === true);
       }
-      for await (const line of checkTable({ client, table }, signal)) {
+      for await (const line of checkTable(client, signal)) {
         if (line.kind === 'summary') {
           files += line.files;
         } else if (line.kind === 'fault') {
@@ -61,10 +53,10 @@ export async function* checkShards({ address, cluster, table }: CheckedShards, s
     if (!isThere) {
       faults += 1;
       const fault = `no server of CLICKHOUSE_URL is of shard ${shard} of CLICKHOUSE_CLUSTER=${cluster.name}, which is not checked`;
-      yield { kind: 'fault', file: table, fault, events: null };
+      yield { kind: 'fault', file: EVENTS_TABLE, fault, events: null };
     }
   }
-  yield { kind: 'summary', folder: table, files, bytes: 0, events: 0, faults };
+  yield { kind: 'summary', folder: EVENTS_TABLE, files, bytes: 0, events: 0, faults };
 }
 
 /** The shards of a cluster by their numbers, and whether the server is of them. */

@@ -1,5 +1,5 @@
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
-import { activeParts, type Cluster } from '../../sql/clickhouse/cluster.ts';
+import { activeParts, type Cluster, EVENTS_TABLE, eventsTableOf } from '../../sql/clickhouse/cluster.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, trusted } from '../../sql/statement.ts';
 import type { ClickhouseClient } from './server/client.ts';
@@ -14,10 +14,6 @@ export interface TableSize {
 interface TableStatsOptions {
   readonly client: ClickhouseClient;
   readonly database: string;
-  /** The table that events are read from. */
-  readonly table: string;
-  /** The table that has the events of the server, or of a shard. */
-  readonly local: string;
   readonly cluster: Cluster | null;
 }
 
@@ -38,16 +34,16 @@ export class TableStats {
 
   /** Counts the events of each zone, which are sorted by it: this reads a hundredth of what a search of all of them reads. */
   async countZones(): Promise<void> {
-    const { client, table } = this.#options;
+    const { client, cluster } = this.#options;
     const { rows } = await client.read(
-      clickhouseStatement(sql`SELECT "shieldZoneId", count() FROM ${trusted(`"${table}"`)} GROUP BY "shieldZoneId"`),
+      clickhouseStatement(sql`SELECT "shieldZoneId", count() FROM ${trusted(`"${eventsTableOf(cluster)}"`)} GROUP BY "shieldZoneId"`),
     );
     this.#zones = new Map(rows.map(([zone, count]) => [Number(zone), Number(count)]));
   }
 
   async read(signal?: AbortSignal): Promise<TableSize> {
-    const { client, database, local, cluster } = this.#options;
-    const parts = activeParts({ database, table: local, cluster });
+    const { client, database, cluster } = this.#options;
+    const parts = activeParts({ database, table: EVENTS_TABLE, cluster });
     const statement = clickhouseStatement(sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM ${parts}`);
     const [events, count, bytes] = await client.readRow(statement, { signal });
     return { events: Number(events), parts: Number(count), bytes: Number(bytes) };

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EVENT_FIELDS_VERSION } from '../../query/event-fields.ts';
+import { EVENTS_TABLE } from '../../sql/clickhouse/cluster.ts';
 import { createEventsTable } from '../../sql/clickhouse/schema.ts';
-import { EVENTS_TABLE } from '../../store/clickhouse/present-tables.ts';
 import { CLICKHOUSE_MIGRATIONS, migrateSchema, SCHEMA_VERSION } from '../../store/clickhouse/schema.ts';
 import { sharedStore } from './shared-store.ts';
 

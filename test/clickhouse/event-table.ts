@@ -33,11 +33,11 @@ export class EventTable {
   private constructor(reader: DatabaseReader, place: Place) {
     const { client, name: database } = reader;
     const [table, cluster] = place === 'a cluster' ? [SHARDED_EVENTS, { name: CLUSTER, database }] : [TABLE, null];
-    const clock = new StoreClock({ client, cluster, table, now: Date.now, logger: silentLogger });
+    const clock = new StoreClock({ client, cluster, now: Date.now, logger: silentLogger });
     this.reader = reader;
     this.source = {
       client: reader,
-      moments: new Visibility({ client, clock, database, table, local: TABLE, cluster, logger: silentLogger }),
+      moments: new Visibility({ client, clock, database, cluster, logger: silentLogger }),
       table,
       manyGroups: new BudgetedCache({ budget: 1_000, sizeOf: () => 1 }),
     };

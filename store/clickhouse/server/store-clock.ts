@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOCK_STATEMENT, writeClockStatement } from '../../../sql/clickhouse/clock-statements.ts';
-import { type Cluster, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
+import { type Cluster, eventsTableOf, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
 import { lastArrivalStatement } from '../../../sql/clickhouse/feed-statements.ts';
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { CLOCK_TABLE } from '../../../sql/clickhouse/store-tables.ts';
@@ -35,8 +35,6 @@ interface Mark {
 interface StoreClockOptions {
   readonly client: Pick<ClickhouseClient, 'readRow' | 'run'>;
   readonly cluster: Cluster | null;
-  /** The table that events are read from. */
-  readonly table: string;
   /** The clock of this program, Unix milliseconds. */
   readonly now: () => number;
   readonly logger: StoreLogger;
@@ -176,13 +174,13 @@ export class StoreClock {
    * nodes, the one with the latest clock may have done so.
    */
   async #storedBefore(clock: Clock, ask: () => Promise<ToldTime>): Promise<bigint> {
-    const { client, cluster, table } = this.#options;
+    const { client, cluster } = this.#options;
     if (cluster !== null && clock !== 'latest') {
       return 0n;
     }
     if (this.#stored === undefined) {
       const { time } = await ask();
-      const statement = lastArrivalStatement(table, time * BigInt(WRITERS));
+      const statement = lastArrivalStatement(eventsTableOf(cluster), time * BigInt(WRITERS));
       const [last] = await client.readRow(statement, { settings: { skip_unavailable_shards: 1 } });
       this.#stored ??= BigInt(String(last)) / BigInt(WRITERS) + 1n;
     }

@@ -1,4 +1,4 @@
-import { type Cluster, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
+import { type Cluster, EVENTS_TABLE, eventsTableOf, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
 import type { Moment } from '../../../sql/clickhouse/events.ts';
 import { arrivalCountStatement } from '../../../sql/clickhouse/feed-statements.ts';
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
@@ -59,10 +59,6 @@ export interface VisibilityOptions {
   readonly client: Pick<ClickhouseClient, 'read' | 'readRow' | 'run'>;
   readonly clock: Pick<StoreClock, 'steady' | 'show'>;
   readonly database: string;
-  /** The table that events are read from. */
-  readonly table: string;
-  /** The table that has the events of the server, or of a shard. */
-  readonly local: string;
   /** The cluster whose nodes all take inserts; null where there is one server. */
   readonly cluster: Cluster | null;
   readonly logger: StoreLogger;
@@ -171,12 +167,12 @@ export class Visibility {
    * that statements keep to from now on.
    */
   async #catchUp(startedAt: bigint, signal: AbortSignal | undefined): Promise<void> {
-    const { client, local, cluster } = this.#options;
+    const { client, cluster } = this.#options;
     const isKnown = this.#caughtUpSince !== undefined && startedAt <= this.#caughtUpSince + START_PRECISION;
     if (cluster === null || (isKnown && !this.#isNodeAway)) {
       return;
     }
-    await client.run(syncReplicasStatement(local, cluster), { signal });
+    await client.run(syncReplicasStatement(EVENTS_TABLE, cluster), { signal });
     this.#caughtUpSince = startedAt;
   }
 
@@ -216,8 +212,9 @@ export class Visibility {
   }
 
   async #eventsWithin({ fromSeq, beforeSeq }: Omit<LateInserts, 'events'>): Promise<number> {
-    const { client, table } = this.#options;
-    return Number((await client.readRow(arrivalCountStatement(table, { zones: 'all', after: fromSeq - 1n, upTo: beforeSeq - 1n })))[0]);
+    const { client, cluster } = this.#options;
+    const range = { zones: 'all', after: fromSeq - 1n, upTo: beforeSeq - 1n } as const;
+    return Number((await client.readRow(arrivalCountStatement(eventsTableOf(cluster), range)))[0]);
   }
 
   async #look(signal: AbortSignal | undefined, settings: ClickhouseSettings = {}): Promise<Look> {
