@@ -1,0 +1,26 @@
+import { StoreError } from '../../store-error.ts';
+import { isOutOfMemory } from './statement-runner.ts';
+
+/**
+ * Runs `work`. Where DuckDB's memory is not enough for it, calls `evictCaches` and runs it once more, which it is told. Where that is not
+ * enough either, rejects with `StoreError` (`overloaded`) and this message.
+ */
+export async function retryWithLess<T>(
+  work: (isRetry: boolean) => Promise<T>,
+  evictCaches: () => Promise<void>,
+  message: string,
+): Promise<T> {
+  try {
+    return await work(false);
+  } catch (error) {
+    if (!isOutOfMemory(error)) {
+      throw error;
+    }
+  }
+  await evictCaches();
+  try {
+    return await work(true);
+  } catch (error) {
+    throw isOutOfMemory(error) ? new StoreError('overloaded', message, { cause: error }) : error;
+  }
+}
