@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
 import { inUseError } from '../../data-folder.ts';
+import { type StoreLogger, silentLogger } from '../../event-store.ts';
 import { damageIn, inTransaction, isDamage, isSqliteError } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import { hasEmptyJournals } from '../journal/empty-journal-table.ts';
@@ -49,6 +50,8 @@ const VERSION = MIGRATIONS.at(-1)?.to ?? OLDEST_VERSION;
 export interface CatalogDatabaseOptions {
   /** Whether the folder holds events already, so that its catalog is lost where there is none. */
   readonly holdsEvents: boolean;
+  /** Is told of a migration. */
+  readonly logger?: StoreLogger;
 }
 
 /**
@@ -56,7 +59,8 @@ export interface CatalogDatabaseOptions {
  * new, and migrates it where it is older. `inspectCatalogDatabase` comes first, and looks for damage. Throws `StoreError`: `folder_in_use`,
  * `folder_unusable`, `corrupt`.
  */
-export function openCatalogDatabase(file: string, { holdsEvents }: CatalogDatabaseOptions = { holdsEvents: false }): DatabaseSync {
+export function openCatalogDatabase(file: string, options: CatalogDatabaseOptions = { holdsEvents: false }): DatabaseSync {
+  const { holdsEvents, logger = silentLogger } = options;
   let database: DatabaseSync | undefined;
   try {
     // SQLite would make the file, and write to one without bytes.
@@ -69,7 +73,7 @@ export function openCatalogDatabase(file: string, { holdsEvents }: CatalogDataba
       if (holdsEvents) throw lostCatalog(file);
     });
     refuseUnreadable(database, file);
-    migrate(database, dirname(file));
+    migrate(database, dirname(file), logger);
     return database;
   } catch (error) {
     database?.close();
@@ -165,7 +169,8 @@ function refuseUnreadable(database: DatabaseSync, file: string): void {
 }
 
 /** Brings an older catalog to the newest version. A migration that was interrupted begins again. */
-function migrate(database: DatabaseSync, folder: string): void {
+function migrate(database: DatabaseSync, folder: string, logger: StoreLogger): void {
+  const [from, fromEventFields] = [versionOf(database), fieldsVersionOf(database)];
   for (const { to, prepare, change } of MIGRATIONS) {
     if (versionOf(database) < to) {
       prepare(database, folder);
@@ -181,6 +186,10 @@ function migrate(database: DatabaseSync, folder: string): void {
       writeFieldsVersion(database);
       writeStateChecksum(database);
     });
+  }
+  if (from < VERSION || fromEventFields < EVENT_FIELDS_VERSION) {
+    const versions = { from, to: VERSION, fromEventFields, toEventFields: EVENT_FIELDS_VERSION };
+    logger.info(versions, 'the data folder was brought to the version of this program; earlier ones refuse it from now on');
   }
 }
 

@@ -40,7 +40,7 @@ export async function openCatalog(
   const segmentsFolder = await readSegmentsFolder(folder.segments);
   const holdsEvents = await doesHoldEvents(folder, segmentsFolder);
   const inspected = await inspectFolder(folder, segmentsFolder);
-  const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt });
+  const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt, logger });
   closing.add('its catalog', () => catalog.close());
   const { missing, flushed, whole, damaged, torn, unnamed } = inspected ?? (await checkFolder(folder, catalog, segmentsFolder));
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);

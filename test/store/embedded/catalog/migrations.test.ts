@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { EVENT_FIELDS_VERSION } from '../../../../query/event-fields.ts';
 import { openCatalogDatabase } from '../../../../store/embedded/catalog/catalog-database.ts';
 import { cursorText } from '../../../../store/embedded/feed/feed-positions.ts';
-import type { FeedPosition } from '../../../../store/event-store.ts';
+import { type FeedPosition, silentLogger } from '../../../../store/event-store.ts';
 import { ANSWERS_OF_VERSION_6, fileOfVersion6, folderOfVersion6 } from '../../../fixtures/earlier-folder.ts';
 import { FIRST_EPOCH, folderAnswers } from '../../../fixtures/folder-answers.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -59,6 +59,16 @@ test('a migrated catalog has the tables of a new one, and nothing under an earli
   );
   expect(readdirSync(join(dataDir, 'journal')).filter((name) => !/^\d{12}\.(parquet|logs)$/.test(name))).toEqual([]);
   for (const database of [migrated, made]) database.close();
+});
+
+test('a migration is told once, with the versions', () => {
+  const file = catalogFile(folderOfVersion6());
+  const told: object[] = [];
+  const logger = { ...silentLogger, info: (details: object, message: string) => told.push({ ...details, message }) };
+  for (let start = 0; start < 2; start += 1) openCatalogDatabase(file, { holdsEvents: true, logger }).close();
+  openCatalogDatabase(catalogFile(temporaryFolder()), { holdsEvents: false, logger }).close();
+  const message = 'the data folder was brought to the version of this program; earlier ones refuse it from now on';
+  expect(told).toEqual([{ from: 6, to: expect.any(Number), fromEventFields: 1, toEventFields: EVENT_FIELDS_VERSION, message }]);
 });
 
 test('a second start changes nothing', () => {
