@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DIMENSIONS, TEXT_FIELDS } from '../../query/event-fields.ts';
@@ -52,4 +52,20 @@ test.each([
   ['docs/terminal.md', 'fields of a condition', `a field is one of ${DIMENSIONS.join(', ')} |`],
 ])('%s names the %s in their order', (document, _what, expected) => {
   expect(readFileSync(join(ROOT, document), 'utf8').replaceAll(/\s+/g, ' ')).toContain(expected);
+});
+
+test('docs/operating.md has every code of a reason of /readyz', () => {
+  const codes = readFileSync(join(ROOT, 'src/routes/health.ts'), 'utf8').matchAll(/code: '([a-z_.]+)'/g);
+  const rows = tableIn('docs/operating.md', '| code | status | what there is |').split('\n').slice(2);
+  const told = rows.map((row) => /^\| `([a-z_.]+)` \|/.exec(row)?.[1]);
+  expect(told.toSorted()).toEqual([...codes].map(([, found]) => found).toSorted());
+});
+
+test('metrics that documents name are there', () => {
+  const metricsIn = (paths: readonly string[]) =>
+    paths.flatMap((path) => readFileSync(join(ROOT, path), 'utf8').match(/\bshieldlog_[a-z_]+[a-z]\b/g) ?? []);
+  const documents = globSync(['*.md', 'docs/*.md'], { cwd: ROOT });
+  const there = new Set(metricsIn(globSync('src/**/*.ts', { cwd: ROOT })));
+  expect([...new Set(metricsIn(documents))].filter((name) => !there.has(name))).toEqual([]);
+  expect(documents).toContain('docs/operating.md');
 });
