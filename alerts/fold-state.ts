@@ -46,8 +46,13 @@ export interface FoldState {
   readonly rows: Iterable<FoldRow>;
 }
 
-/** What is different from a while ago. `gone` goes first; rows and alerts are added, or take the place of others; `goneAlerts` go last. */
+/**
+ * What is different from a while ago, or all of it. `gone` goes first; rows and alerts are added, or take the place of others; `goneAlerts`
+ * go last.
+ */
 export interface FoldChanges {
+  /** Whether `closed` and `rows` are all that there is, and take the place of what was before. */
+  readonly isWhole: boolean;
   readonly facts: FoldFacts;
   /** All of them; null where they are the same. */
   readonly closed: readonly WindowRange[] | null;

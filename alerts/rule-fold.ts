@@ -64,15 +64,16 @@ export class RuleFold {
   }
 
   /**
-   * What is different since the last call; null where nothing is but the time. A fold that goes on from all changes so far is the same as
-   * this one once it has been told the time by `completeTo`.
+   * What is different since the last call, or where `isWhole` all of it; null where nothing is different but the time. A fold that goes on
+   * from all changes so far is the same as this one once it has been told the time by `completeTo`.
    */
-  takeChanges(): FoldChanges | null {
+  takeChanges({ isWhole = false } = {}): FoldChanges | null {
     // Others of the budget may have had it give up something.
     if (!this.#isTouched && this.#facts.bounded === this.#takenBounded) return null;
     this.#isTouched = false;
     this.#takenBounded = this.#facts.bounded;
-    return { facts: this.facts, ...this.#counts.takeChanges(), ...this.#book.takeChanges() };
+    if (isWhole) this.#counts.markAll();
+    return { isWhole, facts: this.facts, ...this.#counts.takeChanges(), ...this.#book.takeChanges() };
   }
 
   /** Counts an event that the rule is about, after all that was due when it came in. */

@@ -22,6 +22,12 @@ export class ValueMemory {
     this.#changed.clear();
   }
 
+  /** Has the next changes be all that is kept. */
+  markAll(): void {
+    this.#changed.clear();
+    for (const group of this.#lastMs.keys()) this.#changed.add(group);
+  }
+
   takeChanges(): Pick<FoldChanges, 'rows' | 'gone' | 'closed'> {
     const rows = [...this.#changed].map((group): FoldRow => ({ windowMs: 0, group, value: '', data: this.#lastMs.get(group) }));
     this.#changed.clear();

@@ -73,6 +73,18 @@ export class WindowCounts {
     this.takeChanges();
   }
 
+  /** Has the next changes be all that is kept. */
+  markAll(): void {
+    [this.#newValues, this.#gone, this.#hasClosed] = [[], [], true];
+    for (const window of this.#windows.values()) {
+      this.#changedWindows.add(window);
+      for (const entry of window.entries.values()) {
+        this.#changedEntries.add(entry);
+        for (const value of entry.values ?? []) this.#newValues.push([entry, value]);
+      }
+    }
+  }
+
   takeChanges(): Pick<FoldChanges, 'rows' | 'gone' | 'closed'> {
     const rows: FoldRow[] = [];
     for (const { isGone, beginMs, closesAtMs, decideAtMs, isCut } of this.#changedWindows) {

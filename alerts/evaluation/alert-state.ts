@@ -5,8 +5,8 @@ import { getSystemErrorMessage } from 'node:util';
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { inTransaction } from '../../store/sqlite-transaction.ts';
 import type { Alert } from '../alert-book.ts';
-import type { FoldChanges, FoldRow, FoldState } from '../fold-state.ts';
 import type { PagePlace } from './feed-pages.ts';
+import { FOLD_LOG_SCHEMA, FoldLog } from './fold-log.ts';
 import type { EarlyEnd, ToldRule } from './outbox.ts';
 import { OUTBOX_SCHEMA, OutboxTable } from './outbox-table.ts';
 import { PreparedSql } from './prepared-sql.ts';
@@ -49,7 +49,7 @@ export function systemMessage(error: unknown): string {
 }
 
 /** The form of the tables. A program refuses a file of another one. */
-const FORM = 2;
+const FORM = 3;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 /** A connection waits this long for another one's lock, such as that of a backup, or of an earlier thread that is ending. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -58,12 +58,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY CHECK (id = 0), progress TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS rules (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, rule TEXT NOT NULL, facts TEXT, closed TEXT NOT NULL DEFAULT '[]'
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, rule TEXT NOT NULL
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS fold_rows (
-    rule_id INTEGER NOT NULL, window_ms INTEGER NOT NULL, group_key TEXT NOT NULL, value TEXT NOT NULL, data TEXT NOT NULL,
-    PRIMARY KEY (rule_id, window_ms, group_key, value)
-  ) STRICT, WITHOUT ROWID;
+  ${FOLD_LOG_SCHEMA}
   CREATE TABLE IF NOT EXISTS alerts (
     rule_id INTEGER NOT NULL, nth INTEGER NOT NULL, id TEXT NOT NULL, rule TEXT NOT NULL, from_ms INTEGER NOT NULL,
     is_open INTEGER NOT NULL, alert TEXT NOT NULL, told TEXT, early_end TEXT, PRIMARY KEY (rule_id, nth)
@@ -166,6 +163,7 @@ export interface StoredAlert {
 
 /** What rules know, alerts, silences and messages, in a SQLite file. A thread uses it, because a commit waits for the disk. */
 export class AlertState implements Disposable {
+  readonly folds: FoldLog;
   readonly outbox: OutboxTable;
   readonly #database: DatabaseSync;
   readonly #sql: PreparedSql;
@@ -185,6 +183,7 @@ export class AlertState implements Disposable {
         throw new AlertStateError(`${ALERT_STATE_FILE} is of form ${form}, and this program knows ${FORM}: ${writer} program wrote it`);
       }
       this.#sql = new PreparedSql(this.#database);
+      this.folds = new FoldLog(this.#sql);
       this.outbox = new OutboxTable(this.#sql);
       this.transaction(() => {
         this.#database.exec(`${SCHEMA}; PRAGMA user_version = ${FORM}`);
@@ -231,42 +230,12 @@ export class AlertState implements Disposable {
 
   /** Removes a rule with all that it knows, but for its alerts. */
   removeRule(id: number): void {
-    this.clearFold(id);
+    this.folds.clear(id);
     this.#sql.run`DELETE FROM rules WHERE id = ${id}`;
   }
 
-  /** Forgets what a rule knows, but for its alerts. */
-  clearFold(id: number): void {
-    this.#sql.run`DELETE FROM fold_rows WHERE rule_id = ${id}`;
-    this.#sql.run`UPDATE rules SET facts = NULL, closed = '[]' WHERE id = ${id}`;
-  }
-
-  /** What a rule knows but for its alerts; undefined where that is nothing. */
-  fold(id: number): FoldState | undefined {
-    const row = this.#sql.get`SELECT facts, closed FROM rules WHERE id = ${id} AND facts IS NOT NULL`;
-    if (row === undefined) return undefined;
-    const [facts, closed] = [row['facts'], row['closed']].map((text) => JSON.parse(String(text)));
-    return { facts, closed, rows: this.#foldRows(id) };
-  }
-
-  /** In the order of the key. They come one by one, because there may be hundreds of thousands. */
-  *#foldRows(id: number): Generator<FoldRow, void> {
-    const rows = this.#sql.iterate`SELECT window_ms AS windowMs, group_key AS "group", value, data FROM fold_rows
-      WHERE rule_id = ${id} ORDER BY window_ms, group_key, value`;
-    for (const row of rows) yield { ...(row as unknown as FoldRow), data: JSON.parse(String(row['data'])) };
-  }
-
-  /** Writes what has changed of a rule. Alerts that are gone stay until `removeAlerts`. */
-  saveFold({ id, name }: Pick<StoredRule, 'id' | 'name'>, { facts, closed, gone, rows, alerts }: Omit<FoldChanges, 'goneAlerts'>): void {
-    const ranges = closed && JSON.stringify(closed);
-    this.#sql.run`UPDATE rules SET facts = ${JSON.stringify(facts)}, closed = coalesce(${ranges}, closed) WHERE id = ${id}`;
-    for (const { windowMs, group } of gone) {
-      if (group === '') this.#sql.run`DELETE FROM fold_rows WHERE rule_id = ${id} AND window_ms = ${windowMs}`;
-      else this.#sql.run`DELETE FROM fold_rows WHERE rule_id = ${id} AND window_ms = ${windowMs} AND group_key = ${group}`;
-    }
-    for (const { windowMs, group, value, data } of rows) {
-      this.#sql.run`INSERT OR REPLACE INTO fold_rows VALUES (${id}, ${windowMs}, ${group}, ${value}, ${JSON.stringify(data)})`;
-    }
+  /** Writes alerts of a rule that have changed. Those that are gone stay until `removeAlerts`. */
+  saveAlerts({ id, name }: Pick<StoredRule, 'id' | 'name'>, alerts: readonly Alert[]): void {
     for (const alert of alerts) {
       const isOpen = Number(alert.resolvedAtMs === null);
       this.#sql.run`INSERT INTO alerts (rule_id, nth, id, rule, from_ms, is_open, alert)

@@ -244,7 +244,7 @@ export class RuleEvaluation implements Disposable {
     this.#readers = this.#state.rules.map((stored) => {
       const { id, text, begunAtMs, after } = stored;
       const rule = readRule(text);
-      const [alerts, state] = [this.#state.alertsOf(id), this.#state.fold(id)];
+      const [alerts, state] = [this.#state.alertsOf(id), this.#state.folds.read(id)];
       const fold = new RuleFold(rule, { retentionMs, budget, begunAtMs, alerts, state, maxAlerts });
       // What was due by then was worked off, and only the time was not written.
       if (after === null) fold.completeTo(this.#progress.completeToMs);
@@ -254,7 +254,7 @@ export class RuleEvaluation implements Disposable {
 
   /** Lets a rule forget all but its alerts, and begin at the time up to which everything was read. */
   #beginAnew(reader: Reader): void {
-    this.#state.clearFold(reader.stored.id);
+    this.#state.folds.clear(reader.stored.id);
     this.#change(reader, this.#begun(reader.rule));
   }
 
@@ -331,8 +331,11 @@ export class RuleEvaluation implements Disposable {
     const { fold, stored } = reader;
     const news = [...reader.news, ...fold.completeTo(fold.facts.timeMs)];
     reader.news = [];
-    const changes = fold.takeChanges();
-    if (changes !== null) this.#state.saveFold(stored, changes);
+    const changes = fold.takeChanges({ isWhole: this.#state.folds.isLong(stored.id) });
+    if (changes !== null) {
+      this.#state.folds.write(stored.id, changes);
+      this.#state.saveAlerts(stored, changes.alerts);
+    }
     for (const { kind, alert } of news) {
       if (kind === 'told') this.#sendTold(reader, alert, nowMs);
       if (kind === 'resolved') this.#sendResolved(alert, null, nowMs);

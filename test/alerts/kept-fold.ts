@@ -1,45 +1,52 @@
+import { DatabaseSync } from 'node:sqlite';
 import type { Alert } from '../../alerts/alert-book.ts';
+import { FOLD_LOG_SCHEMA, FoldLog } from '../../alerts/evaluation/fold-log.ts';
+import { PreparedSql } from '../../alerts/evaluation/prepared-sql.ts';
 import type { FoldChanges, FoldRow, FoldState } from '../../alerts/fold-state.ts';
 import type { RuleFold } from '../../alerts/rule-fold.ts';
 
-/** A state whose rows are in the order of their keys, as a database has them, and its alerts in that in which they were opened. */
+/** A state whose rows are in the order of their keys, and its alerts in that in which they were opened. */
 export interface KeptState extends FoldState {
   readonly rows: readonly FoldRow[];
   readonly alerts: readonly Alert[];
 }
 
-/** What the changes of a fold add up to. */
+const LOG_DATABASE = new DatabaseSync(':memory:');
+LOG_DATABASE.exec(FOLD_LOG_SCHEMA);
+let logged = 0;
+
+/** What the changes of a fold add up to, in a log of a database. */
 export class KeptFold {
-  #facts: FoldState['facts'] | undefined;
-  #closed: FoldState['closed'] = [];
-  #rows = new Map<string, FoldRow>();
+  readonly #log = new FoldLog(new PreparedSql(LOG_DATABASE));
+  readonly #id: number;
   readonly #alerts = new Map<number, Alert>();
+
+  constructor() {
+    logged += 1;
+    this.#id = logged;
+  }
 
   write(changes: FoldChanges | null): void {
     if (changes === null) return;
-    this.#facts = changes.facts;
-    this.#closed = changes.closed ?? this.#closed;
-    for (const { windowMs, group } of changes.gone) {
-      for (const [key, row] of this.#rows) {
-        if (row.windowMs === windowMs && (group === '' || row.group === group)) this.#rows.delete(key);
-      }
-    }
-    for (const row of changes.rows) this.#rows.set(JSON.stringify([row.windowMs, row.group, row.value]), row);
+    this.#log.write(this.#id, changes);
     for (const alert of changes.alerts) this.#alerts.set(alert.nth, alert);
     for (const nth of changes.goneAlerts) this.#alerts.delete(nth);
   }
 
   /** Undefined where nothing was written. */
   get state(): KeptState | undefined {
-    if (this.#facts === undefined) return undefined;
+    const known = this.#log.read(this.#id);
+    if (known === undefined) return undefined;
     return {
-      facts: this.#facts,
-      closed: this.#closed,
-      rows: [...this.#rows.values()].toSorted(inOrder),
+      ...known,
+      rows: inKeyOrder(known.rows),
       alerts: [...this.#alerts.values()].toSorted((one, other) => one.nth - other.nth),
     };
   }
 }
+
+/** Rows in the order of their keys. */
+export const inKeyOrder = (rows: Iterable<FoldRow>): readonly FoldRow[] => [...rows].toSorted(inOrder);
 
 function inOrder(one: FoldRow, other: FoldRow): number {
   if (one.windowMs !== other.windowMs) return one.windowMs - other.windowMs;

@@ -61,8 +61,8 @@ class StoppedFold {
     return this.#fold.completeTo(timeMs);
   }
 
-  write(): void {
-    this.#kept.write(this.#fold.takeChanges());
+  write({ isWhole = false } = {}): void {
+    this.#kept.write(this.#fold.takeChanges({ isWhole }));
   }
 
   stop(budget: EntryBudget): void {
@@ -93,7 +93,7 @@ function foldedInPages(all: readonly Drawn[], seed: number, newBudget: () => Ent
     for (const { fold, news } of folds) news.push(...fold.count(event));
     const nextMs = events[index + 1]?.ingestedAtMs ?? END;
     if (random.below(3) === 0) completeTo(event.ingestedAtMs + random.below(nextMs - event.ingestedAtMs + 1));
-    if (random.below(3) === 0) for (const { fold } of folds) fold.write();
+    if (random.below(3) === 0) for (const { fold } of folds) fold.write({ isWhole: random.below(4) === 0 });
     if (random.below(4) === 0) {
       // What others of the budget had a fold work off is told by its next call.
       completeTo(event.ingestedAtMs);

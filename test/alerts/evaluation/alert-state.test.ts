@@ -88,13 +88,13 @@ describe('the state', () => {
 
   test.each([
     ['an earlier', 1],
-    ['a later', 3],
+    ['a later', 4],
   ])('of %s program is refused, and stays as it is', (writer, form) => {
     const file = join(temporaryFolder(), 'alerts.sqlite');
     using database = new DatabaseSync(file);
     database.exec(`PRAGMA user_version = ${form}`);
     const keeper = new KeeperHere({ file, rules: [] });
-    const refused = new AlertStateError(`alerts.sqlite is of form ${form}, and this program knows 2: ${writer} program wrote it`);
+    const refused = new AlertStateError(`alerts.sqlite is of form ${form}, and this program knows 3: ${writer} program wrote it`);
     for (let times = 0; times < 2; times += 1) expect(() => keeper.call('next')).toThrow(refused);
     expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: form });
     expect(database.prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);

@@ -3,12 +3,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { RuleReader } from '../../../alerts/evaluation/alert-evaluator.ts';
 import { AlertStateError } from '../../../alerts/evaluation/alert-state.ts';
 import { type EvaluationCall, startWork } from '../../../alerts/evaluation/alert-thread.ts';
+import { FoldLog } from '../../../alerts/evaluation/fold-log.ts';
 import type { OutboxMessage } from '../../../alerts/evaluation/outbox.ts';
+import { PreparedSql } from '../../../alerts/evaluation/prepared-sql.ts';
 import type { EvaluationOptions, NextStep, RuleEvaluation } from '../../../alerts/evaluation/rule-evaluation.ts';
 import { type EventStore, type FeedRequest, silentLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { inKeyOrder } from '../kept-fold.ts';
 
 /** The text of the file of a rule, of which the members are lines of YAML. One that is undefined is left out. */
 export function ruleText(members: Readonly<Record<string, string | number | undefined>> = {}): string {
@@ -70,14 +73,18 @@ export async function evaluate({ keeper, store, limit, isKilled = () => false }:
 }
 
 /** What the file of a state says of alerts, of the messages about them, and of what rules know: of each rule in its order. */
-export function keptIn(file: string): Readonly<Record<string, readonly unknown[]>> {
+export function keptIn(file: string) {
   using database = new DatabaseSync(file, { readOnly: true });
   const all = (sql: string) => database.prepare(sql).all();
+  const log = new FoldLog(new PreparedSql(database));
   return {
     alerts: all('SELECT rule, id, nth, is_open, alert, told, early_end FROM alerts ORDER BY rule, rule_id, nth'),
     messages: all('SELECT rule, queue, alert_id, state, message, outcome FROM outbox ORDER BY rule, seq'),
-    rules: all("SELECT name, rule ->> 'version', rule ->> 'after', rule ->> 'unreadable', closed FROM rules ORDER BY name"),
-    rows: all('SELECT * FROM fold_rows ORDER BY rule_id, window_ms, group_key, value'),
+    rules: all("SELECT name, rule ->> 'version', rule ->> 'after', rule ->> 'unreadable' FROM rules ORDER BY name"),
+    folds: all('SELECT id FROM rules ORDER BY name').map(({ id }) => {
+      const known = log.read(Number(id));
+      return { closed: known?.closed, rows: inKeyOrder(known?.rows ?? []) };
+    }),
     told: all("SELECT progress ->> 'told' FROM progress"),
   };
 }

@@ -106,7 +106,7 @@ describe('a rule', () => {
       ['a-rule', true, 1],
       ['another', true, 1],
     ]);
-    expect(keptIn(file)['rows']).toHaveLength(8);
+    expect(keptIn(file).folds.flatMap(({ rows }) => rows)).toHaveLength(8);
   });
 });
 
