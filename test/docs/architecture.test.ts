@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from './markdown.ts';
@@ -104,6 +104,29 @@ describe(EVENT, () => {
       return textOf(sourceOf(file), function_)?.includes(`${name.split('.').at(-1)}(`) === true;
     };
     expect(beside.flatMap(({ step, names }) => names.filter((name) => !isCalled(step, name)))).toEqual([]);
+  });
+});
+
+describe('What is remembered, and what waits', () => {
+  const [, text = ''] = /\n## What is remembered, and what waits\n(.*?)\n## /s.exec(ARCHITECTURE) ?? [];
+  const files = [...text.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file = '']) => file);
+
+  test('has each cache, memory, queue, pool and slots of the program, with its file', () => {
+    const kinds = /class (\w*(?:Cache|Memory|Budget|Queue|Turns|Semaphore|Pool|Slots))\b/g;
+    const there = globSync('{query,sql,work,store,ingest,alerts,src}/**/*.ts', { cwd: ROOT }).filter(
+      (file) => !file.includes('node_modules'),
+    );
+    const classes = there.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(kinds)].map(([, name = '']) => ({ name, file })),
+    );
+    expect(classes.length).toBeGreaterThan(15);
+    expect(classes.filter(({ name, file }) => !text.includes(`\`${name}\``) || !files.includes(file))).toEqual([]);
+  });
+
+  test('names classes that are in its files', () => {
+    const names = [...text.matchAll(/`([A-Z]\w+)`/g)].map(([, name = '']) => name);
+    const sources = files.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');
+    expect(names.filter((name) => !new RegExp(`class ${name}\\b`).test(sources))).toEqual([]);
   });
 });
 
