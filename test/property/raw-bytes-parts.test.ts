@@ -23,7 +23,7 @@ describe('the log of the watched program', () => {
 });
 
 describe('the number of new events that an answer of the intake tells', () => {
-  const upload = { operationId: 'ingestEvents', isForDoor: true } as const;
+  const upload = { operationId: 'ingestEvents', isForRoute: true } as const;
   const answered = (status: number, body: unknown) =>
     ({ answers: [{ status, text: JSON.stringify(body) }], gaveUp: false }) as unknown as Parameters<typeof newEvents>[1];
 

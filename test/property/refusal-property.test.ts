@@ -109,7 +109,7 @@ function nearlyValid(valid: fc.Arbitrary<object>): fc.Arbitrary<unknown> {
 }
 
 /** A kind of request: valid ones, what compiles it, and what the oracle says of it. */
-interface Door {
+interface RequestKind {
   readonly name: string;
   readonly valid: fc.Arbitrary<object>;
   readonly compile: (body: Uint8Array) => unknown;
@@ -118,7 +118,7 @@ interface Door {
 
 const EVENTS = oracleEvents(generateRawEvents(DATA_SEED, 60));
 
-const DOORS: readonly Door[] = [
+const REQUEST_KINDS: readonly RequestKind[] = [
   {
     name: 'searches',
     valid: arbitraryRequest(EVENTS, NOW_MS).map(({ body }) => body),
@@ -133,7 +133,7 @@ const DOORS: readonly Door[] = [
   },
 ];
 
-function isTaken(compile: Door['compile'], body: string): boolean {
+function isTaken(compile: RequestKind['compile'], body: string): boolean {
   try {
     compile(Buffer.from(body));
     return true;
@@ -146,10 +146,10 @@ function isTaken(compile: Door['compile'], body: string): boolean {
   }
 }
 
-test.each(DOORS)(`$name: ${REQUESTS} requests that are valid or nearly so are taken exactly when the oracle takes them`, (door) => {
-  const property = fc.property(nearlyValid(door.valid), (body) => {
+test.each(REQUEST_KINDS)(`$name: ${REQUESTS} requests that are valid or nearly so are taken exactly when the oracle takes them`, (kind) => {
+  const property = fc.property(nearlyValid(kind.valid), (body) => {
     const text = JSON.stringify(body);
-    expect(isTaken(door.compile, text)).toBe(door.isValid(JSON.parse(text), NOW_MS));
+    expect(isTaken(kind.compile, text)).toBe(kind.isValid(JSON.parse(text), NOW_MS));
   });
   assertProperty(property, { numRuns: REQUESTS });
 });

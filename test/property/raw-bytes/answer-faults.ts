@@ -32,7 +32,7 @@ function isOfThePage({ status, headers }: WireAnswer): boolean {
 
 /** Returns the faults of an answer to a case. `isFirst` is false for answers to the bytes that follow the request. */
 export function answerFaults(
-  { operationId, isForDoor }: Pick<Case, 'operationId' | 'isForDoor'>,
+  { operationId, isForRoute }: Pick<Case, 'operationId' | 'isForRoute'>,
   answer: WireAnswer,
   isFirst: boolean,
 ): readonly unknown[] {
@@ -44,7 +44,7 @@ export function answerFaults(
     undescribed(operation, answer),
   );
   if (own.length === 0 || isRefusalBeforeRoutes(answer)) return [];
-  if (isForDoor && isFirst) return own;
+  if (isForRoute && isFirst) return own;
   // These and wrong framing are refused in the error shape of the operation.
   const statuses = BEFORE_BODIES.includes(answer.status) ? [answer.status, 400] : [answer.status];
   const isDescribed = DESCRIBED_OPERATIONS.some((operation) =>

@@ -2,14 +2,14 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { damage, damaged } from '../damaged-bytes.ts';
 import { changes } from './damaged-documents.ts';
-import { type Draft, drafts } from './doors.ts';
+import { type Draft, drafts } from './request-drafts.ts';
 import type { WireRequest } from './wire-exchange.ts';
 
 /** One case: the bytes for one connection, and what they began as. */
 export interface Case extends WireRequest {
   readonly operationId: string;
   /** Nothing happened to the request line and the framing: the operation is the one that answers. */
-  readonly isForDoor: boolean;
+  readonly isForRoute: boolean;
 }
 
 type Field = readonly [name: string, value: string];
@@ -22,7 +22,7 @@ interface Message {
   readonly fields: readonly Field[];
   /** Null: neither a body nor headers that tell of one. */
   readonly body: Buffer | null;
-  readonly isForDoor: boolean;
+  readonly isForRoute: boolean;
   readonly mayBeIncomplete: boolean;
 }
 
@@ -205,7 +205,7 @@ const inHeaders: fc.Arbitrary<Step> = fc
 
 const risky =
   (step: Step): Step =>
-  (message) => ({ ...step(message), isForDoor: false, mayBeIncomplete: true });
+  (message) => ({ ...step(message), isForRoute: false, mayBeIncomplete: true });
 
 const inFraming: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.constantFrom(...RISKY_HEADERS), fc.boolean()).map(([field, isAdded]) => risky(withHeader(field, isAdded))),
@@ -306,7 +306,7 @@ function messageOf({ operationId, method, path, query, headers, body }: Draft, {
     version: 'HTTP/1.1',
     fields: [['Host', 'localhost'], ['AccessKey', accessKeyFor(operationId)], ['Authorization', `Bearer ${databaseToken}`], ...named],
     body,
-    isForDoor: true,
+    isForRoute: true,
     mayBeIncomplete: false,
   };
 }
@@ -318,7 +318,7 @@ function inPieces(bytes: Buffer, cuts: readonly number[]): readonly Buffer[] {
 }
 
 /**
- * Requests for every door, most of which something has happened to: to the document, its encoding, its query, its headers, its framing, the
+ * Requests for every route, most of which something has happened to: to the document, its encoding, its query, its headers, its framing, the
  * bytes as a whole.
  */
 export function arbitraryCase(nowMs: number, credentials: Credentials): fc.Arbitrary<Case> {
@@ -354,7 +354,7 @@ export function arbitraryCase(nowMs: number, credentials: Credentials): fc.Arbit
       return {
         operationId: draft.operationId,
         pieces: inPieces(broken === null ? bytes : damaged(bytes, broken), cuts),
-        isForDoor: message.isForDoor && isPlain,
+        isForRoute: message.isForRoute && isPlain,
         mayBeIncomplete: message.mayBeIncomplete || !isPlain,
       };
     });

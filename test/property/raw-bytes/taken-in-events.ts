@@ -17,11 +17,11 @@ const DOORS = DESCRIBED_OPERATIONS.filter(({ tags }) => tags.includes('Doors')).
 
 /** How many events the answers say are new; null where one does not say so. */
 export function newEvents(
-  { operationId, isForDoor }: Pick<Case, 'operationId' | 'isForDoor'>,
+  { operationId, isForRoute }: Pick<Case, 'operationId' | 'isForRoute'>,
   { answers, gaveUp }: Exchange,
 ): number | null {
   const [answer] = answers;
-  if (gaveUp || answer === undefined || answers.length > 1 || !isForDoor) return null;
+  if (gaveUp || answer === undefined || answers.length > 1 || !isForRoute) return null;
   if (operationId === 'replayDeadLetters') return answer.status === 200 && JSON.parse(answer.text).replayed === 0 ? 0 : null;
   if (DOORS.includes(operationId)) return answer.status === 200 || /\bwas stored|were stored/.test(answer.text) ? null : 0;
   if (operationId !== 'ingestEvents') return 0;

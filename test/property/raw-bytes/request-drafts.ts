@@ -15,7 +15,7 @@ import { largeEvents, largePipelines, largeRecords, largeSearches, largeSpecific
 
 const HOUR_MS = 3_600_000;
 
-/** A request that a door takes, or nearly, before anything happens to its bytes. */
+/** A request that a route takes, or nearly, before anything happens to its bytes. */
 export interface Draft {
   /** The name of the operation in the document. */
   readonly operationId: string;
@@ -55,7 +55,7 @@ function usuallySmall<T>(usual: fc.Arbitrary<T>, large: fc.Arbitrary<T>): fc.Arb
   return fc.oneof({ weight: 30, arbitrary: usual }, { weight: 1, arbitrary: large });
 }
 
-function ingestDoor(nowMs: number): fc.Arbitrary<Draft> {
+function ingestDrafts(nowMs: number): fc.Arbitrary<Draft> {
   // The key that brings them opens zone 1 alone.
   const zone = fc.oneof({ weight: 80, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constantFrom(2, -2, '2', 0) });
   const event = fc.tuple(arbitraryEvent(nowMs), zone).map(([values, shieldZoneId]) => JSON.stringify({ ...values, shieldZoneId }));
@@ -69,7 +69,7 @@ function ingestDoor(nowMs: number): fc.Arbitrary<Draft> {
 }
 
 /** Requests of Splunk's collector: objects back to back, or lines, some of whose events are texts. */
-function collectorDoor(nowMs: number): fc.Arbitrary<Draft> {
+function collectorDrafts(nowMs: number): fc.Arbitrary<Draft> {
   const event = fc.tuple(arbitraryEvent(nowMs), fc.boolean()).map(([values, isText]) => {
     const text = JSON.stringify({ ...values, shieldZoneId: 1 });
     return isText ? JSON.stringify(text) : text;
@@ -88,7 +88,7 @@ function collectorDoor(nowMs: number): fc.Arbitrary<Draft> {
 }
 
 /** Requests of Amazon Data Firehose, some of whose data are gzip. */
-function firehoseDoor(nowMs: number): fc.Arbitrary<Draft> {
+function firehoseDrafts(nowMs: number): fc.Arbitrary<Draft> {
   const event = arbitraryEvent(nowMs).map((values) => JSON.stringify({ ...values, shieldZoneId: 1 }));
   const data = fc.tuple(fc.array(event, { maxLength: 5 }), fc.boolean()).map(([events, isPacked]) => {
     const lines = Buffer.from(events.join('\n'));
@@ -102,7 +102,7 @@ function firehoseDoor(nowMs: number): fc.Arbitrary<Draft> {
 }
 
 /** Log records of OTLP in both encodings, some of whose bodies are lists of keys and values. */
-function otlpDoor(nowMs: number): fc.Arbitrary<Draft> {
+function otlpDrafts(nowMs: number): fc.Arbitrary<Draft> {
   const record = fc
     .tuple(arbitraryEvent(nowMs), fc.boolean())
     .map(([values, isText]) => [JSON.stringify({ ...values, shieldZoneId: 1 }), isText] as const)
@@ -116,7 +116,7 @@ function otlpDoor(nowMs: number): fc.Arbitrary<Draft> {
 }
 
 /** Bulk requests of Elasticsearch. */
-function bulkDoor(nowMs: number): fc.Arbitrary<Draft> {
+function bulkDrafts(nowMs: number): fc.Arbitrary<Draft> {
   const event = arbitraryEvent(nowMs).map((values) => JSON.stringify({ ...values, shieldZoneId: 1 }));
   const item = fc.oneof(
     event.map((document) => `{"index":{"_index":"logs"}}\n${document}\n`),
@@ -160,7 +160,7 @@ function excludedClauses(bodies: fc.Arbitrary<Readonly<Record<string, unknown>>>
   );
 }
 
-function queryDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
+function queryDrafts(nowMs: number): readonly fc.Arbitrary<Draft>[] {
   const bodies = searchBodies(nowMs);
   const conditions = fc
     .tuple(bodies, excludedClauses(bodies))
@@ -194,7 +194,7 @@ function queryDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
   ];
 }
 
-function bodyDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
+function bodyDrafts(nowMs: number): readonly fc.Arbitrary<Draft>[] {
   const bodies = searchBodies(nowMs);
   return [
     bodies.map((body) => draft('searchEventLogs', { headers: JSON_TYPE, body: json(body) })),
@@ -225,7 +225,7 @@ function bodyDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
 }
 
 /** Draws the documented example of each other operation, with a larger body if the operation allows one. */
-function managementDoor(): fc.Arbitrary<Draft> {
+function managementDrafts(): fc.Arbitrary<Draft> {
   const own = [
     'ingestEvents',
     'sendEventsToCollector',
@@ -266,32 +266,32 @@ function managementDoor(): fc.Arbitrary<Draft> {
   return usuallySmall(fc.constantFrom(...examples), large);
 }
 
-/** Every door of the program, those where most comes in most often. Times are around `nowMs`. */
+/** Every route of the program, those where most comes in most often. Times are around `nowMs`. */
 export function drafts(nowMs: number): fc.Arbitrary<Draft> {
   const pipeline = usuallySmall(arbitraryPipeline, largePipelines).map((body) =>
     draft('databasePipeline', { headers: JSON_TYPE, body: json(body) }),
   );
-  const [feed, tail, active, letters] = queryDoors(nowMs);
-  const [search, exported, explored, replay] = bodyDoors(nowMs);
+  const [feed, tail, active, letters] = queryDrafts(nowMs);
+  const [search, exported, explored, replay] = bodyDrafts(nowMs);
   const searches = { search, explored, active, tail, feed, exported };
-  const doors = {
-    ingest: ingestDoor(nowMs),
-    collector: collectorDoor(nowMs),
-    firehose: firehoseDoor(nowMs),
-    bulk: bulkDoor(nowMs),
-    otlp: otlpDoor(nowMs),
+  const byRoute = {
+    ingest: ingestDrafts(nowMs),
+    collector: collectorDrafts(nowMs),
+    firehose: firehoseDrafts(nowMs),
+    bulk: bulkDrafts(nowMs),
+    otlp: otlpDrafts(nowMs),
     pipeline,
     ...searches,
     letters,
     replay,
-    management: managementDoor(),
+    management: managementDrafts(),
   };
   const weights = {
     ...{ ingest: 5, collector: 5, firehose: 3, bulk: 3, otlp: 3, pipeline: 5, search: 5, explored: 5, active: 1, tail: 3, feed: 3 },
     ...{ exported: 1, letters: 1, replay: 1, management: 4 },
   };
   return fc.oneof(
-    ...Object.entries(doors).flatMap(([name, arbitrary]) =>
+    ...Object.entries(byRoute).flatMap(([name, arbitrary]) =>
       arbitrary === undefined ? [] : [{ weight: weights[name as keyof typeof weights], arbitrary }],
     ),
   );
