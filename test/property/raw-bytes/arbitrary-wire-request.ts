@@ -318,8 +318,8 @@ function inPieces(bytes: Buffer, cuts: readonly number[]): readonly Buffer[] {
 }
 
 /**
- * Requests for every route, most of which something has happened to: to the document, its encoding, its query, its headers, its framing, the
- * bytes as a whole.
+ * Requests for every route, most of which something has happened to: to the document, its encoding, its query, its headers, its framing,
+ * the bytes as a whole.
  */
 export function arbitraryCase(nowMs: number, credentials: Credentials): fc.Arbitrary<Case> {
   const nothing = fc.constant<Step>((message) => message);
