@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
+import { yamlFileFault } from '../../ingest/mapping/yaml-file.ts';
 import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import type { AlertRule } from '../rule.ts';
 import { readRule } from '../rule-file.ts';
@@ -32,7 +33,10 @@ export function readRuleFolder(folder: string, { faultsOf = () => [], mayLack }:
       .filter((name) => /\.ya?ml$/i.test(name))
       .sort()) {
       try {
-        const text = readFileSync(join(folder, file), 'utf8');
+        const path = join(folder, file);
+        const fault = yamlFileFault(path);
+        if (fault !== null) throw new WrongYaml([fault]);
+        const text = readFileSync(path, 'utf8');
         const rule = readRule(text);
         const other = fileOf.get(rule.name);
         const twice = other === undefined ? [] : [`name is ${JSON.stringify(rule.name)}, as in ${other}; allowed: a name of its own`];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import type { Mapping } from './mapping.ts';
 import { readMapping } from './mapping-file.ts';
+import { yamlFileFault } from './yaml-file.ts';
 import { WrongYaml } from './yaml-tree.ts';
 
 /** A mapping with the file that it was read from. */
@@ -56,6 +57,8 @@ function mappingsIn(folder: string, presets: NamedMappings): NamedMappings {
     else if (presets.has(name)) faults.push(`${path}: a preset has this name; allowed: another name, and preset: ${name} in the file`);
     else {
       try {
+        const fault = reading(path, () => yamlFileFault(path));
+        if (fault !== null) throw new WrongYaml([`${path}, ${fault}`]);
         found.set(name, { ...loadMapping(path, name, presets), isPreset });
       } catch (error) {
         if (!(error instanceof WrongYaml)) throw error;

@@ -34,11 +34,15 @@ export const LARGEST_MAPPING_BYTES = 1024 * 1024;
 const MOST_LEVELS = 20;
 const TOO_DEEP = `more than ${MOST_LEVELS} levels inside one another; allowed: at most so many`;
 
+export function tooLargeYaml(sizeBytes: number): string {
+  return `line 1: the file has ${sizeBytes} bytes: at most ${LARGEST_MAPPING_BYTES} are allowed`;
+}
+
 /** Reads the one document of a YAML text without aliases, tags or doubled keys. Throws WrongYaml. */
 export function readYaml(text: string): YamlTree {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > LARGEST_MAPPING_BYTES) {
-    throw new WrongYaml([`line 1: the file has ${sizeBytes} bytes: at most ${LARGEST_MAPPING_BYTES} are allowed`]);
+    throw new WrongYaml([tooLargeYaml(sizeBytes)]);
   }
   const lines = new LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
