@@ -31,9 +31,11 @@ export function startWork(options: EvaluationOptions): (call: EvaluationCall) =>
       }
       return { value: (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]) };
     } catch (error) {
+      // SQLite does not see that a text in its tables is damaged. What is thrown for a file that was made anew is a fault of the program.
+      const isUnread = evaluation === undefined && damaged === 0 && !(error instanceof AlertStateError) && !isUnusable(error);
       evaluation?.[Symbol.dispose]();
       evaluation = undefined;
-      if (isDamage(error)) {
+      if (isDamage(error) || isUnread) {
         const fault = `the state of alerts is damaged, ${(error as Error).message}; ${setAside(options.file)}`;
         damaged += 1;
         return { fault, isDamage: true };

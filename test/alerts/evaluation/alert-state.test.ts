@@ -87,6 +87,25 @@ describe('the state', () => {
   });
 
   test.each([
+    ['of the progress is cut', "UPDATE progress SET progress = '{'"],
+    ['of the progress is another', "UPDATE progress SET progress = 'null'"],
+    ['of a rule is another', "UPDATE rules SET rule = 'null'"],
+    ['of what a rule knows is cut', 'UPDATE fold_log SET changes = substr(changes, 1, 9)'],
+    ['of an alert is another', "UPDATE alerts SET alert = 'null'"],
+    ['of what a rule knows is another', "UPDATE fold_log SET changes = 'null'"],
+  ])('in which a text %s is set aside, too, though SQLite reads it', async (_, damage) => {
+    const { append, run, file } = await evaluatedStore();
+    await append(1);
+    await run([ruleText({ at_least: 1 })]);
+    const database = new DatabaseSync(file);
+    expect(database.prepare(damage).run().changes).toBeGreaterThan(0);
+    database.close();
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText({ at_least: 1 })) });
+    expect(() => keeper.call('next')).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
+    expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: { damaged: 1, last: 'damaged' } } });
+  });
+
+  test.each([
     ['an earlier', 1],
     ['a later', 4],
   ])('of %s program is refused, and stays as it is', (writer, form) => {
