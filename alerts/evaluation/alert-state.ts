@@ -5,6 +5,7 @@ import { getSystemErrorMessage } from 'node:util';
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { inTransaction } from '../../store/sqlite-transaction.ts';
 import type { Alert } from '../alert-book.ts';
+import type { AlertRule } from '../rule.ts';
 import type { PagePlace } from './feed-pages.ts';
 import { FOLD_LOG_SCHEMA, FoldLog } from './fold-log.ts';
 import type { EarlyEnd, ToldRule } from './outbox.ts';
@@ -161,6 +162,13 @@ export interface StoredAlert {
   readonly earlyEnd: EarlyEnd | null;
 }
 
+/** Whether all of `zones` are among others. */
+function isWithin(zones: ZoneSelection, others: ZoneSelection): boolean {
+  if (others === 'all' || zones === 'all') return others === 'all';
+  const among = new Set(others);
+  return zones.every((zone) => among.has(zone));
+}
+
 /** What rules know, alerts, silences and messages, in a SQLite file. A thread uses it, because a commit waits for the disk. */
 export class AlertState implements Disposable {
   readonly folds: FoldLog;
@@ -291,11 +299,14 @@ export class AlertState implements Disposable {
     this.#sql.run`DELETE FROM silences WHERE to_ms < ${beforeMs}`;
   }
 
-  /** Whether alerts of a group of a rule are kept from being sent at a time, Unix ms UTC. */
-  isSilenced(rule: string, group: readonly string[], atMs: number): boolean {
-    const row = this.#sql.get`SELECT 1 FROM silences WHERE rule = ${rule} AND from_ms <= ${atMs} AND to_ms > ${atMs}
-      AND group_values IN ('null', ${JSON.stringify(group)}) LIMIT 1`;
-    return row !== undefined;
+  /**
+   * Whether alerts of a group of a rule are kept from being sent at a time, Unix ms UTC. A rule may have got zones since that a silence was
+   * not made for: whoever made it might not open them.
+   */
+  isSilenced({ name, zones }: Pick<AlertRule, 'name' | 'zones'>, group: readonly string[], atMs: number): boolean {
+    const rows = this.#sql.all`SELECT DISTINCT zones FROM silences WHERE rule = ${name} AND from_ms <= ${atMs} AND to_ms > ${atMs}
+      AND group_values IN ('null', ${JSON.stringify(group)})`;
+    return rows.some((row) => isWithin(zones, JSON.parse(String(row['zones']))));
   }
 
   get silences(): readonly Silence[] {

@@ -367,11 +367,11 @@ export class RuleEvaluation implements Disposable {
   }
 
   /** Why an alert is not sent to receivers; null where it is. */
-  #keptFrom({ name, maxAgeMs }: AlertRule, { group, toldAtMs, toMs }: Alert): Told['kept'] {
+  #keptFrom(rule: AlertRule, { group, toldAtMs, toMs }: Alert): Told['kept'] {
     const atMs = toldAtMs ?? 0;
     const values = group.map(({ text }) => text);
-    if (this.#state.isSilenced(name, values, atMs)) return 'silenced';
-    return atMs - toMs > maxAgeMs ? 'too_old' : null;
+    if (this.#state.isSilenced(rule, values, atMs)) return 'silenced';
+    return atMs - toMs > rule.maxAgeMs ? 'too_old' : null;
   }
 }
 

@@ -145,6 +145,21 @@ describe('an alert', () => {
   });
 
   test.each([
+    { made: 'all', now: '7', kept: 'silenced' },
+    { made: [7], now: '7', kept: 'silenced' },
+    { made: [7, 8], now: '[8, 7]', kept: 'silenced' },
+    { made: [7], now: '[7, 8]', kept: null },
+    { made: [7], now: 'all', kept: null },
+  ] as const)('during a silence that was made for the zones $made, where the rule now has $now', async ({ made, now, kept }) => {
+    const { append, run, clock } = await evaluatedStore();
+    const text = ruleText({ zones: now });
+    const keeper = await run([text]);
+    keeper.call('addSilence', { ...silenceAt(clock.nowMs), rule: 'a-rule', zones: made, group: null });
+    await append(2);
+    expect(overviewOf(await run([text])).alerts.map(({ told }) => told.kept)).toEqual([kept]);
+  });
+
+  test.each([
     ['behind that by which it was told', true],
     ['by which it was told', false],
   ])('that gives way to another one with the page %s is resolved for its receivers', async (_, isReadBetween) => {
