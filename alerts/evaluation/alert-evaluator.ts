@@ -112,6 +112,8 @@ export class RuleReader {
   }
 
   async #refuse(key: string, place: 'after' | 'until', { refusal, goesOn }: Refused): Promise<ReadStep> {
+    // Where a cursor leads is asked of the store, which may take as long as a page.
+    if (!this.#options.mayFollow()) return { step: await this.#options.keeper.next(), isAtEnd: false };
     this.#options.logger.warn({ refusal }, REFUSALS[refusal]);
     this.refused.add(refusal);
     return { step: await this.#options.keeper.refuse(key, place, refusal, goesOn), isAtEnd: false };

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { AlertEvaluator } from '../../../alerts/evaluation/alert-evaluator.ts';
+import { AlertEvaluator, RuleReader } from '../../../alerts/evaluation/alert-evaluator.ts';
 import { MINUTE_MS } from '../../../query/durations.ts';
 import { silentLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
-import { KeeperHere, rulesOf, ruleText } from './evaluated-feed.ts';
+import { evaluatedStore, KeeperHere, overviewOf, rulesOf, ruleText } from './evaluated-feed.ts';
 
 const NONE = { at_least: undefined, window: undefined, by: undefined };
 
@@ -127,3 +127,28 @@ test.each([
   clock.nowMs += MINUTE_MS;
   await expect.poll(told, { timeout: 10_000 }).toContain(group);
 });
+
+test.each([
+  [false, {}],
+  [true, { unknown: 1, last: 'unknown' }],
+] as const)(
+  'a cursor that the store refuses changes what rules know only while no other program follows them: %s',
+  async (mayFollow, refusals) => {
+    const { append, run, file } = await evaluatedStore();
+    await append(2);
+    await run([ruleText()]);
+    const keeper = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    const another = await storeIn(temporaryFolder(), { now: () => NOW });
+    const reader = new RuleReader({
+      store: another,
+      reads: another,
+      keeper,
+      mayFollow: () => mayFollow,
+      now: () => NOW,
+      logger: silentLogger,
+    });
+    const { wanted } = keeper.call('next');
+    if (wanted !== null) await reader.step(wanted);
+    expect(overviewOf(keeper).facts.refusals).toEqual(refusals);
+  },
+);
