@@ -12,6 +12,8 @@ const CLAIM_FILE = 'alert-claim-id';
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const RENEW_EVERY_MS = 10_000;
+/** A renewal without an answer for so long no longer keeps the next one from being tried; its connection may take minutes to fail. */
+const HANGS_AFTER_MS = 20_000;
 /** A start and a stop wait so long for a store that does not answer. */
 const START_WAIT_MS = 10_000;
 const STOP_WAIT_MS = 2_000;
@@ -43,7 +45,8 @@ export interface AlertClaimWatch {
 export async function watchAlertClaim(options: AlertClaimOptions): Promise<AlertClaimWatch> {
   const { claim, dataDir, logger, renewEveryMs = RENEW_EVERY_MS, nowMs = () => performance.now() } = options;
   const own = { id: idIn(dataDir), program: `process ${process.pid} on ${hostname()} with DATA_DIR=${resolve(dataDir)}` };
-  let isRenewing = false;
+  /** When the last renewal began; null: it has ended. */
+  let renewingSinceMs: number | null = null;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   /** Who has the claim, as far as it is another program. */
   let other = null as HeldClaim | null;
@@ -51,11 +54,14 @@ export async function watchAlertClaim(options: AlertClaimOptions): Promise<Alert
   let failure: string | null = null;
 
   async function renew(): Promise<void> {
-    isRenewing = true;
     const begunMs = nowMs();
+    renewingSinceMs = begunMs;
     try {
       const before = other;
-      other = await claim.take(own);
+      const taken = await claim.take(own);
+      // A later one knows better.
+      if (renewingSinceMs !== begunMs) return;
+      other = taken;
       failure = null;
       heldUntilMs = other === null ? begunMs + CLAIM_EXPIRES_MS : Number.NEGATIVE_INFINITY;
       if (other === null && before !== null) logger.info({}, 'this program follows the rules of alerts again');
@@ -63,11 +69,12 @@ export async function watchAlertClaim(options: AlertClaimOptions): Promise<Alert
         logger.error({ program: other.program }, `this program follows no rules of alerts: ${followed(other)}`);
       }
     } catch (error) {
+      if (renewingSinceMs !== begunMs) return;
       const { message } = error as Error;
       if (failure !== message) logger.warn({ err: error }, 'the claim to follow rules of alerts could not be renewed yet');
       failure = message;
     }
-    isRenewing = false;
+    renewingSinceMs = null;
   }
 
   let renewing = renew();
@@ -78,7 +85,7 @@ export async function watchAlertClaim(options: AlertClaimOptions): Promise<Alert
     throw new ConfigError([`ALERTS is set, and ${followed(other)} (${other.program}): ${advice}`]);
   }
   const timer = setInterval(() => {
-    if (!isRenewing) renewing = renew();
+    if (renewingSinceMs === null || nowMs() - renewingSinceMs >= HANGS_AFTER_MS) renewing = renew();
   }, renewEveryMs).unref();
   const isHeld = () => nowMs() < heldUntilMs;
 
