@@ -10,7 +10,7 @@ export const STORING = 2;
 /** So many items a request may have: each has a line in the answer. */
 export const MOST_BULK_ITEMS = 50_000;
 /** The longest name of an index, as Elasticsearch has it, in bytes. */
-const LONGEST_INDEX_BYTES = 255;
+export const LONGEST_INDEX_BYTES = 255;
 /** A longer line is no action: what may be in one, such as an `_id` of 512 bytes, is far shorter. Parsed, it could fill a thread's heap. */
 export const LONGEST_ACTION_BYTES = 16 * 1024;
 

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BULK_ACTIONS, STORING } from '../../../ingest/doors/bulk.ts';
+import { BULK_ACTIONS, LONGEST_INDEX_BYTES, STORING } from '../../../ingest/doors/bulk.ts';
 import { type BulkItems, bulkItemBytes } from '../../../ingest/doors/envelope.ts';
 import { onePiece } from '../../http/answer-writes.ts';
 import { beginAnswer } from '../../http/begin-answer.ts';
 import { requireContentType } from '../../http/content-negotiation.ts';
 import { BULK_TYPES, elasticsearchType, PRODUCT_HEADERS } from '../../http/elasticsearch-answers.ts';
-import type { RequestProblem } from '../../http/problem.ts';
+import { RequestProblem } from '../../http/problem.ts';
 import {
   type DoorOutcome,
   type DoorRoutesOptions,
@@ -91,6 +91,11 @@ function* bulkAnswer(tookMs: number, path: string, { actions, indices, names }: 
   yield `${text}]}`;
 }
 
+/** The index that the path names; "" where it names none. */
+function pathIndexOf({ params }: FastifyRequest): string {
+  return (params as { readonly index?: string }).index ?? '';
+}
+
 /** `/_bulk` of Elasticsearch. An answer is one of success where all is on the disk; single letters are no errors. */
 export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRoutesOptions): Promise<void> {
   openDoor(app, options, 'elasticsearch', bulkError);
@@ -98,12 +103,17 @@ export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRou
   app.addHook('onSend', async (_request, reply) => void reply.headers(PRODUCT_HEADERS));
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     requireContentType(request.headers['content-type'], (type) => BULK_TYPES.some((one) => one === type), BULK_TYPES.join(', '));
+    const indexBytes = Buffer.byteLength(pathIndexOf(request));
+    if (indexBytes > LONGEST_INDEX_BYTES) {
+      const what = `The name of the index in the path has ${indexBytes} bytes: at most ${LONGEST_INDEX_BYTES} are allowed`;
+      throw new RequestProblem('request.malformed', what);
+    }
     intake.requireMapping(request);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const sinceMs = performance.now();
     const outcome = await intake.take(request, reply, 'bulk');
-    const { index = '' } = request.params as { readonly index?: string };
+    const index = pathIndexOf(request);
     const { items = NO_ITEMS } = outcome;
     intake.holdAnswer(request, reply, bulkItemBytes(items));
     const errors = errorsOf(outcome);

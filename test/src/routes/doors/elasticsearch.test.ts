@@ -163,6 +163,15 @@ test.each<[what: string, body: string, headers: Headers, status: number, type: s
   expect(await total('cut')).toBe(0);
 });
 
+test('a name of an index in the path that is longer than any is refused, before the body is read', async () => {
+  const [longest, tooLong] = [`${'é'.repeat(127)}x`, 'é'.repeat(128)].map((name) => `/${encodeURIComponent(name)}/_bulk`);
+  expect((await send(index(event('a long index')), NDJSON, longest)).status).toBe(200);
+  const answer = await send(index(event('a longer index')), NDJSON, tooLong);
+  const reason = 'The name of the index in the path has 256 bytes: at most 255 are allowed';
+  expect([answer.status, answer.body.error.reason]).toEqual([400, reason]);
+  expect(await total('a longer index')).toBe(0);
+});
+
 describe('the answer', () => {
   test.each([
     ['application/json', 'application/json; charset=utf-8'],

@@ -144,6 +144,15 @@ describe.each(ENCODINGS)('of the type %s', (type) => {
     expect(await total(`beside ${type}`)).toBe(1);
   });
 
+  test('log records are counted as rejected, not what a mapping makes of each', async () => {
+    const [leftOut, letters] = ['Another', 'FrontDoorWebApplicationFirewallLog'].map((category) =>
+      textRecord(JSON.stringify({ records: [1, 2, 3].map((nth) => ({ category, type, nth })) })),
+    );
+    const records = [letters, leftOut, letters].flatMap((record) => record ?? []);
+    const told = await send(encoded(type, records), headers, '?mapping=azure-front-door&zone=7');
+    expect(told).toMatchObject({ status: 200, rejected: 2, message: expect.stringMatching(/^log record 0: /) });
+  });
+
   test.each<[what: string, records: readonly LogRecord[], headers: Headers, query: string, status: number, code: number, message: string]>([
     ['nothing but letters', [textRecord('{"y":1}')], {}, '', 400, 3, 'log record 0: shieldZoneId is missing'],
     ['a mapping that fits none', [textRecord('{"y":1}')], {}, MAPPED, 400, 3, 'log record 0: '],
