@@ -1,10 +1,5 @@
-import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
-
 /** The sizes of chunks, in bytes: a batch of one event takes little memory, and one of many is few chunks. */
 export const CHUNK_SIZES = [1, 4, 16, 64, 256, 1024].map((kib) => kib * 1024);
-const SMALLEST = CHUNK_SIZES[0]!;
-/** So many of the smallest are made at once, about as many as a batch of one event needs. They are not worth being used again. */
-const SMALLEST_TOGETHER = BATCH_COLUMNS.length + 3;
 
 /** Enough for the batches that are under way at one time. */
 export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
@@ -14,17 +9,13 @@ export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
  * 100 MB/s took a twentieth of the processor.
  */
 export class ChunkPool {
-  readonly #free = new Map<number, ArrayBuffer[]>(CHUNK_SIZES.slice(1).map((size) => [size, []]));
+  readonly #free = new Map<number, ArrayBuffer[]>(CHUNK_SIZES.map((size) => [size, []]));
   #keptBytes = 0;
-  #smallest = Buffer.alloc(0);
 
   /**
    * A chunk of the smallest size that has room for so many bytes, or of just so many where none has. It has whatever was in it.
    */
   take(atLeast: number): Buffer<ArrayBuffer> {
-    if (atLeast <= SMALLEST) {
-      return this.#takeSmallest();
-    }
     const size = CHUNK_SIZES.find((one) => one >= atLeast) ?? atLeast;
     const memory = this.#free.get(size)?.pop();
     if (memory === undefined) {
@@ -41,15 +32,6 @@ export class ChunkPool {
       free.push(buffer);
       this.#keptBytes += buffer.byteLength;
     }
-  }
-
-  #takeSmallest(): Buffer<ArrayBuffer> {
-    if (this.#smallest.length === 0) {
-      this.#smallest = Buffer.allocUnsafeSlow(SMALLEST_TOGETHER * SMALLEST);
-    }
-    const chunk = this.#smallest.subarray(0, SMALLEST);
-    this.#smallest = this.#smallest.subarray(SMALLEST);
-    return chunk;
   }
 }
 

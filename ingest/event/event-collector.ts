@@ -3,11 +3,13 @@ import { ChunkPool } from './chunk-pool.ts';
 import { ColumnWriter } from './column-writer.ts';
 import { LineBuffer } from './line-buffer.ts';
 
+/** Of all collectors of the thread together: most uploads are over before they could use a chunk twice. */
+const POOL = new ChunkPool();
+
 /** Events as a batch holds them: their fields as columns and their packed logs, in the same order. Each event is added to both. */
 export class EventCollector {
-  readonly #pool = new ChunkPool();
-  readonly fields = new ColumnWriter(this.#pool);
-  readonly logs = new LineBuffer(this.#pool);
+  readonly fields = new ColumnWriter(POOL);
+  readonly logs = new LineBuffer(POOL);
   /** The number of the events. Whoever adds an event to `fields` and `logs` adds one here. */
   count = 0;
 
@@ -25,7 +27,7 @@ export class EventCollector {
   /** Takes back the memory of events that were taken and that nobody reads any more. */
   release({ fields, logs }: Pick<EventBatch, 'fields' | 'logs'>): void {
     for (const chunk of [...fields.values.flat(), ...fields.masks, ...logs]) {
-      this.#pool.giveBack(chunk);
+      POOL.giveBack(chunk);
     }
   }
 }

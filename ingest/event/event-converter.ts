@@ -3,8 +3,8 @@ import { EventKernel, type RecordValues } from './event-kernel.ts';
 import { EventScanner } from './event-scanner.ts';
 import { type AllowedTimes, allowedTimes, type EventRules, type EventVerdict } from './event-verdict.ts';
 
-/** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
-const EVENTS_BEFORE_KERNEL = 20;
+/** The kernel of the thread, made with the first converter; null where there is no room for it. */
+let threadKernel: EventKernel | null | undefined;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
@@ -14,16 +14,17 @@ const ACCEPTED: EventVerdict = { kind: 'accepted' };
  */
 export class EventConverter {
   readonly #rules: EventRules;
-  readonly #scanner: EventScanner;
+  /** Made for the first event that it reads, because it takes 64 KiB and many inputs have usual events alone. */
+  #scanner: EventScanner | undefined;
   readonly #events: EventCollector;
-  #kernel: EventKernel | null = null;
-  #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
+  readonly #kernel: EventKernel | null;
 
   /** `events` gets the events, with `drain` all of them. */
   constructor(options: EventRules, events: EventCollector) {
     this.#rules = options;
     this.#events = events;
-    this.#scanner = new EventScanner(options);
+    if (threadKernel === undefined) threadKernel = kernelIfThereIsRoom();
+    this.#kernel = threadKernel;
   }
 
   /**
@@ -31,9 +32,6 @@ export class EventConverter {
    * if that is null, the start of the SHA-256 over its bytes.
    */
   convert(bytes: Uint8Array, sourceId: (() => string) | null): EventVerdict {
-    if (this.#kernel === null && this.#eventsBeforeKernel-- === 0) {
-      this.#kernel = kernelIfThereIsRoom();
-    }
     const kernel = this.#kernel;
     if (kernel !== null) {
       if (kernel.convert(bytes, sourceId, this.#times(), this.#events)) {
@@ -41,6 +39,7 @@ export class EventConverter {
       }
       kernel.drain(this.#events);
     }
+    this.#scanner ??= new EventScanner(this.#rules);
     return this.#scanner.convert(bytes, sourceId, this.#events);
   }
 
@@ -63,12 +62,12 @@ export class EventConverter {
 
   /** The number of events that were collected. */
   get eventCount(): number {
-    return this.#events.count + (this.#kernel?.eventCount ?? 0);
+    return this.#events.count + (this.#kernel?.eventCountFor(this.#events) ?? 0);
   }
 
   /** Bytes of the events that were collected. */
   get byteLength(): number {
-    return this.#events.byteLength + (this.#kernel?.byteLength ?? 0);
+    return this.#events.byteLength + (this.#kernel?.byteLengthFor(this.#events) ?? 0);
   }
 
   /** Adds to the events what the kernel still keeps. */

@@ -23,8 +23,8 @@ export interface Conversion {
 export function kernelConversion(bytes: Uint8Array): Conversion | null {
   const events = new EventCollector();
   const isTaken = kernel.convert(bytes, null, TIMES, events);
-  if (!isTaken && kernel.byteLength > 0) {
-    throw new Error(`the kernel keeps ${kernel.byteLength} bytes of an event that it leaves to others`);
+  if (!isTaken && kernel.byteLengthFor(events) > 0) {
+    throw new Error(`the kernel keeps ${kernel.byteLengthFor(events)} bytes of an event that it leaves to others`);
   }
   kernel.drain(events);
   return isTaken ? conversionOf(events) : null;
