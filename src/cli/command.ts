@@ -18,7 +18,7 @@ export interface Command {
   readonly summary: string;
   /** The text of `--help`, which ends in a newline. */
   help(): string;
-  /** Throws UsageError, ConfigError, StoreError, ListenError or CommandFailed. Any other error is a defect. */
+  /** Throws UsageError, ConfigError, StoreError, ListenError, DeliveryError or CommandFailed. Any other error is a defect. */
   run(args: readonly string[], io: CommandIo): Promise<ExitStatus>;
 }
 

@@ -1,6 +1,5 @@
 import { INT32, INT64, wholeNumberIn } from '../../query/integer-ranges.ts';
 import { membersIn, refusedAnswer } from '../sinks/http-exchange.ts';
-import { DeliveryError } from '../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
 import { pointInTime } from './flag-values.ts';
 import { programOf } from './search/search-options.ts';
@@ -109,9 +108,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
     if (line === null) throw new CommandFailed(`${base.origin} is no shieldlog`);
     io.stderr.write(`${line}\n`);
     return 0;
-  } catch (error) {
-    if (!(error instanceof DeliveryError)) throw error;
-    throw new CommandFailed(error.message, { cause: error });
   } finally {
     client.close();
   }

@@ -3,6 +3,7 @@ import { IncompatibleStore, StoreError } from '../../store/store-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
+import { DeliveryError } from '../sinks/sink.ts';
 import { alertsCommand } from './alerts-command.ts';
 import { backupCommand } from './backup/backup-command.ts';
 import { checkCommand } from './check-command.ts';
@@ -48,7 +49,7 @@ function overview(): string {
 /** The exit status of an expected error; null for a defect, whose stack trace is shown. */
 function expected(error: unknown): ExitStatus | null {
   if (error instanceof UsageError || error instanceof ConfigError || error instanceof IncompatibleStore) return 2;
-  return error instanceof StoreError || error instanceof ListenError || error instanceof CommandFailed ? 1 : null;
+  return [StoreError, ListenError, DeliveryError, CommandFailed].some((one) => error instanceof one) ? 1 : null;
 }
 
 /** Behind `--` stand words, not flags. */

@@ -1,4 +1,5 @@
 import { fileFlagOf, findSettingText, type Texts } from '../config/setting-text.ts';
+import type { DeliveryError } from '../sinks/sink.ts';
 import { type CommandIo, UsageError } from './command.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
@@ -16,6 +17,13 @@ export function serverUrlOf(text: string | undefined): URL {
 /** The address of a path, with its query, of a program that may be served under a path of its own. */
 export function addressIn(program: URL, path: string): URL {
   return new URL(`${program.pathname.replace(/\/$/, '')}${path}`, program);
+}
+
+/** What helps where a program could not be asked, for the end of a message; null where nothing is known to. */
+export function whereToAsk({ message }: DeliveryError, { host }: URL): string | null {
+  if (message.startsWith('nothing is listening')) return 'start shieldlog there, or name another program with --url';
+  if (message.endsWith('does not speak TLS')) return `for a program without it: --url http://${host}`;
+  return message.includes('does not speak HTTP') ? `for a program behind TLS: --url https://${host}` : null;
 }
 
 /** A client's secret, with the name of the setting that holds it for messages; null where none is set. Throws UsageError. */

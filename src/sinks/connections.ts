@@ -12,12 +12,12 @@ export function trustIn(pem: string): SecureContext {
  * The reason in a message of OpenSSL, such as `write EPROTO 40A7…:SSL routines:some_function:wrong version number:some/file.c:77:`; null
  * in any other message.
  */
-export function tlsFault(message: string): string | null {
+function tlsFault(message: string): string | null {
   return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? null;
 }
 
 /** Whether a fault of TLS says that the other side does not use TLS. */
-export function isWithoutTls(fault: string | null): boolean {
+function isWithoutTls(fault: string | null): boolean {
   return fault === 'wrong version number' || fault === 'packet length too long';
 }
 
@@ -42,5 +42,6 @@ export function connectionFault(address: string, thrown: Error, caSetting = '--c
     return `the certificate of ${address} is not trusted (${error.message}); name its authority with ${caSetting}`;
   const fault = tlsFault(error.message);
   if (isWithoutTls(fault)) return `what listens at ${address} does not speak TLS`;
+  if (error.code?.startsWith('HPE_') === true) return `what listens at ${address} does not speak HTTP (${error.message})`;
   return `the connection to ${address} failed: ${fault ?? (error.message || error.code)}`;
 }

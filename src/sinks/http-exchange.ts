@@ -8,7 +8,8 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
-import type { Duplex, Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { SecureContext } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { connectionFault } from './connections.ts';
@@ -30,9 +31,10 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
+  /** Bytes, or chunks as they come, of which an error that is a DeliveryError is thrown as it is. */
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
-  /** How long the other side may be silent: while connecting, before its answer, and within it. */
+  /** How long the other side may be silent: while connecting, before its answer, and within it; 0: any time. */
   readonly silenceMs: number;
   /** The limit of the answer's body, decompressed. */
   readonly maxAnswerBytes: number;
@@ -160,7 +162,7 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
   async function begin(asked: Omit<HttpRequest, 'maxAnswerBytes'>): Promise<BegunAnswer> {
     const { method, url, headers, body, signal, silenceMs, answerMs } = asked;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const length = body === undefined ? {} : { 'content-length': String(body.byteLength) };
+    const length = body instanceof Uint8Array ? { 'content-length': String(body.byteLength) } : {};
     const options: RequestOptions = {
       method,
       headers: { ...headers, ...length },
@@ -180,7 +182,9 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
       request.destroy(fault);
     };
     request.once('timeout', () => giveUp(`it was silent for ${silenceMs / 1_000} s`));
-    request.end(body);
+    if (body === undefined || body instanceof Uint8Array) request.end(body);
+    // An error here is also one of the request. An early answer ends the pipeline, which is none.
+    else pipeline(Readable.from(body), request).catch(() => undefined);
     const response = await promise;
     if (answerMs !== undefined) {
       const late = setTimeout(() => giveUp(`its answer did not end within ${answerMs / 1_000} s`), answerMs);
@@ -237,6 +241,7 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
         return { status: begun.response.statusCode ?? 0, headers: begun.response.headers, body: bodyOf(begun, asked) };
       } catch (error) {
         asked.signal.throwIfAborted();
+        if (error instanceof DeliveryError) throw error;
         throw new DeliveryError('unavailable', connectionFault(asked.url.origin, error as Error, caSetting), { cause: error });
       }
     },

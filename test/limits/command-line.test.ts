@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { MAX_ZONE_PARTS } from '../../query/plan/feed-zones.ts';
 import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
-import { CommandFailed, UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/cli/command.ts';
 import { MAX_PAGE_BYTES, SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-command.ts';
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed/feed-options.ts';
 import { MAX_STREAMED_LINE_BYTES } from '../../src/cli/ingest/followed-stream.ts';
 import { MAX_SHOWN_REJECTED } from '../../src/cli/ingest/intake-counts.ts';
-import { MAX_UPLOAD_ANSWER_BYTES, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
+import { MAX_UPLOAD_ANSWER_BYTES, UploadFailed, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
 import { MAX_HELD_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/search/program-requests.ts';
 import { MAX_RECENT_EVENTS, MAX_RECENT_LENGTH } from '../../src/cli/search/recent-events.ts';
 import { parseQuestion } from '../../src/cli/search/search-command.ts';
@@ -55,7 +55,7 @@ async function uploadAnswered(size: number): Promise<string> {
     await uploadEvents({ url: new URL(server.url), accessKey: null, encoding: 'identity', source: 'http', body: events });
     return 'ok';
   } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
+    if (!(error instanceof UploadFailed)) throw error;
     return 'status 1';
   }
 }

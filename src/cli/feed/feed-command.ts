@@ -12,7 +12,7 @@ import { hecSink } from '../../sinks/hec-sink.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
 import { httpSink } from '../../sinks/http-sink.ts';
 import { appendRejected } from '../../sinks/rejected-file.ts';
-import { DeliveryError, type RecordPosition, type Sink, type SinkPosition } from '../../sinks/sink.ts';
+import type { RecordPosition, Sink, SinkPosition } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { syslogSink } from '../../sinks/syslog-sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
@@ -190,9 +190,6 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     await feed({ options, stateFile, stdout, stopping: stopping.signal, givenUp: givenUp.signal, patience, tell });
     if (patience.givenUp() !== null) throw new CommandFailed(givenUpMessage());
     return 0;
-  } catch (error) {
-    if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });
-    throw error;
   } finally {
     clearTimeout(end);
     patience.close();

@@ -1,6 +1,5 @@
 import type { IntakeCounts, IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { type RetryOptions, untilDone } from '../../sinks/feed-retry.ts';
-import { DeliveryError } from '../../sinks/sink.ts';
 import { isStop } from '../feed/feed-loop.ts';
 import { addedCounts, NO_EVENTS } from './intake-counts.ts';
 import type { LineBatch, LineSource } from './line-batch.ts';
@@ -85,15 +84,9 @@ async function sendFromAll(options: FollowOptions, count: Count): Promise<boolea
 /** Sends a batch. Resolves with null where its file was changed before all of it was read: the source finds that at its next look. */
 async function sendOrLookAgain(batch: LineBatch, { upload, givenUp, retry }: FollowOptions): Promise<IntakeReport | null> {
   try {
-    return await untilDone(() => upload(batch, givenUp).catch((error) => Promise.reject(asDeliveryError(error))), retry);
+    return await untilDone(() => upload(batch, givenUp), retry);
   } catch (error) {
     if (error instanceof UploadFailed && error.fault === 'unreadable') return null;
     throw error;
   }
-}
-
-function asDeliveryError(error: unknown): unknown {
-  if (!(error instanceof UploadFailed) || error.fault === 'unreadable') return error;
-  const code = error.fault === 'unavailable' ? 'unavailable' : 'refused';
-  return new DeliveryError(code, error.message, { cause: error, retryAfterMs: error.retryAfterMs });
 }

@@ -2,8 +2,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as timer } from 'node:timers/promises';
 import { countsText } from '../../../ingest/upload/intake-report.ts';
 import { printable } from '../../../query/search-line.ts';
-import { DeliveryError } from '../../sinks/sink.ts';
-import { CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
+import type { CommandIo, ExitStatus } from '../command.ts';
 import { stateFileName } from '../state-file.ts';
 import { stopInSteps } from '../stop-signals.ts';
 import { followLines } from './follow-lines.ts';
@@ -43,7 +42,7 @@ async function openSources(options: FollowingOptions, io: CommandIo, tell: (mess
     }
   } catch (error) {
     for (const source of sources) await source.close();
-    throw error instanceof DeliveryError ? new CommandFailed(error.message, { cause: error }) : error;
+    throw error;
   }
   return sources;
 }
@@ -84,9 +83,6 @@ export async function ingestFollowing(options: FollowingOptions, io: CommandIo):
     if (counts.size > 1) io.stdout.write(`${counts.size} files: ${countsText([...counts.values()].reduce(addedCounts))}\n`);
     const hasRejected = [...counts.values()].some(({ rejectedCount }) => rejectedCount > 0);
     return hasRejected && !stopping.signal.aborted ? 1 : 0;
-  } catch (error) {
-    if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });
-    throw error;
   } finally {
     dispose();
     for (const source of sources) await source.close();

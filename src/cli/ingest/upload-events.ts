@@ -1,14 +1,9 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Encoding } from '../../../ingest/upload/decompress.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { shownValue } from '../../../query/request/request-errors.ts';
-import { isWithoutTls, tlsFault } from '../../sinks/connections.ts';
-import { isRetriable, retryAfterMs } from '../../sinks/http-exchange.ts';
-import { CommandFailed } from '../command.ts';
-import { addressIn } from '../server-flags.ts';
+import { createHttpClient, isRetriable, refusedAnswer } from '../../sinks/http-exchange.ts';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { addressIn, whereToAsk } from '../server-flags.ts';
 
 /**
  * Why an upload failed. `unreadable`: the events could not be read. `refused`: the program refuses these events. `unavailable`: it cannot
@@ -17,15 +12,12 @@ import { addressIn } from '../server-flags.ts';
 type UploadFault = 'unreadable' | 'refused' | 'unavailable' | 'denied';
 
 /** An upload failed; the message is one line that says why. Sending the events again is safe. */
-export class UploadFailed extends CommandFailed {
+export class UploadFailed extends DeliveryError {
   readonly fault: UploadFault;
-  /** The pause that the program asks for, in milliseconds. */
-  readonly retryAfterMs: number | null;
 
-  constructor(fault: UploadFault, message: string, options: ErrorOptions & { readonly retryAfterMs?: number | null } = {}) {
-    super(message, options);
+  constructor(fault: UploadFault, message: string, options: ConstructorParameters<typeof DeliveryError>[2] = {}) {
+    super(fault === 'unavailable' ? 'unavailable' : 'refused', message, options);
     this.fault = fault;
-    this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
 
@@ -53,14 +45,6 @@ export interface Upload {
   readonly signal?: AbortSignal;
 }
 
-// Without keep-alive, a server that refuses early would close and reset the connection, and its answer would be lost.
-const open = {
-  'http:': (url: URL, headers: Record<string, string>): ClientRequest =>
-    httpRequest(url, { method: 'POST', headers, agent: new HttpAgent({ keepAlive: true }) }),
-  'https:': (url: URL, headers: Record<string, string>): ClientRequest =>
-    httpsRequest(url, { method: 'POST', headers, agent: new HttpsAgent({ keepAlive: true }) }),
-};
-
 function headersOf({ accessKey, encoding, areLines }: Upload): Record<string, string> {
   return {
     'content-type': areLines === true ? 'application/x-ndjson' : 'application/json',
@@ -70,37 +54,18 @@ function headersOf({ accessKey, encoding, areLines }: Upload): Record<string, st
   };
 }
 
-function openRequest(upload: Upload): ClientRequest {
-  const { url, source, areLines, records = null } = upload;
+function addressOf({ url, source, areLines, records = null }: Upload): URL {
   const query = new URLSearchParams({ source });
   if (areLines === true) query.set('form', 'lines');
   if (records !== null) query.set('mapping', records.mapping);
   if (records !== null && records.zone !== null) query.set('zone', String(records.zone));
-  const target = addressIn(url, `/ingest/events?${query}`);
-  return open[url.protocol === 'https:' ? 'https:' : 'http:'](target, headersOf(upload));
+  return addressIn(url, `/ingest/events?${query}`);
 }
 
 const AGAIN = 'sending the same events again stores nothing twice';
 
 /** The program's answer is always shorter, because it lists only the first rejected events. */
 export const MAX_UPLOAD_ANSWER_BYTES = 16 * 1024 * 1024;
-
-/** Reads the answer's body. Throws CommandFailed beyond the limit. */
-async function answerText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of response) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_UPLOAD_ANSWER_BYTES) {
-      throw new UploadFailed(
-        'denied',
-        `what answered ${response.statusCode} is no shieldlog: its answer has more than ${MAX_UPLOAD_ANSWER_BYTES} bytes; ${AGAIN}`,
-      );
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -109,7 +74,7 @@ function isRejection(value: unknown): boolean {
   return isCount(index) && isCount(line) && typeof reason === 'string';
 }
 
-/** Parses the answer to an accepted upload. Throws CommandFailed for any other text. */
+/** Parses the answer to an accepted upload. Throws UploadFailed for any other text. */
 function intakeReportIn(body: string): IntakeReport {
   try {
     const answer = JSON.parse(body) as IntakeReport | null;
@@ -133,72 +98,33 @@ function faultOfStatus(status: number): UploadFault {
   return isRetriable(status) ? 'unavailable' : 'denied';
 }
 
-async function refusal(response: IncomingMessage): Promise<UploadFailed> {
-  const body = await answerText(response);
-  let detail = body.slice(0, 500).trim();
-  try {
-    detail = String((JSON.parse(body) as { readonly detail?: unknown }).detail ?? detail).slice(0, 500);
-  } catch {
-    // An answer of another program is shown as it is.
-  }
-  const message = `the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`;
-  const wait = retryAfterMs(response.headers['retry-after'], Date.now());
-  return new UploadFailed(faultOfStatus(response.statusCode ?? 0), message, { retryAfterMs: wait });
-}
-
-function whyUnconnected({ origin, host }: URL, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ECONNREFUSED') return `nothing is listening at ${origin}; start shieldlog there, or name another program with --url`;
-  const fault = tlsFault(error.message);
-  if (isWithoutTls(fault)) {
-    return `what listens at ${origin} does not speak TLS; for a program without it: --url http://${host}`;
-  }
-  if (fault !== null) return `TLS with ${origin} failed: ${fault}; ${AGAIN}`;
-  if (error.code?.startsWith('HPE_') === true) {
-    return `what listens at ${origin} does not speak HTTP (${error.message}); for a program behind TLS: --url https://${host}`;
-  }
-  return `the connection to ${origin} failed: ${error.message || error.code}; ${AGAIN}`;
-}
-
 /**
  * Sends the body in bounded memory, and resolves when the program has stored the events durably. Throws UploadFailed if the program cannot
  * be reached or refuses, or the body cannot be read.
  */
 export async function uploadEvents(upload: Upload): Promise<IntakeReport> {
-  let unreadable: UploadFailed | null = null;
-  async function* body(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* upload.body;
-    } catch (error) {
-      unreadable = new UploadFailed('unreadable', `the events cannot be read: ${(error as Error).message}`, { cause: error });
-      throw unreadable;
-    }
-  }
-  const { signal } = upload;
-  signal?.throwIfAborted();
-  const request = openRequest(upload);
-  const abort = (): void => void request.destroy();
-  signal?.addEventListener('abort', abort, { once: true });
-  const { silenceMs } = upload;
-  if (silenceMs !== undefined) {
-    request.setTimeout(silenceMs, () => request.destroy(new Error(`it was silent for ${silenceMs / 1_000} s`)));
-  }
-  const { promise: answer, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  request.once('response', resolve);
-  request.on('error', (error) =>
-    reject(unreadable ?? new UploadFailed('unavailable', whyUnconnected(upload.url, error), { cause: error })),
-  );
-  // An error here is also an error of the request. An early refusal ends the pipeline, which is not an error.
-  pipeline(Readable.from(body()), request).catch(() => {});
+  const { url, silenceMs = 0, signal = new AbortController().signal } = upload;
+  const client = createHttpClient(null, 'NODE_EXTRA_CA_CERTS');
+  const sent = { url: addressOf(upload), headers: headersOf(upload), body: readable(upload.body), signal, silenceMs };
   try {
-    const response = await answer;
-    if (response.statusCode !== 202) throw await refusal(response);
-    return intakeReportIn(await answerText(response));
+    const answer = await client.exchange({ method: 'POST', ...sent, maxAnswerBytes: MAX_UPLOAD_ANSWER_BYTES });
+    if (answer.status === 202) return intakeReportIn(answer.body.toString());
+    const { message, retryAfterMs } = refusedAnswer('the program', answer, Date.now());
+    throw new UploadFailed(faultOfStatus(answer.status), message, { retryAfterMs });
   } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof CommandFailed) throw error;
-    throw new UploadFailed('unavailable', whyUnconnected(upload.url, error as Error), { cause: error });
+    if (!(error instanceof DeliveryError) || error instanceof UploadFailed) throw error;
+    const isOfProgram = error.code !== 'oversized';
+    const message = isOfProgram ? error.message : `what answered is no shieldlog: ${error.message}`;
+    throw new UploadFailed(isOfProgram ? 'unavailable' : 'denied', `${message}; ${whereToAsk(error, url) ?? AGAIN}`, { cause: error });
   } finally {
-    signal?.removeEventListener('abort', abort);
-    request.destroy();
+    client.close();
+  }
+}
+
+async function* readable(body: Upload['body']): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new UploadFailed('unreadable', `the events cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
