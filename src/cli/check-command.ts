@@ -1,50 +1,34 @@
-import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import { Readable } from 'node:stream';
 import { printable } from '../../query/search-line.ts';
 import { checkDataFolder } from '../../store/embedded/check/offline-check.ts';
 import { type Repair, repairFolder } from '../../store/embedded/repair/repair.ts';
 import type { CheckLine } from '../../store/event-store.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { loadConfig } from '../config/config.ts';
-import { reasonIn } from '../sinks/http-exchange.ts';
 import { DeliveryError } from '../sinks/sink.ts';
-import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
-import type { AskedProgram } from './search/program-requests.ts';
-import { programOf } from './search/search-options.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from './server-flags.ts';
+import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, requireFolder, UsageError } from './command.ts';
+import { type AskedProgram, askedLines, programOf } from './program-requests.ts';
+import { PROGRAM_FLAGS, PROGRAM_HELP } from './server-flags.ts';
 import { startReadProgress } from './terminal.ts';
-
-/** A large file may take its time on a slow disk. */
-const SILENCE_MS = 600_000;
-const CHECK_TYPE = 'application/x-ndjson';
-const NEVER = new AbortController().signal;
 
 const HELP = `Usage: shieldlog check [DATA_DIR] [flags]
        shieldlog check --repair [DATA_DIR]
 
 Reads all files of DATA_DIR (default ./data) and compares them with their checksums: the catalog, segments, blob files, journals, dead
 letters and the state of the control plane. A line for each fault names the file, what is wrong with it, and how many events that takes at
-most; the last line sums up, with the folder that was checked. While a program has the folder open it is asked to do so, at --url.
+most; the last line sums up, with the folder that was checked. While a program has the folder open it is asked to do so, at --url;
+without DATA_DIR the one at --url is asked at once.
 
 --repair brings DATA_DIR to where a start goes on with it, while no program has it open. Files that the catalog names and that are missing
 are noted as damaged. A catalog that is missing, damaged or older than its files is made anew of what segments, blob files and journals
 hold. No file is removed: what is left out is moved into the folder left-out-TIME of DATA_DIR.
 
-  --url URL
-      The program to ask where one has DATA_DIR open (default ${DEFAULT_URL}); without DATA_DIR it is asked at once.
-${ACCESS_KEY_HELP}
+${PROGRAM_HELP}
       The key needs all zones and the scope admin.
-  --ca FILE
-      PEM certificates of authorities to trust beside the usual ones.
   --memory-limit-mb N, MEMORY_LIMIT_MB
       Memory that DuckDB may use in a repair (default 1024).
 
 Exit status: 0 all is whole, or repaired; 1 there are faults; 2 it cannot be done, or wrong usage.
 `;
-
-const ONLINE_FLAGS = ['url', ...ACCESS_KEY_FLAGS, 'ca'];
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
@@ -77,17 +61,6 @@ function toldRepair(repair: Repair): string[] {
       ];
     }
   }
-}
-
-/** Throws StoreError where the folder is not there. */
-function requireFolder(dataDir: string): void {
-  const wrong = !existsSync(dataDir) ? 'does not exist' : statSync(dataDir).isDirectory() ? null : 'is no folder';
-  if (wrong === null) return;
-  const folder = JSON.stringify(resolve(dataDir));
-  throw new StoreError(
-    'folder_unusable',
-    `DATA_DIR: ${folder} ${wrong}; allowed: the folder of a program that was started with shieldlog serve`,
-  );
 }
 
 async function repair(dataDir: string, memoryLimitMb: number, { stdout, stderr }: CommandIo): Promise<ExitStatus> {
@@ -133,44 +106,27 @@ function eventsAffected(events: number | null): string {
   return events === null ? 'of how many events nothing tells' : `of ${plural(events, 'event')} at most`;
 }
 
-/** The lines of a program that runs. Throws DeliveryError. */
-async function* linesOfProgram({ url: base, accessKey, client }: AskedProgram): AsyncGenerator<CheckLine> {
-  try {
-    const url = addressIn(base, '/check');
-    const headers = { accept: CHECK_TYPE, ...(accessKey === null ? {} : { accesskey: accessKey }) };
-    const { status, headers: answered, body } = await client.open({ method: 'GET', url, headers, signal: NEVER, silenceMs: SILENCE_MS });
-    const lines = createInterface({ input: Readable.from(body), crlfDelay: Number.POSITIVE_INFINITY });
-    if (status !== 200 || answered['content-type']?.startsWith(CHECK_TYPE) !== true) {
-      const { value: first } = await lines[Symbol.asyncIterator]().next();
-      const problem = status === 200 ? 'is no shieldlog' : `answered ${status}: ${reasonIn(Buffer.from(String(first ?? '')))}`;
-      throw new DeliveryError('refused', `${base.origin} ${problem}`);
-    }
-    for await (const line of lines) yield JSON.parse(line) as CheckLine;
-  } finally {
-    client.close();
-  }
-}
-
 /** Asks the program where one has the folder open, or where no folder is named and it is. */
 async function check(dataDir: string, asksFirst: boolean, program: AskedProgram, io: CommandIo): Promise<ExitStatus> {
-  if (asksFirst) return await tellCheck(linesOfProgram(program), io);
+  const askProgram = () => tellCheck(askedLines<CheckLine>(program, { method: 'GET', path: '/check' }), io);
+  if (asksFirst) return await askProgram();
   requireFolder(dataDir);
   try {
     return await tellCheck(checkDataFolder(dataDir), io);
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'folder_in_use') throw error;
     io.stderr.write(`${printable(dataDir)} is in use; the program at ${program.url.origin} is asked\n`);
-    return await tellCheck(linesOfProgram(program), io);
+    return await askProgram();
   }
 }
 
 function refuseForeign(flags: Readonly<Record<string, string>>, isRepair: boolean): void {
-  const foreign = (isRepair ? ONLINE_FLAGS : ['memory-limit-mb']).find((flag) => flags[flag] !== undefined);
+  const foreign = (isRepair ? PROGRAM_FLAGS : ['memory-limit-mb']).find((flag) => flags[flag] !== undefined);
   if (foreign !== undefined) throw new UsageError(`--${foreign} is ${isRepair ? 'not allowed with' : 'allowed only with'} --repair`);
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, switches, positionals } = parseCommandLine(args, ['memory-limit-mb', ...ONLINE_FLAGS], ['repair']);
+  const { flags, switches, positionals } = parseCommandLine(args, ['memory-limit-mb', ...PROGRAM_FLAGS], ['repair']);
   const [given, extra] = positionals;
   if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; check takes one DATA_DIR`);
   const isRepair = switches.has('repair');

@@ -1,4 +1,7 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { StoreError } from '../../store/store-error.ts';
 import { nearestName } from '../config/misspelled-settings.ts';
 
 /** The surroundings of a command. Data goes to stdout, messages for people to stderr. */
@@ -41,6 +44,14 @@ export class UsageError extends Error {
 
 /** The umask of commands that write to DATA_DIR: only the owner may read the events, keys and tokens in it. */
 export const OWNER_ONLY = 0o077;
+
+/** Throws StoreError where DATA_DIR, which only `serve` makes, is not there. */
+export function requireFolder(dataDir: string): void {
+  const wrong = !existsSync(dataDir) ? 'does not exist' : statSync(dataDir).isDirectory() ? null : 'is no folder';
+  if (wrong === null) return;
+  const what = `DATA_DIR: ${JSON.stringify(resolve(dataDir))} ${wrong}`;
+  throw new StoreError('folder_unusable', `${what}; allowed: the folder of a program that was started with shieldlog serve`);
+}
 
 type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;
 

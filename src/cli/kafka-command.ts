@@ -1,9 +1,9 @@
 import { INT32, INT64, wholeNumberIn } from '../../query/integer-ranges.ts';
-import { membersIn, refusedAnswer } from '../sinks/http-exchange.ts';
+import { membersIn } from '../sinks/http-exchange.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
 import { pointInTime } from './flag-values.ts';
-import { programOf } from './search/search-options.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from './server-flags.ts';
+import { fetchAnswer, programOf } from './program-requests.ts';
+import { PROGRAM_FLAGS, PROGRAM_HELP } from './server-flags.ts';
 
 const HELP = `Usage: shieldlog kafka skip TOPIC PARTITION OFFSET [flags]
        shieldlog kafka rewind --topic TOPIC --since TIME [flags]
@@ -21,11 +21,7 @@ has of a message counts. Events that are stored already are duplicates, and thos
       Of rewind: a topic that the program reads.
   --since TIME
       Of rewind: Unix milliseconds, a date (of UTC), or a time with its zone, such as 2026-12-01T18:20:00Z.
-  --url URL
-      The program (default ${DEFAULT_URL}).
-  --ca FILE
-      The authorities of its certificate, as PEM.
-${ACCESS_KEY_HELP}
+${PROGRAM_HELP}
       The key needs all zones and the scope admin.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.
@@ -33,7 +29,6 @@ Exit status: 0 done, 1 failed, 2 wrong usage.
 
 /** How long the program may take: it asks the brokers, and stores where to go on. */
 const SILENCE_MS = 60_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
 
 const SKIP_NEEDS = 'kafka skip needs TOPIC PARTITION OFFSET, as /readyz names them';
 const REWIND_NEEDS = 'kafka rewind needs --topic TOPIC and --since TIME';
@@ -95,21 +90,17 @@ function errandOf([action, ...rest]: readonly string[], flags: Readonly<Record<s
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['url', ...ACCESS_KEY_FLAGS, 'ca', 'to', 'topic', 'since']);
+  const { flags, positionals } = parseCommandLine(args, [...PROGRAM_FLAGS, 'to', 'topic', 'since']);
   const { path, body, told } = errandOf(positionals, flags);
-  const { url: base, accessKey, client } = programOf(flags, io.env);
-  const url = addressIn(base, path);
-  const headers = { 'content-type': 'application/json', ...(accessKey === null ? {} : { accesskey: accessKey }) };
-  const limits = { signal: new AbortController().signal, silenceMs: SILENCE_MS, maxAnswerBytes: MAX_ANSWER_BYTES };
+  const program = programOf(flags, io.env);
   try {
-    const answer = await client.exchange({ method: 'POST', url, headers, body: Buffer.from(body), ...limits });
-    if (answer.status !== 200) throw refusedAnswer(base.origin, answer, Date.now());
-    const line = told(membersIn(answer.body));
-    if (line === null) throw new CommandFailed(`${base.origin} is no shieldlog`);
+    const { bytes } = await fetchAnswer(program, { method: 'POST', path, body, accept: 'application/json', silenceMs: SILENCE_MS });
+    const line = told(membersIn(bytes));
+    if (line === null) throw new CommandFailed(`${program.url.origin} is no shieldlog`);
     io.stderr.write(`${line}\n`);
     return 0;
   } finally {
-    client.close();
+    program.client.close();
   }
 }
 

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import type { SecureContext } from 'node:tls';
 import { fileFlagOf, findSettingText, type Texts } from '../config/setting-text.ts';
+import { trustIn } from '../sinks/connections.ts';
 import type { DeliveryError } from '../sinks/sink.ts';
-import { type CommandIo, UsageError } from './command.ts';
+import { CommandFailed, type CommandIo, UsageError } from './command.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
@@ -57,4 +60,24 @@ export function accessKeyOf(flags: Texts, env: CommandIo['env']): string | null 
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   const wrong = text === '' ? 'it is empty' : 'it has other characters';
   throw new UsageError(`${setting} is not allowed: ${wrong}; allowed: a key of printable ASCII characters without blanks`);
+}
+
+/** The flags that name a running program and what it asks for. */
+export const PROGRAM_FLAGS = ['url', ...ACCESS_KEY_FLAGS, 'ca'];
+
+/** The help text of these flags. What is said behind it is said of the key. */
+export const PROGRAM_HELP = `  --url URL
+      The running program (default ${DEFAULT_URL}).
+  --ca FILE
+      PEM certificates of authorities to trust beside the usual ones.
+${ACCESS_KEY_HELP}`;
+
+/** The authorities of a file of `--ca`; null: the usual ones. Throws CommandFailed. */
+export function trustedBy(file: string | null): SecureContext | null {
+  if (file === null) return null;
+  try {
+    return trustIn(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new CommandFailed(`--ca ${file} has no certificates that can be read: ${(error as Error).message}`, { cause: error });
+  }
 }

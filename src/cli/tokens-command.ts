@@ -1,9 +1,16 @@
-import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/access-tokens.ts';
 import { refuseLinks } from '../../store/data-folder.ts';
 import { loadConfig } from '../config/config.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
+import {
+  type Command,
+  CommandFailed,
+  type CommandIo,
+  type ExitStatus,
+  OWNER_ONLY,
+  parseCommandLine,
+  requireFolder,
+  UsageError,
+} from './command.ts';
 
 const ACTIONS = ['generate', 'regenerate', 'list'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -54,16 +61,8 @@ function perform(action: Action, store: TokenStore, io: CommandIo): void {
   }
 }
 
-/** Throws CommandFailed without the folder. Only `serve` makes it: tokens in a folder that no program uses would be useless. */
-function requireFolder(dataDir: string): void {
-  const wrong = !existsSync(dataDir) ? 'does not exist' : statSync(dataDir).isDirectory() ? null : 'is no folder';
-  if (wrong === null) return;
-  throw new CommandFailed(
-    `DATA_DIR: ${JSON.stringify(resolve(dataDir))} ${wrong}; allowed: the folder of a program that was started with shieldlog serve`,
-  );
-}
-
 function openStore(dataDir: string): TokenStore {
+  // Tokens in a folder that no program uses would be useless.
   requireFolder(dataDir);
   try {
     refuseLinks(dataDir);

@@ -7,7 +7,7 @@ import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src
 import { MAX_STREAMED_LINE_BYTES } from '../../src/cli/ingest/followed-stream.ts';
 import { MAX_SHOWN_REJECTED } from '../../src/cli/ingest/intake-counts.ts';
 import { MAX_UPLOAD_ANSWER_BYTES, UploadFailed, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
-import { MAX_HELD_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/search/program-requests.ts';
+import { MAX_HELD_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/program-requests.ts';
 import { MAX_RECENT_EVENTS, MAX_RECENT_LENGTH } from '../../src/cli/search/recent-events.ts';
 import { parseQuestion } from '../../src/cli/search/search-command.ts';
 import { MAX_TAIL_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';

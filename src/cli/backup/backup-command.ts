@@ -1,9 +1,9 @@
 import { printable } from '../../../query/search-line.ts';
+import { BACKUP_TYPE } from '../../openapi/openapi-backup.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
-import { type AskedProgram, refusalOf } from '../search/program-requests.ts';
-import { programOf } from '../search/search-options.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, addressIn, DEFAULT_URL } from '../server-flags.ts';
+import { type AskedProgram, openAnswer, programOf } from '../program-requests.ts';
+import { PROGRAM_FLAGS, PROGRAM_HELP } from '../server-flags.ts';
 import { startByteProgress } from '../terminal.ts';
 import { BackupAnswer } from './backup-answer.ts';
 import { BackupFolder } from './backup-folder.ts';
@@ -17,20 +17,13 @@ where it is of the same store, not older, and whole.
 
 DIR holds secrets, too: only its owner can read what is made in it. A DIR that others may write to is refused.
 
-  --url URL
-      The program (default ${DEFAULT_URL}).
-  --ca FILE
-      The authorities of its certificate, as PEM.
-${ACCESS_KEY_HELP}
+${PROGRAM_HELP}
       The key needs all zones and the scope admin.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.
 `;
 
 const NEEDS = 'backup needs DIR, the folder of the backup';
-
-/** The program flushes and copies its databases before it answers. */
-const SILENCE_MS = 600_000;
 
 interface Copied {
   readonly files: number;
@@ -41,14 +34,10 @@ interface Copied {
 }
 
 /** Asks for what the folder lacks. Throws DeliveryError. */
-async function ask({ url: base, accessKey, client }: AskedProgram, folder: BackupFolder): Promise<BackupAnswer> {
-  const url = addressIn(base, '/backup');
-  const headers = { 'content-type': 'application/json', ...(accessKey === null ? {} : { accesskey: accessKey }) };
-  const body = Buffer.from(JSON.stringify({ files: await folder.files() }));
-  const { signal } = new AbortController();
-  const answer = await client.open({ method: 'POST', url, headers, body, signal, silenceMs: SILENCE_MS });
-  if (answer.status === 200) return new BackupAnswer(answer.body, base.origin);
-  throw await refusalOf(base.origin, answer);
+async function ask(program: AskedProgram, folder: BackupFolder): Promise<BackupAnswer> {
+  const body = JSON.stringify({ files: await folder.files() });
+  const answer = await openAnswer(program, { method: 'POST', path: '/backup', body, accept: BACKUP_TYPE });
+  return new BackupAnswer(answer.body, program.url.origin);
 }
 
 /** Writes what is sent into the folder, and puts it in place. Throws DeliveryError and CommandFailed. */
@@ -71,7 +60,7 @@ async function receive(answer: BackupAnswer, folder: BackupFolder, stderr: Comma
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['url', ...ACCESS_KEY_FLAGS, 'ca']);
+  const { flags, positionals } = parseCommandLine(args, PROGRAM_FLAGS);
   const [dir, extra] = positionals;
   if (dir === undefined || dir === '') throw new UsageError(NEEDS);
   if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${NEEDS}`);

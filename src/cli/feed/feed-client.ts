@@ -2,7 +2,7 @@ import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import type { LongLines } from '../../feed/line-limit.ts';
 import { type HttpAnswer, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError, type FeedBatch } from '../../sinks/sink.ts';
-import { type AskedProgram, problemIn, questionTo } from '../search/program-requests.ts';
+import { type AskedProgram, problemIn, questionTo, zonesPath } from '../program-requests.ts';
 
 export interface FeedClientOptions extends AskedProgram {
   readonly format: string;
@@ -87,7 +87,7 @@ export async function readFeedPage(
   const optional = { cursor, part, search, maxLine: maxLine === null ? null : String(maxLine) };
   const given = Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== null);
   const query = { ...Object.fromEntries(given), limit: String(limit), format, wait: String(waitSeconds) };
-  const { url, headers } = questionTo(options, { operation: 'feed', query, accept: 'application/x-ndjson' });
+  const { url, headers } = questionTo(options, { path: zonesPath(options, 'feed'), query, accept: 'application/x-ndjson' });
   const request = `GET ${url.origin}${url.pathname}`;
   const answer = await client.exchange({
     method: 'GET',

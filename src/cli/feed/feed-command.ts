@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as timer } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
 import { printable } from '../../../query/search-line.ts';
 import { addLongLines, NO_LONG_LINES } from '../../feed/line-limit.ts';
-import { trustIn } from '../../sinks/connections.ts';
 import { type FeedPatience, feedPatience, untilDone } from '../../sinks/feed-retry.ts';
 import { openFileSink } from '../../sinks/file-sink.ts';
 import { hecSink } from '../../sinks/hec-sink.ts';
@@ -17,20 +15,12 @@ import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { syslogSink } from '../../sinks/syslog-sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
 import { conditionsOfLine, tellNotes } from '../search/search-options.ts';
+import { trustedBy } from '../server-flags.ts';
 import { endProcess, GRACE_MS, stopInSteps } from '../stop-signals.ts';
 import { type FeedCounts, type FeedOutcome, isStop, runFeed } from './feed-loop.ts';
 import { FEED_HELP, type FeedOptions, parseFeedOptions } from './feed-options.ts';
 import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
 import { targetText } from './feed-target.ts';
-
-function trustOf(file: string | null): SecureContext | null {
-  if (file === null) return null;
-  try {
-    return trustIn(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new CommandFailed(`--ca ${file} has no certificates that can be read: ${(error as Error).message}`, { cause: error });
-  }
-}
 
 /** 10,000 events take some 10 MiB. One event may take 1 MiB, and a few times that in a format that quotes it. */
 export const MAX_PAGE_BYTES = 128 * 1024 * 1024;
@@ -110,7 +100,7 @@ function searchOf(line: string): string {
 
 async function feed({ options, stateFile, stdout, stopping, givenUp, patience, tell }: Running): Promise<FeedOutcome> {
   const { url, zone, part, search: line, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile, maxLine } = options;
-  const trust = trustOf(options.caFile);
+  const trust = trustedBy(options.caFile);
   const client = createHttpClient(trust);
   let { cursor, position, zones } = stateFile.state;
   // Keeps the last saved cursor, beside which the sink's positions are recorded.

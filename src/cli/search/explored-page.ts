@@ -1,6 +1,6 @@
 import { membersOf } from '../../../query/json-text.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
-import { type AskedProgram, fetchAnswer, type WholeAnswer } from './program-requests.ts';
+import { type AskedProgram, fetchAnswer, type WholeAnswer, zonesPath } from '../program-requests.ts';
 
 /** A page of rows or groups, each as JSON. */
 export interface ExploredPage {
@@ -34,6 +34,6 @@ export async function explorePage(
   body: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<ExploredPage> {
-  const request = { method: 'POST', operation: 'explore', body: JSON.stringify(body), accept: 'application/json', signal } as const;
-  return pageIn(await fetchAnswer(program, request));
+  const asked = { method: 'POST', path: zonesPath(program, 'explore'), accept: 'application/json' } as const;
+  return pageIn(await fetchAnswer(program, { ...asked, body: JSON.stringify(body), signal }));
 }

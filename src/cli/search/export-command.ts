@@ -4,22 +4,22 @@ import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { nonEmpty, optional } from '../flag-values.ts';
+import { type AskedProgram, incompleteText, openAnswer, programOf, unreadableIn, zonesPath } from '../program-requests.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { startByteProgress } from '../terminal.ts';
 import { writeWholeFile } from './export-file.ts';
-import { type AskedProgram, asCommandError, incompleteText, openAnswer, unreadableIn } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
+import { asCommandError } from './search-line-errors.ts';
 import {
   conditionsOfLine,
   flagsOfFields,
   LINE_HELP,
-  PROGRAM_FLAGS,
-  PROGRAM_HELP,
-  programOf,
   tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
   windowOfFlags,
+  ZONE_FLAGS,
+  ZONE_HELP,
 } from './search-options.ts';
 
 const HELP = `Usage: shieldlog export [flags] [WORD…]
@@ -37,7 +37,7 @@ ${WINDOW_HELP}
       is CSV on a terminal, else NDJSON.
   --bom
       Begins CSV with a BOM, by which some spreadsheets know UTF-8.
-${PROGRAM_HELP}
+${ZONE_HELP}
 
 Exit status: 0 done, 1 the program refuses or the export broke off, 2 wrong usage, 130 ended by SIGINT.
 `;
@@ -48,9 +48,6 @@ const TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv', ndjson:
 
 /** This output stands for standard output, which the export goes to without the flag, too. */
 const STDOUT = '-';
-
-/** A search of everything may need so long until its first row, and between two rows that are far from each other. */
-const SILENCE_MS = 600_000;
 
 function formatOf(switches: ReadonlySet<string>, output: string | null, { isTTY }: CommandIo['stdout']): ExportFormat {
   if (switches.has('csv') && switches.has('ndjson')) throw new UsageError('--csv and --ndjson are both given; allowed: one of them');
@@ -109,7 +106,7 @@ interface ExportOptions {
 }
 
 function parseOptions(args: readonly string[], { env, stdout }: CommandIo): ExportOptions {
-  const { flags, switches, line } = parseSearchArguments(args, [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'output'], ['csv', 'ndjson', 'bom']);
+  const { flags, switches, line } = parseSearchArguments(args, [...ZONE_FLAGS, ...WINDOW_FLAGS, 'output'], ['csv', 'ndjson', 'bom']);
   const target = optional(flags, 'output', (text, flag) => nonEmpty(flag, text, 'the name of a file'));
   const output = target === STDOUT ? null : target;
   const format = formatOf(switches, output, stdout);
@@ -127,7 +124,7 @@ async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSign
   let incomplete: string | undefined;
   try {
     const query = hasBom ? { bom: 'true' } : {};
-    const request = { method: 'POST', operation: 'export', query, body, accept: TYPES[format], signal, silenceMs: SILENCE_MS } as const;
+    const request = { method: 'POST', path: zonesPath(program, 'export'), query, body, accept: TYPES[format], signal } as const;
     const answer = await openAnswer(program, request);
     incomplete = incompleteText(unreadableIn(answer.headers));
     const bytes = counted(progress.watch(answer.body), format, count);

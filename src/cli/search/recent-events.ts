@@ -2,9 +2,9 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { MAX_PER_ANSWER, TOLERANCE_SECONDS } from '../../../query/search-limits.ts';
 import type { LineSearch } from '../../../query/search-line.ts';
 import { untilDone } from '../../sinks/feed-retry.ts';
+import type { AskedProgram } from '../program-requests.ts';
 import { explorePage } from './explored-page.ts';
 import { recordOf } from './output-columns.ts';
-import type { AskedProgram } from './program-requests.ts';
 
 /** The most events that a tail shows of the past. */
 export const MAX_RECENT_EVENTS = 10_000;

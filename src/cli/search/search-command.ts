@@ -3,6 +3,7 @@ import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { choices, wholeNumberFlag } from '../flag-values.ts';
+import { type AskedProgram, incompleteText, programOf } from '../program-requests.ts';
 import { styledOutput } from '../terminal.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { type ExploredPage, explorePage } from './explored-page.ts';
@@ -17,20 +18,19 @@ import {
   usualRowColumns,
   wireNameOf,
 } from './output-columns.ts';
-import { type AskedProgram, asCommandError, incompleteText } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
+import { asCommandError } from './search-line-errors.ts';
 import {
   conditionsOfLine,
   flagsOfFields,
   LINE_HELP,
-  PROGRAM_FLAGS,
-  PROGRAM_HELP,
-  programOf,
   type SearchWindow,
   tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
   windowOfFlags,
+  ZONE_FLAGS,
+  ZONE_HELP,
 } from './search-options.ts';
 
 /** Buckets of a sparkline without `--buckets`. */
@@ -54,7 +54,7 @@ ${OUTPUT_HELP}
   --columns NAME[,NAME…]
       The columns of the table; with NDJSON, what a line has. They are
       ${ROW_COLUMNS.map(({ name }) => name).join(', ')}.
-${PROGRAM_HELP}
+${ZONE_HELP}
 
 ${EXIT_HELP}
 `;
@@ -76,7 +76,7 @@ ${OUTPUT_HELP}
       ${groupColumns([])
         .map(({ name }) => name)
         .join(', ')}.
-${PROGRAM_HELP}
+${ZONE_HELP}
 
 ${EXIT_HELP}
 `;
@@ -95,7 +95,7 @@ interface Question {
   readonly arguments: SearchArguments;
 }
 
-const COMMON_FLAGS = [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'limit', 'page', 'columns'];
+const COMMON_FLAGS = [...ZONE_FLAGS, ...WINDOW_FLAGS, 'limit', 'page', 'columns'];
 const FORMS = ['table', 'ndjson', 'json'] as const;
 
 function commonOf(given: SearchArguments, env: CommandIo['env']): Omit<Question, 'columns' | 'objects'> {

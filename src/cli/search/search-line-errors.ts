@@ -2,6 +2,7 @@ import stringWidth from 'string-width';
 import type { FieldError } from '../../../query/request/request-errors.ts';
 import { printable, searchLinePlaces } from '../../../query/search-line.ts';
 import { UsageError } from '../command.ts';
+import { ProgramRefusal } from '../program-requests.ts';
 
 /** Columns of a line that are shown around a place in it. */
 const SHOWN_BEFORE = 48;
@@ -32,6 +33,12 @@ export function refusedRequest(errors: readonly FieldError[], line: string, flag
   const [first = { message: 'the program refuses the request', below: [] }, ...rest] = shown;
   const others = rest.flatMap(({ message, below }) => [`shieldlog: ${printable(message)}`, ...below]);
   return new UsageError(first.message, { below: [...first.below, ...others, ...(unshown > 0 ? [`and ${unshown} more`] : [])] });
+}
+
+/** What the program says is wrong with a request, as an error of the command line; any other error comes back as it is. */
+export function asCommandError(error: unknown, line: string, flags: FlagsOfFields): unknown {
+  const isOfRequest = error instanceof ProgramRefusal && error.status === 400 && error.errors.length > 0;
+  return isOfRequest ? refusedRequest(error.errors, line, flags) : error;
 }
 
 interface ShownError {

@@ -1,39 +1,20 @@
-import { readFileSync } from 'node:fs';
 import { HOUR_MS } from '../../../query/durations.ts';
 import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { searchLineNotes } from '../../../query/request/search-line-notes.ts';
 import { REACH_HOURS } from '../../../query/search-limits.ts';
 import { type LineSearch, parseSearchLine, printable } from '../../../query/search-line.ts';
-import { trustIn } from '../../sinks/connections.ts';
-import { createHttpClient } from '../../sinks/http-exchange.ts';
-import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
-import { duration, optional, pointInTime, zoneList } from '../flag-values.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
-import type { AskedProgram } from './program-requests.ts';
+import { type CommandIo, UsageError } from '../command.ts';
+import { duration, optional, pointInTime } from '../flag-values.ts';
+import { PROGRAM_FLAGS, PROGRAM_HELP } from '../server-flags.ts';
 import { caretLines } from './search-line-errors.ts';
 
 type Flags = Readonly<Record<string, string>>;
 
-/** The flags that `programOf` reads. */
-export const PROGRAM_FLAGS = ['url', ...ACCESS_KEY_FLAGS, 'ca', 'zone'];
+/** The flags that name a running program and its zones. */
+export const ZONE_FLAGS = [...PROGRAM_FLAGS, 'zone'];
 
 /** The flags that `windowOfFlags` reads. */
 export const WINDOW_FLAGS = ['last', 'from', 'to'];
-
-/** The running program that the flags name, and its zones: without `--zone` all that the key opens. Throws UsageError. */
-export function programOf(flags: Flags, env: CommandIo['env']): AskedProgram {
-  const [url, accessKey, zone] = [serverUrlOf(flags['url']), accessKeyOf(flags, env), zoneList(flags['zone'] ?? 'all')];
-  const ca = flags['ca'] ?? null;
-  return { url, accessKey, zone, client: createHttpClient(ca === null ? null : trustFrom(ca)) };
-}
-
-function trustFrom(file: string): ReturnType<typeof trustIn> {
-  try {
-    return trustIn(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new CommandFailed(`--ca ${file} has no certificates that can be read: ${(error as Error).message}`, { cause: error });
-  }
-}
 
 /** The conditions that a search line says. Throws UsageError that shows the place of a fault. */
 export function conditionsOfLine(line: string): LineSearch {
@@ -123,14 +104,10 @@ export const LINE_HELP = `The words of a search are free text and filters; all o
 What the shell keeps together ('sql injection') is a phrase. A whole line in one argument works, too, with quotes of its own
 ('url:*.php "sql injection"'). Behind -- everything is a word, so -- -h searches for -h.`;
 
-/** The help text of the flags that `programOf` reads. */
-export const PROGRAM_HELP = `  --zone ZONE[,ZONE…]|all
+/** The help text of these flags. */
+export const ZONE_HELP = `  --zone ZONE[,ZONE…]|all
       The zones that are searched (default all: those that the key opens).
-  --url URL
-      The running program (default ${DEFAULT_URL}).
-${ACCESS_KEY_HELP}
-  --ca FILE
-      PEM certificates of authorities to trust beside the usual ones.`;
+${PROGRAM_HELP}`;
 
 /** The help text of the flags that `windowOfFlags` reads. */
 export const WINDOW_HELP = `  --last TIME

@@ -3,14 +3,15 @@ import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { nonEmpty, optional, wholeNumberFlag } from '../flag-values.ts';
+import { programOf } from '../program-requests.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { styledOutput } from '../terminal.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './output-columns.ts';
-import { asCommandError } from './program-requests.ts';
 import { eventKey, MAX_RECENT_EVENTS, recentEvents } from './recent-events.ts';
 import { parseSearchArguments } from './search-arguments.ts';
-import { conditionsOfLine, flagsOfFields, LINE_HELP, lastOf, PROGRAM_FLAGS, PROGRAM_HELP, programOf, tellNotes } from './search-options.ts';
+import { asCommandError } from './search-line-errors.ts';
+import { conditionsOfLine, flagsOfFields, LINE_HELP, lastOf, tellNotes, ZONE_FLAGS, ZONE_HELP } from './search-options.ts';
 import { TailStream } from './tail-stream.ts';
 
 const HELP = `Usage: shieldlog tail [flags] [WORD…]
@@ -32,13 +33,13 @@ ${LINE_HELP}
   --columns NAME[,NAME…]
       The columns of the table; with NDJSON, what a line has. They are
       ${ROW_COLUMNS.map(({ name }) => name).join(', ')}.
-${PROGRAM_HELP}
+${ZONE_HELP}
 
 SIGINT and SIGTERM end it with status 0.
 Exit status: 0 stopped, or --limit is reached; 1 the program cannot be reached at the beginning, or refuses; 2 wrong usage.
 `;
 
-const FLAGS = [...PROGRAM_FLAGS, 'last', 'after', 'limit', 'columns'];
+const FLAGS = [...ZONE_FLAGS, 'last', 'after', 'limit', 'columns'];
 
 /** Ends a tail that has shown as many events as it should. */
 class LimitReached extends Error {}
@@ -111,8 +112,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     const isClosed = error instanceof DeliveryError && error.code === 'closed';
     if (signal.aborted && tail.lastId !== null) tellStopped(tail.lastId);
     if (signal.aborted || isClosed || error instanceof LimitReached) return 0;
-    if (error instanceof SyntaxError)
-      throw asCommandError(new DeliveryError('refused', `an event that came is no JSON: ${error.message}`), line, {});
+    if (error instanceof SyntaxError) throw new DeliveryError('refused', `an event that came is no JSON: ${error.message}`);
     throw asCommandError(error, line, flagsOfFields(flags));
   } finally {
     signals.dispose();

@@ -2,7 +2,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { pauseMs } from '../../sinks/feed-retry.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
-import { type AskedProgram, openAnswer, ProgramRefusal } from './program-requests.ts';
+import { type AskedProgram, openAnswer, ProgramRefusal, zonesPath } from '../program-requests.ts';
 
 export interface TailStreamOptions {
   readonly program: AskedProgram;
@@ -110,7 +110,7 @@ export class TailStream {
     const headers: Record<string, string> = this.#lastId === null ? {} : { 'last-event-id': this.#lastId };
     const request = {
       method: 'GET',
-      operation: 'tail',
+      path: zonesPath(program, 'tail'),
       query,
       headers,
       accept: 'text/event-stream',

@@ -26,7 +26,7 @@ const backUp = (dir = folder, url = app.url) => runHere(['backup', dir, '--url',
 /** A server that gives each asker this answer. */
 async function answering(body: string | Buffer): Promise<string> {
   const server = createServer((request, response) => {
-    request.resume().once('end', () => response.end(body));
+    request.resume().once('end', () => response.setHeader('content-type', 'application/octet-stream').end(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

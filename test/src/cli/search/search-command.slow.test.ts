@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_HELD_ANSWER_BYTES } from '../../../../src/cli/search/program-requests.ts';
+import { MAX_HELD_ANSWER_BYTES } from '../../../../src/cli/program-requests.ts';
 import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { ingest, type RunningApp, startApp } from '../../running-app.ts';

@@ -1,10 +1,12 @@
-import type { FieldError } from '../../../query/request/request-errors.ts';
-import { isLoopbackHost } from '../../config/loopback.ts';
-import { type HttpClient, type HttpStream, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
-import { DeliveryError } from '../../sinks/sink.ts';
-import { CommandFailed, type UsageError } from '../command.ts';
-import { addressIn } from '../server-flags.ts';
-import { type FlagsOfFields, refusedRequest } from './search-line-errors.ts';
+import { createInterface } from 'node:readline/promises';
+import { Readable } from 'node:stream';
+import type { FieldError } from '../../query/request/request-errors.ts';
+import { isLoopbackHost } from '../config/loopback.ts';
+import { createHttpClient, type HttpClient, type HttpStream, membersIn, refusedAnswer } from '../sinks/http-exchange.ts';
+import { DeliveryError } from '../sinks/sink.ts';
+import type { CommandIo } from './command.ts';
+import { zoneList } from './flag-values.ts';
+import { accessKeyOf, addressIn, serverUrlOf, trustedBy, whereToAsk } from './server-flags.ts';
 
 /** A running program, as a command asks it. */
 export interface AskedProgram {
@@ -15,19 +17,33 @@ export interface AskedProgram {
   readonly client: HttpClient;
 }
 
+/** The running program that the flags name, and its zones: without `--zone` all that the key opens. Throws UsageError. */
+export function programOf(flags: Readonly<Record<string, string>>, env: CommandIo['env']): AskedProgram {
+  const [url, accessKey, zone] = [serverUrlOf(flags['url']), accessKeyOf(flags, env), zoneList(flags['zone'] ?? 'all')];
+  return { url, accessKey, zone, client: createHttpClient(trustedBy(flags['ca'] ?? null)) };
+}
+
+/** The path of an operation about the zones of a program. */
+export function zonesPath({ zone }: Pick<AskedProgram, 'zone'>, operation: string): string {
+  return `/shield/event-logs/${zone}/${operation}`;
+}
+
 export interface ProgramRequest {
   readonly method: 'GET' | 'POST';
-  /** The last part of the path, behind the zones. */
-  readonly operation: string;
+  readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON. */
-  readonly body?: string;
+  /** JSON, where the headers name no other type. */
+  readonly body?: string | Uint8Array;
   /** The content type of the answer. */
   readonly accept: string;
-  readonly signal: AbortSignal;
-  readonly silenceMs: number;
+  /** Default: it ends with the process. */
+  readonly signal?: AbortSignal;
+  /** Default: ten minutes, because a search of everything, a check and a backup may need so long until their first byte. */
+  readonly silenceMs?: number;
 }
+
+const SILENCE_MS = 600_000;
 
 /** An answer other than 200. */
 export class ProgramRefusal extends DeliveryError {
@@ -67,12 +83,12 @@ export function problemIn(body: Buffer): Problem {
   };
 }
 
-/** The address and the headers of a question about the program's zones. */
+/** The address and the headers of a question. */
 export function questionTo(
-  { url, zone, accessKey }: Pick<AskedProgram, 'url' | 'zone' | 'accessKey'>,
-  { operation, query = {}, accept }: Pick<ProgramRequest, 'operation' | 'query' | 'accept'>,
+  { url, accessKey }: Pick<AskedProgram, 'url' | 'accessKey'>,
+  { path, query = {}, accept }: Pick<ProgramRequest, 'path' | 'query' | 'accept'>,
 ): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
-  const target = addressIn(url, `/shield/event-logs/${zone}/${operation}`);
+  const target = addressIn(url, path);
   target.search = new URLSearchParams(query).toString();
   const headers = {
     accept,
@@ -87,7 +103,7 @@ export function questionTo(
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** The error of an answer other than that asked for. `request` names it in the message. */
-export async function refusalOf(request: string, { status, headers, body }: HttpStream): Promise<ProgramRefusal> {
+async function refusalOf(request: string, { status, headers, body }: HttpStream): Promise<ProgramRefusal> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -100,20 +116,17 @@ export async function refusalOf(request: string, { status, headers, body }: Http
 }
 
 /**
- * Asks the program about its zones and resolves with the beginning of its answer. Throws ProgramRefusal for any answer but 200,
+ * Asks the program and resolves with the beginning of its answer. Throws ProgramRefusal for any answer but 200,
  * DeliveryError where there is none or it is of something else, or the signal's reason.
  */
 export async function openAnswer(program: AskedProgram, request: ProgramRequest): Promise<HttpStream> {
-  const { method, body, accept, signal, silenceMs } = request;
+  const { method, body, accept, signal = new AbortController().signal, silenceMs = SILENCE_MS } = request;
   const { url, headers } = questionTo(program, request);
   const json = body === undefined ? {} : { 'content-type': 'application/json' };
-  const answer = await program.client.open({
-    method,
-    url,
-    headers: { ...headers, ...json, ...request.headers },
-    ...(body === undefined ? {} : { body: Buffer.from(body) }),
-    signal,
-    silenceMs,
+  const sent = { headers: { ...headers, ...json, ...request.headers }, ...(body === undefined ? {} : { body: Buffer.from(body) }) };
+  const answer = await program.client.open({ method, url, ...sent, signal, silenceMs }).catch((error) => {
+    const advice = error instanceof DeliveryError ? whereToAsk(error, url) : null;
+    throw advice === null ? error : new DeliveryError(error.code, `${error.message}; ${advice}`, { cause: error });
   });
   if (answer.status !== 200) throw await refusalOf(url.origin, answer);
   const type = answer.headers['content-type'] ?? 'nothing that has a type';
@@ -121,11 +134,21 @@ export async function openAnswer(program: AskedProgram, request: ProgramRequest)
   return answer;
 }
 
+const NDJSON = 'application/x-ndjson';
+
+/** The lines of an answer of NDJSON, after which the program is asked nothing more. Throws as `openAnswer`. */
+export async function* askedLines<Line>(program: AskedProgram, request: Omit<ProgramRequest, 'accept'>): AsyncGenerator<Line, void> {
+  try {
+    const { body } = await openAnswer(program, { ...request, accept: NDJSON });
+    const lines = createInterface({ input: Readable.from(body), crlfDelay: Number.POSITIVE_INFINITY });
+    for await (const line of lines) yield JSON.parse(line) as Line;
+  } finally {
+    program.client.close();
+  }
+}
+
 /** The longest answer that is held. */
 export const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024;
-
-/** A search is answered, or refused, after its deadline. The program may set a long one. */
-const SILENCE_MS = 600_000;
 
 export interface WholeAnswer {
   readonly bytes: Buffer;
@@ -134,8 +157,8 @@ export interface WholeAnswer {
 }
 
 /** The whole answer to a question of one page. Throws as `openAnswer`, and DeliveryError where it is too long. */
-export async function fetchAnswer(program: AskedProgram, request: Omit<ProgramRequest, 'silenceMs'>): Promise<WholeAnswer> {
-  const { headers, body } = await openAnswer(program, { ...request, silenceMs: SILENCE_MS });
+export async function fetchAnswer(program: AskedProgram, request: ProgramRequest): Promise<WholeAnswer> {
+  const { headers, body } = await openAnswer(program, request);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -159,12 +182,4 @@ export function incompleteText(unreadable: number): string | undefined {
   return unreadable === 0
     ? undefined
     : `not everything is here: up to ${unreadable} events cannot be read, ${why}; shieldlog check names them`;
-}
-
-/** Turns the error of a request into one that the command line shows; any other error comes back as it is. */
-export function asCommandError(error: unknown, line: string, flags: FlagsOfFields): CommandFailed | UsageError | unknown {
-  if (error instanceof ProgramRefusal && error.status === 400 && error.errors.length > 0) return refusedRequest(error.errors, line, flags);
-  if (!(error instanceof DeliveryError)) return error;
-  const advice = error.message.startsWith('nothing is listening') ? '; start shieldlog there, or name another program with --url' : '';
-  return new CommandFailed(`${error.message}${advice}`, { cause: error });
 }
