@@ -1,24 +1,8 @@
 import { wholeNumberIn } from '../../query/integer-ranges.ts';
 import { parseUrlSetting } from './address-setting.ts';
-import { accept, type ConfigVariable, oneOfAnyCase, type ParsedValue, refuse, someText } from './config-value.ts';
+import { accept, type ConfigVariable, oneOfAnyCase, type ParsedValue, refuse, someText, type ValuesOf } from './config-value.ts';
 
-export const STORE_KINDS = ['embedded', 'clickhouse'] as const;
-
-/** The values of the settings below; null where they have no default and are not set. */
-export interface ClickhouseConfigValues {
-  readonly store: (typeof STORE_KINDS)[number];
-  readonly clickhouseUrls: readonly string[] | null;
-  readonly clickhouseUser: string;
-  readonly clickhousePassword: string | null;
-  readonly clickhouseDatabase: string;
-  readonly clickhouseCluster: string | null;
-  /** 0 where the server's own counts. */
-  readonly clickhouseInsertQuorum: number | 'auto';
-}
-
-type ClickhouseVariable = {
-  [K in keyof ClickhouseConfigValues]: ConfigVariable<K, NonNullable<ClickhouseConfigValues[K]>>;
-}[keyof ClickhouseConfigValues];
+const STORE_KINDS = ['embedded', 'clickhouse'] as const;
 
 const URLS_FORM = 'http: or https: URLs without credentials, path, query and fragment, separated by commas';
 
@@ -49,7 +33,7 @@ function parseQuorum(text: string): ParsedValue<number | 'auto'> {
 }
 
 /** Which store the program has, and where ClickHouse is. A URL is a secret, because one may hold a password by mistake. */
-export const CLICKHOUSE_CONFIG_VARIABLES: readonly ClickhouseVariable[] = [
+export const CLICKHOUSE_CONFIG_VARIABLES = [
   {
     key: 'store',
     name: 'STORE',
@@ -108,7 +92,9 @@ export const CLICKHOUSE_CONFIG_VARIABLES: readonly ClickhouseVariable[] = [
     about: "How many replicas have an insert before it is acknowledged; 0: as the server's own insert_quorum says",
     parse: parseQuorum,
   },
-];
+] as const satisfies readonly ConfigVariable[];
+
+export type ClickhouseConfigValues = ValuesOf<typeof CLICKHOUSE_CONFIG_VARIABLES>;
 
 /** Where ClickHouse is; null with another store. */
 export function clickhouseAddress(config: ClickhouseConfigValues) {

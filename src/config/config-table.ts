@@ -1,55 +1,28 @@
 import { DAY_MS, HOUR_MS } from '../../query/durations.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
-import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
+import { ACCESS_KEYS_FORM, parseAccessKeys } from './access-key.ts';
 import { parseWebUrl, WEB_URL_FORM } from './address-setting.ts';
-import { CLICKHOUSE_CONFIG_VARIABLES, type ClickhouseConfigValues } from './clickhouse-config.ts';
-import type { ConfigVariable } from './config-value.ts';
-import { accept, oneOfAnyCase, readableFile, refuse, someText, wholeNumberSetting } from './config-value.ts';
-import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config.ts';
-import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config.ts';
+import { CLICKHOUSE_CONFIG_VARIABLES } from './clickhouse-config.ts';
+import {
+  accept,
+  type ConfigVariable,
+  oneOfAnyCase,
+  readableFile,
+  refuse,
+  someText,
+  type ValuesOf,
+  wholeNumberSetting,
+} from './config-value.ts';
+import { EDGE_CONFIG_VARIABLES } from './edge-config.ts';
+import { KAFKA_CONFIG_VARIABLES } from './kafka-config.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 /** `auto` runs the demo feed where no Kafka is configured. */
-export const DEMO_CHOICES = ['true', 'false', 'auto'] as const;
+const DEMO_CHOICES = ['true', 'false', 'auto'] as const;
 
-/** The parsed values, one for each row of the table. Null where a variable has no default and is not set. */
-export interface ConfigValues extends ClickhouseConfigValues, EdgeConfigValues, KafkaConfigValues {
-  readonly host: string;
-  /** 0 means any free port. */
-  readonly port: number;
-  /** Without a slash at its end. Null: a browser reaches the program at its own address. */
-  readonly publicUrl: string | null;
-  readonly dataDir: string;
-  /** Null: only the presets. */
-  readonly mappings: string | null;
-  /** Null: `alerts` in the folder of the data, where events are there too. */
-  readonly alerts: string | null;
-  /** Null: there are no receivers. */
-  readonly alertReceivers: string | null;
-  /** Null: alerts are no events. */
-  readonly alertZone: number | null;
-  readonly retentionMs: number;
-  readonly deadLetterRetentionMs: number;
-  readonly deadLetterMaxMb: number;
-  readonly maxConnections: number;
-  readonly ingestMaxMb: number;
-  readonly queryDeadlineMs: number;
-  readonly exportDeadlineMs: number;
-  readonly exportIdleMs: number;
-  readonly memoryLimitMb: number;
-  readonly demo: (typeof DEMO_CHOICES)[number];
-  readonly demoFile: string | null;
-  readonly demoMapping: string | null;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly accessKeys: readonly AccessKey[] | null;
-}
-
-type AnyVariable = { [K in keyof ConfigValues]: ConfigVariable<K, NonNullable<ConfigValues[K]>> }[keyof ConfigValues];
-
-/** All settings. The command line and the table in docs/configuration.md are made from this one. */
-export const CONFIG_VARIABLES: readonly AnyVariable[] = [
+const TABLE = [
   {
     key: 'host',
     name: 'HOST',
@@ -233,7 +206,13 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     parse: parseAccessKeys,
   },
   ...EDGE_CONFIG_VARIABLES,
-];
+] as const satisfies readonly ConfigVariable[];
+
+/** The parsed values, one for each row of the table. */
+export type ConfigValues = ValuesOf<typeof TABLE>;
+
+/** All settings. The command line and the table in docs/configuration.md are made from this one. */
+export const CONFIG_VARIABLES: readonly ConfigVariable<keyof ConfigValues>[] = TABLE;
 
 /** `KAFKA_GROUP_ID` is `kafka-group-id` on the command line. */
 export function flagOf(name: string): string {

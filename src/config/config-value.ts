@@ -23,6 +23,13 @@ export type ParsedValue<T> = { readonly kind: 'value'; readonly value: T } | { r
 
 type ValueParser<T> = (text: string) => ParsedValue<T>;
 
+/** The values of a table of settings by their keys; null where one has no default and is not set. */
+export type ValuesOf<Table extends readonly ConfigVariable[]> = {
+  readonly [Row in Table[number] as Row['key']]:
+    | (Row['parse'] extends ValueParser<infer Value> ? Value : never)
+    | (Row['default'] extends null ? null : never);
+};
+
 export function accept<T>(value: T): ParsedValue<T> {
   return { kind: 'value', value };
 }

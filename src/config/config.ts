@@ -69,7 +69,6 @@ function isSet(value: unknown): boolean {
  */
 export function loadConfig(env: Texts, flags: Texts = {}): Config {
   const read = CONFIG_VARIABLES.map((variable) => ({ key: variable.key, ...readVariable(variable, env, flags) }));
-  // A test makes sure that the table has one row a key, each with a parser of that key's type.
   const values = Object.fromEntries(read.flatMap((entry) => ('value' in entry ? [[entry.key, entry.value]] : []))) as Partial<ConfigValues>;
   const wrong = [...read.flatMap((entry) => ('wrong' in entry ? [entry.wrong] : [])), ...checkTogether(values)];
   if (wrong.length > 0) throw new ConfigError([...wrong, ...misspelledSettings(env, flags)]);

@@ -2,7 +2,7 @@ import type { Operation } from '../../edge/operations/operation.ts';
 import { MANAGEMENT_NUMBERS, rangesText } from '../../edge/operations/operations.ts';
 import type { UpstreamTarget } from '../../edge/proxy/upstream-request.ts';
 import { parseUrlSetting, parseWebUrl, WEB_URL_FORM } from './address-setting.ts';
-import { accept, type ConfigVariable, type ParsedValue, refuse } from './config-value.ts';
+import { accept, type ConfigVariable, type ParsedValue, refuse, type ValuesOf } from './config-value.ts';
 
 /** The upstream of one operation: an address, or the local control plane. */
 type UpstreamChoice = { readonly kind: 'url'; readonly url: string } | { readonly kind: 'local' };
@@ -57,21 +57,8 @@ function parseResolverUrl(text: string): ParsedValue<string> {
   return parsed.kind === 'value' ? accept(parsed.value.href) : parsed;
 }
 
-/** The values of the settings below; null where they are not set. */
-export interface EdgeConfigValues {
-  readonly upstreamUrl: string | null;
-  /** By operation number. `upstreamUrl` answers those without an entry. */
-  readonly upstreamOverrides: ReadonlyMap<number, UpstreamChoice> | null;
-  readonly upstreamAccessKey: string | null;
-  readonly serviceDatabaseUrl: string | null;
-  readonly serviceDatabaseAuthToken: string | null;
-  readonly challengeResolverUrl: string | null;
-}
-
-type EdgeVariable = { [K in keyof EdgeConfigValues]: ConfigVariable<K, NonNullable<EdgeConfigValues[K]>> }[keyof EdgeConfigValues];
-
 /** The settings of the upstreams. URLs are secrets, too, because one may hold a secret by mistake. */
-export const EDGE_CONFIG_VARIABLES: readonly EdgeVariable[] = [
+export const EDGE_CONFIG_VARIABLES = [
   {
     key: 'upstreamUrl',
     name: 'UPSTREAM_URL',
@@ -127,7 +114,9 @@ export const EDGE_CONFIG_VARIABLES: readonly EdgeVariable[] = [
     about: 'Where the local control plane looks for the files of HTTP certificate challenges; unset: at itself',
     parse: parseResolverUrl,
   },
-];
+] as const satisfies readonly ConfigVariable[];
+
+type EdgeConfigValues = ValuesOf<typeof EDGE_CONFIG_VARIABLES>;
 
 export type UpstreamConfig = Pick<
   EdgeConfigValues,

@@ -1,30 +1,20 @@
 import type { KafkaConnection, KafkaCredentials } from '../../ingest/kafka/kafka-connection.ts';
 import { type KafkaTls, KafkaTlsError, readKafkaTls } from '../../ingest/kafka/kafka-tls.ts';
 import type { TopicEntry } from '../../ingest/kafka/kafka-topics.ts';
-import { accept, type ConfigVariable, commaSeparated, oneOfAnyCase, type ParsedValue, refuse, someText, yesOrNo } from './config-value.ts';
+import {
+  accept,
+  type ConfigVariable,
+  commaSeparated,
+  oneOfAnyCase,
+  type ParsedValue,
+  refuse,
+  someText,
+  type ValuesOf,
+  yesOrNo,
+} from './config-value.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
-
-export interface KafkaConfigValues {
-  readonly kafkaBrokers: readonly string[] | null;
-  readonly kafkaTopics: readonly TopicEntry[];
-  readonly kafkaGroupId: string;
-  readonly kafkaTls: boolean;
-  readonly kafkaTlsCaFile: string | null;
-  readonly kafkaTlsCertFile: string | null;
-  readonly kafkaTlsKeyFile: string | null;
-  readonly kafkaTlsKeyPassphrase: string | null;
-  readonly kafkaSaslMechanism: (typeof SASL_MECHANISMS)[number] | null;
-  readonly kafkaSaslUsername: string | null;
-  readonly kafkaSaslPassword: string | null;
-  readonly kafkaOAuthTokenUrl: string | null;
-  readonly kafkaOAuthClientId: string | null;
-  readonly kafkaOAuthClientSecret: string | null;
-  readonly kafkaOAuthScope: string | null;
-}
-
-type KafkaVariable = { [K in keyof KafkaConfigValues]: ConfigVariable<K, NonNullable<KafkaConfigValues[K]>> }[keyof KafkaConfigValues];
 
 const isBroker = (item: string): boolean =>
   /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([1-9]\d{0,4})$/.test(item) && Number(item.slice(item.lastIndexOf(':') + 1)) <= 65_535;
@@ -64,7 +54,7 @@ const NEEDS_PASSWORD_MECHANISM = 'any text; needs another KAFKA_SASL_MECHANISM t
 const NEEDS_OAUTH = 'needs KAFKA_SASL_MECHANISM=oauthbearer';
 
 /** Where Kafka is, and how the program signs in there. */
-export const KAFKA_CONFIG_VARIABLES: readonly KafkaVariable[] = [
+export const KAFKA_CONFIG_VARIABLES = [
   {
     key: 'kafkaBrokers',
     name: 'KAFKA_BROKERS',
@@ -182,7 +172,9 @@ export const KAFKA_CONFIG_VARIABLES: readonly KafkaVariable[] = [
     about: 'What the access token is asked for; unset: what the endpoint gives by itself',
     parse: parseScope,
   },
-];
+] as const satisfies readonly ConfigVariable[];
+
+export type KafkaConfigValues = ValuesOf<typeof KAFKA_CONFIG_VARIABLES>;
 
 /** Null: not set. Absent: set to a value that was refused already. */
 type Values = Partial<KafkaConfigValues>;
