@@ -8,6 +8,7 @@ import { JSON_TYPES } from '../http/content-negotiation.ts';
 import {
   answer,
   content,
+  count,
   type DescribedGroup,
   int32Schema,
   int64Schema,
@@ -17,9 +18,8 @@ import {
   textSchema,
   time,
 } from './openapi-elements.ts';
-import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { KEY_PROBLEMS } from './openapi-problems.ts';
 
-const countOf = (description: string) => ({ ...int64Schema, minimum: 0, description });
 const nullableTime = (description: string) => ({ type: ['integer', 'null'], format: 'int64', description: `${description}, Unix ms UTC` });
 
 const ZONES = { anyOf: [listOf(int32Schema), { const: 'all' }] };
@@ -125,12 +125,12 @@ const CHANGE_PROBLEMS = [
 
 /** The rules of alerts, their alerts, and silences. */
 export const ALERTS_GROUP = {
-  tag: { name: 'Alerts', description: 'Rules that make alerts of events, what they told, and silences' },
+  tag: 'Alerts',
+  about: 'Rules that make alerts of events, what they told, and silences',
   paths: {
     '/alerts': {
       get: {
         operationId: 'listAlerts',
-        tags: ['Alerts'],
         summary: 'List rules, alerts, deliveries, and silences',
         description: 'A rule is listed, and so is what is about it, where the access key opens all of its zones.',
         parameters: [
@@ -143,15 +143,13 @@ export const ALERTS_GROUP = {
         ],
         responses: {
           200: answer('Rules, alerts, deliveries and silences', 'AlertList', { alerts: { summary: 'One of each', value: ALERTS_EXAMPLE } }),
-          ...problemAnswers('/alerts', 'request.invalid', ...KEY_PROBLEMS, 'access.scope_denied', 'store.unavailable', 'program.stopping'),
-          ...DEFECT,
         },
+        problems: ['request.invalid', ...KEY_PROBLEMS, 'access.scope_denied', 'store.unavailable', 'program.stopping'],
       },
     },
     '/alerts/silences': {
       post: {
         operationId: 'addSilence',
-        tags: ['Alerts'],
         summary: 'Keep the alerts of a rule from being sent for some time',
         description: 'Alerts are kept and listed meanwhile, and receivers are not told that they are resolved either.',
         requestBody: {
@@ -165,15 +163,13 @@ export const ALERTS_GROUP = {
         },
         responses: {
           200: answer('The silence', 'Silence', { silence: { summary: 'Of a group', value: SILENCE_EXAMPLE } }),
-          ...problemAnswers('/alerts/silences', ...CHANGE_PROBLEMS),
-          ...DEFECT,
         },
+        problems: [...CHANGE_PROBLEMS],
       },
     },
     '/alerts/silences/remove': {
       post: {
         operationId: 'removeSilence',
-        tags: ['Alerts'],
         summary: 'End a silence',
         requestBody: {
           required: true,
@@ -181,9 +177,8 @@ export const ALERTS_GROUP = {
         },
         responses: {
           200: answer('Whether there was one', 'SilenceRemoved', { removed: { summary: 'Removed', value: { removed: true } } }),
-          ...problemAnswers('/alerts/silences/remove', ...CHANGE_PROBLEMS),
-          ...DEFECT,
         },
+        problems: [...CHANGE_PROBLEMS],
       },
     },
   },
@@ -198,13 +193,13 @@ export const ALERTS_GROUP = {
           severity: SEVERITY,
           receivers: listOf(textSchema),
           readsBack: { type: 'boolean', description: 'Whether it still reads what was stored before it began' },
-          lagMs: countOf('For how long events have been there that it has not counted, in milliseconds'),
-          read: countOf('About how many events of its zones were read, for this rule or others'),
-          counted: countOf('How many of them the rule is about'),
-          tooLate: countOf('How often an event came after a window of it had closed'),
-          bounded: countOf('How often it gave up windows or groups, because there were too many'),
-          unreadable: countOf('The most events that it lacks, because they could not be read'),
-          open: countOf('Its alerts that are not resolved'),
+          lagMs: count('For how long events have been there that it has not counted, in milliseconds'),
+          read: count('About how many events of its zones were read, for this rule or others'),
+          counted: count('How many of them the rule is about'),
+          tooLate: count('How often an event came after a window of it had closed'),
+          bounded: count('How often it gave up windows or groups, because there were too many'),
+          unreadable: count('The most events that it lacks, because they could not be read'),
+          open: count('Its alerts that are not resolved'),
         }),
       ),
       alerts: listOf(
@@ -218,7 +213,7 @@ export const ALERTS_GROUP = {
           group: GROUP,
           from: time('The begin of its first window'),
           to: time('The end of its last window'),
-          hits: countOf('How many windows met the condition'),
+          hits: count('How many windows met the condition'),
           toldAt: nullableTime('When it was told, by the intake'),
           resolvedAt: nullableTime('When it was resolved, by the intake'),
           earlyEnd: { enum: ['rule_changed', 'rule_gone', null], description: 'Why it was resolved before it was quiet' },
@@ -244,11 +239,11 @@ export const ALERTS_GROUP = {
       silences: listOf(ref('Silence')),
       refusals: {
         ...exactly({
-          ahead: countOf('The store had lost events that alerts had read; they went on with what came since'),
-          unknown: countOf('The store was another one, or an older copy; rules began as new ones'),
-          expired: countOf('Events expired that alerts had not read; they went on with what was left'),
-          damaged: countOf('The state of alerts was damaged and set aside; rules began as new ones'),
-          lost: countOf('The state of alerts was gone; rules began as new ones'),
+          ahead: count('The store had lost events that alerts had read; they went on with what came since'),
+          unknown: count('The store was another one, or an older copy; rules began as new ones'),
+          expired: count('Events expired that alerts had not read; they went on with what was left'),
+          damaged: count('The state of alerts was damaged and set aside; rules began as new ones'),
+          lost: count('The state of alerts was gone; rules began as new ones'),
           last: { enum: [...REFUSALS, null], description: 'The last of these; null: there was none' },
         }),
         description: 'How often rules could not go on from what was kept',

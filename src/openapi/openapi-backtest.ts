@@ -3,7 +3,7 @@ import { exactly, listOf, mapOf, nullable } from '../../edge/operations/json-sch
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { type BacktestLine, RULE_TYPES } from '../alerts/backtest.ts';
 import { answer, content, count, type DescribedGroup, integerIn, ref, textSchema, time } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS } from './openapi-problems.ts';
 
 const kind = (name: BacktestLine['kind']) => ({ const: name });
 const instant = (description: string) => ({ type: 'string', format: 'date-time', description });
@@ -53,11 +53,11 @@ const SUMMARY: BacktestLine = {
 
 /** How a rule of alerts is tried on stored events over HTTP. */
 export const BACKTEST_GROUP = {
+  tag: 'Streams',
   paths: {
     '/alerts/test': {
       post: {
         operationId: 'testAlertRule',
-        tags: ['Streams'],
         summary: 'Say which alerts a rule would have made of the stored events, without delivering any',
         description:
           'Folds the events in the order in which they were taken in, as the program does that follows the rule. Answers a line for each ' +
@@ -82,19 +82,18 @@ export const BACKTEST_GROUP = {
             },
             ['application/x-ndjson'],
           ),
-          ...problemAnswers(
-            '/alerts/test',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'accept.none',
-            'request.timeout',
-            'backtest.refused',
-            'body.too_large',
-            'body.unsupported_type',
-            ...AVAILABILITY_PROBLEMS,
-          ),
         },
+        problems: [
+          'request.invalid',
+          ...KEY_PROBLEMS,
+          'access.zone_denied',
+          'accept.none',
+          'request.timeout',
+          'backtest.refused',
+          'body.too_large',
+          'body.unsupported_type',
+          ...AVAILABILITY_PROBLEMS,
+        ],
       },
     },
   },

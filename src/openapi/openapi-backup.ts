@@ -1,6 +1,6 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { content, type DescribedGroup, int64Schema, jsonBody, textSchema } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS } from './openapi-problems.ts';
 
 export const BACKUP_TYPE = 'application/octet-stream';
 
@@ -11,11 +11,11 @@ const FILE = { name: 'segments/j12-mf3k2q0a-471200.parquet', bytes: 18_204 };
 
 /** The copy of the data folder. */
 export const BACKUP_GROUP = {
+  tag: 'The program',
   paths: {
     '/backup': {
       post: {
         operationId: 'backUp',
-        tags: ['The program'],
         summary: 'Copy the data folder of one moment',
         description:
           'For shieldlog backup. The events that are stored by then are in it, with dead letters and the state of the control plane, its ' +
@@ -40,8 +40,8 @@ export const BACKUP_GROUP = {
               },
             ),
           },
-          ...problemAnswers('/backup', ...BODY_PROBLEMS, 'access.zone_denied', 'backup.refused', ...AVAILABILITY_PROBLEMS),
         },
+        problems: [...BODY_PROBLEMS, 'access.zone_denied', 'backup.refused', ...AVAILABILITY_PROBLEMS],
       },
     },
   },

@@ -1,6 +1,6 @@
 import { exactly, nullable } from '../../edge/operations/json-schema.ts';
 import { answer, count, type DescribedGroup, ref, textSchema } from './openapi-elements.ts';
-import { KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { KEY_PROBLEMS } from './openapi-problems.ts';
 
 const kind = (name: string) => ({ const: name });
 
@@ -14,11 +14,11 @@ const FAULT = {
 
 /** How the files of the store are checked over HTTP. */
 export const CHECK_GROUP = {
+  tag: 'The program',
   paths: {
     '/check': {
       get: {
         operationId: 'checkFiles',
-        tags: ['The program'],
         summary: 'Read all files of the store, and compare them with their checksums',
         description:
           'Answers a line for each file that is read, as it goes on, one for each fault, and a summary at the end: an answer without it ' +
@@ -34,17 +34,16 @@ export const CHECK_GROUP = {
             },
             ['application/x-ndjson'],
           ),
-          ...problemAnswers(
-            '/check',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'access.scope_denied',
-            'accept.none',
-            'check.refused',
-            'store.unavailable',
-            'program.stopping',
-          ),
         },
+        problems: [
+          ...KEY_PROBLEMS,
+          'access.zone_denied',
+          'access.scope_denied',
+          'accept.none',
+          'check.refused',
+          'store.unavailable',
+          'program.stopping',
+        ],
       },
     },
   },

@@ -18,7 +18,7 @@ import {
   textSchema,
   time,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, KEY_PROBLEMS } from './openapi-problems.ts';
 
 /** Of an embedded store, whose ids requests may also have as whole numbers, or of one on ClickHouse. */
 const letterId = { type: 'string', pattern: '^([0-9]{1,19}|[0-9a-f]{32})$' };
@@ -154,7 +154,6 @@ export const LETTER_PATHS = {
   '/ingest/dead-letters': {
     get: {
       operationId: 'listDeadLetters',
-      tags: ['Intake'],
       summary: 'List the messages that could not become events',
       description: 'Those of the zones that the key opens; those whose zone cannot be read are for keys of every zone.',
       parameters: [
@@ -163,14 +162,13 @@ export const LETTER_PATHS = {
       ],
       responses: {
         200: answer('In the order of their ids', 'DeadLetterList', LETTERS),
-        ...problemAnswers('/ingest/dead-letters', 'request.invalid', ...KEY_PROBLEMS, ...AVAILABILITY_PROBLEMS),
       },
+      problems: ['request.invalid', ...KEY_PROBLEMS, ...AVAILABILITY_PROBLEMS],
     },
   },
   '/ingest/dead-letters/replay': {
     post: {
       operationId: 'replayDeadLetters',
-      tags: ['Intake'],
       summary: 'Try dead letters once more: all, or those named',
       description: 'Those of the zones that the key opens. Of a letter that is not kept whole nothing can be replayed.',
       requestBody: {
@@ -185,14 +183,13 @@ export const LETTER_PATHS = {
         200: answer('What became of them', 'ReplayReport', {
           report: { summary: 'One has', value: { replayed: 1, stillRejected: 1, notReplayable: 0 } },
         }),
-        ...problemAnswers('/ingest/dead-letters/replay', ...BODY_PROBLEMS, 'store.append_failed', ...AVAILABILITY_PROBLEMS),
       },
+      problems: [...BODY_PROBLEMS, 'store.append_failed', ...AVAILABILITY_PROBLEMS],
     },
   },
   '/ingest/dead-letters/discard': {
     post: {
       operationId: 'discardDeadLetters',
-      tags: ['Intake'],
       summary: 'Remove dead letters for good: those named, or all',
       description: 'Those of the zones that the key opens.',
       requestBody: jsonBody('DiscardRequest', {
@@ -201,8 +198,8 @@ export const LETTER_PATHS = {
       }),
       responses: {
         200: answer('How many there were', 'DiscardReport', { report: { summary: 'Two', value: { discarded: 2 } } }),
-        ...problemAnswers('/ingest/dead-letters/discard', ...BODY_PROBLEMS, ...AVAILABILITY_PROBLEMS),
       },
+      problems: [...BODY_PROBLEMS, ...AVAILABILITY_PROBLEMS],
     },
   },
 } as const satisfies DescribedGroup['paths'];

@@ -4,12 +4,13 @@ import { BACKTEST_GROUP } from './openapi-backtest.ts';
 import { BACKUP_GROUP } from './openapi-backup.ts';
 import { CHECK_GROUP } from './openapi-check.ts';
 import { DOORS_GROUP } from './openapi-doors.ts';
+import type { DescribedGroup, PathItem } from './openapi-elements.ts';
 import { EXPLORE_GROUP } from './openapi-explore.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
 import { KAFKA_GROUP } from './openapi-kafka.ts';
 import { ALL_OPERATIONS, OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
-import { PROBLEM_DETAILS } from './openapi-problems.ts';
+import { PROBLEM_DETAILS, problemAnswers } from './openapi-problems.ts';
 import { PROGRAM_GROUP } from './openapi-program.ts';
 import { EXPORT_GROUP, SEARCH_GROUP } from './openapi-search.ts';
 
@@ -20,6 +21,39 @@ unchanged, or by the local control plane; what is described here is what this pr
 or operation 1, do not have are passed over, and an optional one that is empty counts as absent. A path that there
 is not is answered with 404, or 501 where the platform may have it, and a method that a path does not have with 405, all in
 ProblemDetails, and at doors in their words. [The explorer](./) searches the events of this program.`;
+
+/** What is about events, and what is about the program itself. */
+const EVENT_GROUPS: readonly DescribedGroup[] = [
+  SEARCH_GROUP,
+  EXPLORE_GROUP,
+  EXPORT_GROUP,
+  FEED_GROUP,
+  BACKTEST_GROUP,
+  INGEST_GROUP,
+  DOORS_GROUP,
+  KAFKA_GROUP,
+  ALERTS_GROUP,
+];
+const PROGRAM_GROUPS: readonly DescribedGroup[] = [BACKUP_GROUP, CHECK_GROUP, PROGRAM_GROUP];
+
+const tagsOf = (groups: readonly DescribedGroup[]) =>
+  groups.flatMap(({ tag, about }) => (about === undefined ? [] : [{ name: tag, description: about }]));
+
+/** A path as examples have it. */
+const calledPath = (path: string): string => path.replace('{shieldZoneId}', '7');
+
+function pathsOf(groups: readonly DescribedGroup[]): Readonly<Record<string, PathItem>> {
+  const paths = groups.flatMap(({ tag, paths: items }) =>
+    Object.entries(items).map(([path, methods]) => {
+      const described = Object.entries(methods).map(([method, { problems, responses, ...words }]) => {
+        const others = problems === undefined ? {} : problemAnswers(calledPath(path), ...problems);
+        return [method, { tags: [tag], ...words, responses: { ...responses, ...others } }] as const;
+      });
+      return [path, Object.fromEntries(described)] as const;
+    }),
+  );
+  return Object.fromEntries(paths);
+}
 
 /**
  * The OpenAPI description of what this program serves. The operations beside the search come from their table in `edge/operations/`, the
@@ -35,22 +69,8 @@ export const OPENAPI_DOCUMENT = {
   },
   servers: [{ url: '/' }],
   security: [{ AccessKey: [] }],
-  tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, DOORS_GROUP.tag, ALERTS_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
-  paths: {
-    ...SEARCH_GROUP.paths,
-    ...EXPLORE_GROUP.paths,
-    ...EXPORT_GROUP.paths,
-    ...FEED_GROUP.paths,
-    ...BACKTEST_GROUP.paths,
-    ...INGEST_GROUP.paths,
-    ...DOORS_GROUP.paths,
-    ...KAFKA_GROUP.paths,
-    ...ALERTS_GROUP.paths,
-    ...OPERATION_PATHS,
-    ...BACKUP_GROUP.paths,
-    ...CHECK_GROUP.paths,
-    ...PROGRAM_GROUP.paths,
-  },
+  tags: [...tagsOf(EVENT_GROUPS), ...OPERATION_TAGS, ...tagsOf(PROGRAM_GROUPS)],
+  paths: { ...pathsOf(EVENT_GROUPS), ...OPERATION_PATHS, ...pathsOf(PROGRAM_GROUPS) },
   components: {
     securitySchemes: {
       AccessKey: {

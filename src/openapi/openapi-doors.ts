@@ -3,7 +3,7 @@ import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { BULK_TYPES } from '../http/elasticsearch-answers.ts';
 import { DOOR_BODY_BYTES } from '../http/request-body.ts';
-import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, DOORS_TAG, SHOWN_EVENT } from './openapi-door-words.ts';
+import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, DOORS_TAG, doorErrors, SHOWN_EVENT } from './openapi-door-words.ts';
 import { answer, content, type DescribedGroup, type Examples, int64Schema, OPEN, ref, textSchema, time } from './openapi-elements.ts';
 import { OTLP_PATHS, OTLP_SCHEMAS } from './openapi-otlp.ts';
 import { DEFECT, STATUS_HEADERS } from './openapi-problems.ts';
@@ -122,7 +122,6 @@ function hecPost(operationId: string, summary: string, bodies: object, success: 
   return {
     post: {
       operationId,
-      tags: [DOORS_TAG],
       summary,
       description: `Any content type is taken. ${DOOR_BODY} ${DOOR_MAPPING} ${DOOR_KEY}`,
       requestBody: { content: bodies },
@@ -143,12 +142,21 @@ const ACKNOWLEDGED = {
 
 const BULK_ANSWER_TYPES = ['application/json', 'application/vnd.elasticsearch+json'];
 
-function bulkError(status: number, description: string, type: string, reason: string) {
+/** What Elasticsearch calls errors, by the status of the answer. */
+const BULK_ERRORS: Readonly<Record<number, string>> = {
+  400: 'illegal_argument_exception',
+  401: 'security_exception',
+  403: 'security_exception',
+  408: 'illegal_argument_exception',
+  413: 'content_too_long_exception',
+  415: 'media_type_header_exception',
+  429: 'es_rejected_execution_exception',
+};
+
+function bulkError(status: number, description: string, reason: string) {
+  const type = BULK_ERRORS[status] ?? '';
   const value = { error: { root_cause: [{ type, reason }], type, reason }, status };
-  return {
-    ...answer(description, 'BulkError', { [type]: { summary: reason, value } }, BULK_ANSWER_TYPES),
-    ...(STATUS_HEADERS[status] ?? {}),
-  };
+  return answer(description, 'BulkError', { [type]: { summary: reason, value } }, BULK_ANSWER_TYPES);
 }
 
 const BULK_LINES: Examples = {
@@ -166,7 +174,6 @@ function bulk(operationId: string, inIndex: boolean) {
   const index = { name: 'index', in: 'path', required: true, description: 'Shown in the answer', schema: textSchema, example: 'logs' };
   return {
     operationId,
-    tags: [DOORS_TAG],
     summary: "Take in documents as Elasticsearch's bulk requests have them",
     description: `Actions and documents on lines. ${DOOR_BODY} At most ${MOST_BULK_ITEMS} items. ${DOOR_MAPPING} ${DOOR_KEY}`,
     ...(inIndex ? { parameters: [index] } : {}),
@@ -186,19 +193,8 @@ function bulk(operationId: string, inIndex: boolean) {
         },
         BULK_ANSWER_TYPES,
       ),
-      400: bulkError(400, 'Nothing is stored', 'illegal_argument_exception', 'item 0: its document is a blank line'),
-      401: bulkError(401, 'A key is needed', 'security_exception', 'The AccessKey header is missing'),
-      403: bulkError(403, 'The key does not open this', 'security_exception', 'The access key does not have the scope "ingest"'),
-      408: bulkError(408, 'The body did not arrive in time', 'illegal_argument_exception', 'the request body did not arrive whole'),
-      413: bulkError(413, 'The body is too large', 'content_too_long_exception', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
-      415: bulkError(415, 'The type or the compression is not supported', 'media_type_header_exception', 'Content-Type: text/csv'),
-      429: bulkError(
-        429,
-        'There is no room, no disk, or the program is stopping',
-        'es_rejected_execution_exception',
-        'The store is behind',
-      ),
-      ...DEFECT,
+      ...doorErrors(bulkError, 429),
+      400: bulkError(400, 'Nothing is stored', 'item 0: its document is a blank line'),
     },
   };
 }
@@ -220,12 +216,12 @@ const FIREHOSE_REQUEST = {
 
 /** The doors of other products' shippers, each in the words of its protocol. */
 export const DOORS_GROUP = {
-  tag: { name: DOORS_TAG, description: "Where other products' shippers send to, each in its own protocol" },
+  tag: DOORS_TAG,
+  about: "Where other products' shippers send to, each in its own protocol",
   paths: {
     '/ingest/firehose': {
       post: {
         operationId: 'sendFromFirehose',
-        tags: [DOORS_TAG],
         summary: 'Take in the records of Amazon Data Firehose',
         description: `${DOOR_BODY} ${DOOR_MAPPING} ${DOOR_KEY} X-Amz-Firehose-Access-Key is another place of it.`,
         requestBody: {
@@ -234,17 +230,7 @@ export const DOORS_GROUP = {
         },
         responses: {
           200: firehose('All are on the disk, as events or dead letters', 'stored'),
-          400: firehose('Nothing is stored, or all records are dead letters', 'letters', 'timestamp is missing'),
-          401: { ...firehose('A key is needed', 'missing', 'The AccessKey header is missing'), ...STATUS_HEADERS[401] },
-          403: firehose('The key does not open this', 'scope', 'The access key does not have the scope "ingest"'),
-          408: firehose('The body did not arrive in time', 'late', 'the request body did not arrive whole'),
-          413: firehose('The body is too large', 'large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
-          415: firehose('The type or the compression is not supported', 'type', 'Content-Type: text/csv is not supported'),
-          503: {
-            ...firehose('There is no room, no disk, or the program is stopping', 'busy', 'The store is behind'),
-            ...STATUS_HEADERS[503],
-          },
-          ...DEFECT,
+          ...doorErrors((_status, description, message) => firehose(description, 'refused', message)),
         },
       },
     },
@@ -254,22 +240,20 @@ export const DOORS_GROUP = {
     '/_license': {
       get: {
         operationId: 'getBulkLicense',
-        tags: [DOORS_TAG],
         summary: 'Tell clients of Elasticsearch that there is a license',
         ...OPEN,
         responses: {
           200: answer('A basic one', 'BulkLicense', {
             basic: { summary: 'Basic', value: { license: { status: 'active', type: 'basic' } } },
           }),
-          403: bulkError(403, 'A web page elsewhere asks', 'security_exception', 'Origin: https://elsewhere.example'),
-          429: bulkError(429, 'The program is stopping', 'es_rejected_execution_exception', 'The program is stopping'),
+          403: bulkError(403, 'A web page elsewhere asks', 'Origin: https://elsewhere.example'),
+          429: { ...bulkError(429, 'The program is stopping', 'The program is stopping'), ...STATUS_HEADERS[429] },
         },
       },
     },
     '/_cat/health': {
       get: {
         operationId: 'getBulkHealth',
-        tags: [DOORS_TAG],
         summary: 'Tell clients of Elasticsearch whether documents are taken in',
         ...OPEN,
         responses: {
@@ -277,8 +261,8 @@ export const DOORS_GROUP = {
             description: 'They are',
             content: content(['text/plain'], textSchema, { green: { summary: 'Green', value: 'shieldlog green\n' } }),
           },
-          403: bulkError(403, 'A web page elsewhere asks', 'security_exception', 'Origin: https://elsewhere.example'),
-          429: bulkError(429, 'They are not', 'es_rejected_execution_exception', 'nothing can be stored now'),
+          403: bulkError(403, 'A web page elsewhere asks', 'Origin: https://elsewhere.example'),
+          429: { ...bulkError(429, 'They are not', 'nothing can be stored now'), ...STATUS_HEADERS[429] },
         },
       },
     },
@@ -291,7 +275,6 @@ export const DOORS_GROUP = {
     '/services/collector/health': {
       get: {
         operationId: 'getCollectorHealth',
-        tags: [DOORS_TAG],
         summary: 'Tell whether events are taken in',
         ...OPEN,
         responses: {

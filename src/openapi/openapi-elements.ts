@@ -1,14 +1,30 @@
 import { INT32 } from '../../query/integer-ranges.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
+import type { ErrorKey } from '../http/problem.ts';
 
 /** The methods of one path. */
 export type PathItem = Readonly<Record<string, object>>;
 
+/** A method of a path, as the document has it but for what its group and path say. */
+export interface DescribedMethod {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly responses: object;
+  /** What is answered with ProblemDetails beside the responses, and with a defect. Absent: nothing. */
+  readonly problems?: readonly ErrorKey[];
+}
+
 /** A group of routes in the document, with the schemas that it names. */
 export interface DescribedGroup {
-  /** Absent: its operations have the tag of another group. */
-  readonly tag?: { readonly name: string; readonly description: string };
-  readonly paths: Readonly<Record<string, PathItem>>;
+  /** The tag of its operations. */
+  readonly tag: string;
+  /** What the tag is about; absent: another group of the tag says it. */
+  readonly about?: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedMethod>>>>;
   /** By the name that `ref` takes. */
   readonly schemas: Readonly<Record<string, object>>;
 }

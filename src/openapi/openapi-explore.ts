@@ -25,7 +25,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS } from './openapi-problems.ts';
 import { EXCLUDE, SEARCH_GROUP, SEARCH_PROBLEMS, SUCCEEDED, WINDOW } from './openapi-search.ts';
 
 const { EventLogsSearchRequest, EventLogsSearchResponse } = SEARCH_GROUP.schemas;
@@ -332,11 +332,11 @@ const WINDOW_PROBLEMS = [
 
 /** What an explorer asks. */
 export const EXPLORE_GROUP = {
+  tag: 'Event logs',
   paths: {
     '/shield/event-logs/{shieldZoneId}/explore': {
       post: {
         operationId: 'exploreEventLogs',
-        tags: ['Event logs'],
         summary: 'Search, with a histogram, the values of fields, and what is special about a part of the result',
         description:
           'All of an answer is of one moment. In groupBy, by and facets, shieldZoneId is a field like the ' +
@@ -345,32 +345,30 @@ export const EXPLORE_GROUP = {
         requestBody: jsonBody('EventLogsExploreRequest', REQUESTS),
         responses: {
           200: answer('What was asked for', 'EventLogsExploreResponse', ANSWERS, SEARCH_ANSWER_TYPES),
-          ...problemAnswers('/shield/event-logs/7/explore', ...SEARCH_PROBLEMS),
         },
+        problems: [...SEARCH_PROBLEMS],
       },
     },
     '/shield/event-logs/{shieldZoneId}/rules': {
       get: {
         operationId: 'listActiveRules',
-        tags: ['Event logs'],
         summary: 'The rules that have events, with their names',
         parameters: [ZONES_IN_PATH, windowEnd('from'), windowEnd('to')],
         responses: {
           200: answer('The rules', 'EventLogsRulesResponse', RULES, SEARCH_ANSWER_TYPES),
-          ...problemAnswers('/shield/event-logs/7/rules', 'access.zone_denied', ...WINDOW_PROBLEMS),
         },
+        problems: ['access.zone_denied', ...WINDOW_PROBLEMS],
       },
     },
     '/shield/event-logs/zones': {
       get: {
         operationId: 'listActiveZones',
-        tags: ['Event logs'],
         summary: 'The shield zones that have events, of those that the access key opens',
         parameters: [windowEnd('from'), windowEnd('to')],
         responses: {
           200: answer('The zones', 'EventLogsZonesResponse', ZONES, SEARCH_ANSWER_TYPES),
-          ...problemAnswers('/shield/event-logs/zones', ...WINDOW_PROBLEMS),
         },
+        problems: [...WINDOW_PROBLEMS],
       },
     },
   },

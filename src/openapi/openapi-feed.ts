@@ -18,7 +18,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS } from './openapi-problems.ts';
 
 /** The schema of an event's line, and its name in the document, by format. */
 const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schema: object]>> = {
@@ -142,12 +142,12 @@ const TAIL_PATH = '/shield/event-logs/{shieldZoneId}/tail';
 
 /** The feed and the live tail. */
 export const FEED_GROUP = {
-  tag: { name: 'Streams', description: 'Events in the order in which they were taken in, for other systems and for people' },
+  tag: 'Streams',
+  about: 'Events in the order in which they were taken in, for other systems and for people',
   paths: {
     [FEED_PATH]: {
       get: {
         operationId: 'readFeed',
-        tags: ['Streams'],
         summary: 'Read events in the order in which they were taken in, so that none is missed however late it came',
         description:
           'Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. Where the ' +
@@ -194,24 +194,22 @@ export const FEED_GROUP = {
         ],
         responses: {
           200: answer('A line for each event, and one with the cursor', 'FeedLine', LINES, FEED_MEDIA_TYPES),
-          ...problemAnswers(
-            '/shield/event-logs/7/feed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'accept.none',
-            'feed.cursor_ahead',
-            'feed.cursor_expired',
-            'search.deadline',
-            ...AVAILABILITY_PROBLEMS,
-          ),
         },
+        problems: [
+          'request.invalid',
+          ...KEY_PROBLEMS,
+          'access.zone_denied',
+          'accept.none',
+          'feed.cursor_ahead',
+          'feed.cursor_expired',
+          'search.deadline',
+          ...AVAILABILITY_PROBLEMS,
+        ],
       },
     },
     [TAIL_PATH]: {
       get: {
         operationId: 'tailEvents',
-        tags: ['Streams'],
         summary: 'See events as they come, as server-sent events',
         description:
           'Messages: ready, event (a row and its shieldZoneId) and dropped (events that were left out because the client did not read, ' +
@@ -236,19 +234,18 @@ export const FEED_GROUP = {
               },
             },
           },
-          ...problemAnswers(
-            '/shield/event-logs/7/tail',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'accept.none',
-            'feed.cursor_ahead',
-            'feed.cursor_expired',
-            'store.unavailable',
-            'tail.full',
-            'program.stopping',
-          ),
         },
+        problems: [
+          'request.invalid',
+          ...KEY_PROBLEMS,
+          'access.zone_denied',
+          'accept.none',
+          'feed.cursor_ahead',
+          'feed.cursor_expired',
+          'store.unavailable',
+          'tail.full',
+          'program.stopping',
+        ],
       },
     },
   },

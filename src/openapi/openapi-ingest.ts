@@ -21,7 +21,7 @@ import {
   time,
 } from './openapi-elements.ts';
 import { INGEST_PARAMETERS } from './openapi-ingest-parameters.ts';
-import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS } from './openapi-problems.ts';
 
 const LISTED = shownCount(MAX_REJECTED_LISTED);
 
@@ -143,12 +143,12 @@ const INGEST_MAX = shownBytes(Number(CONFIG_VARIABLES.find(({ key }) => key === 
 
 /** The intake and the dead letters. */
 export const INGEST_GROUP = {
-  tag: { name: 'Intake', description: 'Events in, and those that could not become any' },
+  tag: 'Intake',
+  about: 'Events in, and those that could not become any',
   paths: {
     '/ingest/events': {
       post: {
         operationId: 'ingestEvents',
-        tags: ['Intake'],
         summary: 'Take in events, as NDJSON or a JSON array of any length',
         description:
           'Content-Encoding may be gzip or zstd; where it is left out, the first bytes of the body tell. Sending the same events again ' +
@@ -167,19 +167,18 @@ export const INGEST_GROUP = {
         },
         responses: {
           202: answer('All accepted events are on disk and searchable', 'IntakeReport', REPORT),
-          ...problemAnswers(
-            '/ingest/events',
-            'request.malformed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'accept.none',
-            'request.timeout',
-            'body.unsupported_type',
-            'store.append_failed',
-            ...AVAILABILITY_PROBLEMS,
-          ),
         },
+        problems: [
+          'request.malformed',
+          'request.invalid',
+          ...KEY_PROBLEMS,
+          'access.zone_denied',
+          'accept.none',
+          'request.timeout',
+          'body.unsupported_type',
+          'store.append_failed',
+          ...AVAILABILITY_PROBLEMS,
+        ],
       },
     },
     ...LETTER_PATHS,

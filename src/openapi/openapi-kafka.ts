@@ -1,16 +1,16 @@
 import { exactly } from '../../edge/operations/json-schema.ts';
 import { answer, type DescribedGroup, int32Schema, int64Schema, jsonBody, nullableText, textSchema } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS } from './openapi-problems.ts';
 
 const OFFSET = { ...textSchema, description: 'An offset, in digits' };
 
 /** What is done about the intake from Kafka over HTTP. */
 export const KAFKA_GROUP = {
+  tag: 'Intake',
   paths: {
     '/ingest/kafka/rewind': {
       post: {
         operationId: 'rewindKafkaTopic',
-        tags: ['Intake'],
         summary: 'Read a topic of Kafka again from a time on',
         description:
           'Brings back what was lost here and is still in Kafka. Events that are stored already count as duplicates. Needs a key of all ' +
@@ -22,21 +22,13 @@ export const KAFKA_GROUP = {
           200: answer('The partitions that are read again', 'RewindReport', {
             report: { summary: 'One partition', value: { partitions: [{ partition: 3, from: '1204', until: '90210' }] } },
           }),
-          ...problemAnswers(
-            '/ingest/kafka/rewind',
-            ...BODY_PROBLEMS,
-            'access.zone_denied',
-            'kafka.rewind_refused',
-            'store.append_failed',
-            ...AVAILABILITY_PROBLEMS,
-          ),
         },
+        problems: [...BODY_PROBLEMS, 'access.zone_denied', 'kafka.rewind_refused', 'store.append_failed', ...AVAILABILITY_PROBLEMS],
       },
     },
     '/ingest/kafka/skip': {
       post: {
         operationId: 'skipKafkaBatch',
-        tags: ['Intake'],
         summary: 'Go past a batch of Kafka that cannot be decoded',
         description:
           'Takes the offset alone that its partition waits at, which /readyz names. The bytes of the batch become a dead letter, and ' +
@@ -49,8 +41,8 @@ export const KAFKA_GROUP = {
           200: answer('It is skipped, or could be decoded by then', 'SkipReport', {
             report: { summary: 'Skipped', value: { skipped: true, next: '1904' } },
           }),
-          ...problemAnswers('/ingest/kafka/skip', ...BODY_PROBLEMS, 'access.zone_denied', 'kafka.skip_refused', ...AVAILABILITY_PROBLEMS),
         },
+        problems: [...BODY_PROBLEMS, 'access.zone_denied', 'kafka.skip_refused', ...AVAILABILITY_PROBLEMS],
       },
     },
   },

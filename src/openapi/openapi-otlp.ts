@@ -1,8 +1,6 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
-import { DOOR_BODY_BYTES } from '../http/request-body.ts';
-import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, DOORS_TAG, SHOWN_EVENT } from './openapi-door-words.ts';
+import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, doorErrors, SHOWN_EVENT } from './openapi-door-words.ts';
 import { content, int64Schema, ref, textSchema } from './openapi-elements.ts';
-import { DEFECT, STATUS_HEADERS } from './openapi-problems.ts';
 
 /** The schemas of the door of OTLP. */
 export const OTLP_SCHEMAS = {
@@ -46,7 +44,11 @@ const OTLP_BODIES = {
   }),
 };
 
-function otlpError(status: number, code: number, description: string, message: string) {
+/** Numbers of google.rpc.Code by the status of an answer. */
+const RPC_CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 408: 4, 413: 8, 415: 3, 503: 14 };
+
+function otlpError(status: number, description: string, message: string) {
+  const code = RPC_CODES[status] ?? 0;
   const inProtobuf = String.fromCharCode(8, code) + protobufField(2, message);
   return {
     description: `${description}: a google.rpc.Status`,
@@ -54,7 +56,6 @@ function otlpError(status: number, code: number, description: string, message: s
       ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: { code, message } } }),
       ...content(['application/x-protobuf'], BINARY, { told: { summary: message, value: inProtobuf } }),
     },
-    ...(STATUS_HEADERS[status] ?? {}),
   };
 }
 
@@ -63,7 +64,6 @@ export const OTLP_PATHS = {
   '/v1/logs': {
     post: {
       operationId: 'sendOtlpLogs',
-      tags: [DOORS_TAG],
       summary: 'Take in log records of OTLP',
       description: `An answer has the type of its request. ${DOOR_BODY} ${DOOR_MAPPING} ${DOOR_KEY}`,
       requestBody: { required: true, content: OTLP_BODIES },
@@ -81,14 +81,7 @@ export const OTLP_PATHS = {
             ...content(['application/x-protobuf'], BINARY, { stored: { summary: 'All are events', value: '' } }),
           },
         },
-        400: otlpError(400, 3, 'Nothing is stored, or all records are dead letters', 'log record 0: timestamp is missing'),
-        401: otlpError(401, 16, 'A key is needed', 'The AccessKey header is missing'),
-        403: otlpError(403, 7, 'The key does not open this', 'The access key does not have the scope "ingest"'),
-        408: otlpError(408, 4, 'The body did not arrive in time', 'the request body did not arrive whole'),
-        413: otlpError(413, 8, 'The body is too large', `at most ${DOOR_BODY_BYTES} bytes are allowed`),
-        415: otlpError(415, 3, 'The type or the compression is not supported', 'Content-Type: text/csv is not supported'),
-        503: otlpError(503, 14, 'There is no room, no disk, or the program is stopping', 'The store is behind'),
-        ...DEFECT,
+        ...doorErrors(otlpError),
       },
     },
   },

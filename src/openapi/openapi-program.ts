@@ -1,7 +1,7 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
 import { answer, content, type DescribedGroup, OPEN, textSchema } from './openapi-elements.ts';
-import { KEY_PROBLEMS, problemAnswers, problemsAlone, REQUEST_ID } from './openapi-problems.ts';
+import { KEY_PROBLEMS, problemsAlone, REQUEST_ID } from './openapi-problems.ts';
 
 const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
 
@@ -17,12 +17,12 @@ const METRICS_TEXT = '# HELP shieldlog_events Events that are searchable\n# TYPE
 
 /** Health, metrics and this description. */
 export const PROGRAM_GROUP = {
-  tag: { name: 'The program', description: 'How it is doing, and what it serves' },
+  tag: 'The program',
+  about: 'How it is doing, and what it serves',
   paths: {
     '/healthz': {
       get: {
         operationId: 'isAlive',
-        tags: ['The program'],
         summary: 'The process answers',
         ...OPEN,
         responses: {
@@ -34,7 +34,6 @@ export const PROGRAM_GROUP = {
     '/readyz': {
       get: {
         operationId: 'isReady',
-        tags: ['The program'],
         summary: 'The program serves and takes in what it is set up to',
         description:
           'Once access keys exist, the reasons are words for a key of the scope metrics or admin, and codes for everyone else: ' +
@@ -59,21 +58,19 @@ export const PROGRAM_GROUP = {
     '/metrics': {
       get: {
         operationId: 'metrics',
-        tags: ['The program'],
         summary: "Metrics in Prometheus' text format; the key needs the scope metrics",
         responses: {
           200: {
             description: 'Metrics',
             content: content(['text/plain'], { type: 'string' }, { metrics: { summary: 'One of them', value: METRICS_TEXT } }),
           },
-          ...problemAnswers('/metrics', ...KEY_PROBLEMS, 'program.stopping'),
         },
+        problems: [...KEY_PROBLEMS, 'program.stopping'],
       },
     },
     '/openapi.json': {
       get: {
         operationId: 'describeInterface',
-        tags: ['The program'],
         summary: 'This description; /docs shows it as a page',
         ...OPEN,
         responses: {

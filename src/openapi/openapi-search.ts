@@ -23,7 +23,7 @@ import {
   time,
   ZONES_IN_PATH,
 } from './openapi-elements.ts';
-import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { AVAILABILITY_PROBLEMS, BODY_PROBLEMS } from './openapi-problems.ts';
 
 /** The fields that have addresses. */
 const ADDRESSES = DIMENSIONS.filter((name) => ruleOf(name) === 'address');
@@ -240,20 +240,20 @@ export const SEARCH_PROBLEMS = [
 
 /** The search. */
 export const SEARCH_GROUP = {
-  tag: { name: 'Event logs', description: 'What happened in a shield zone' },
+  tag: 'Event logs',
+  about: 'What happened in a shield zone',
   paths: {
     [SEARCH_PATH]: {
       post: {
         operationId: 'searchEventLogs',
-        tags: ['Event logs'],
         summary: 'Search, filter and group the event logs of a shield zone',
         description: 'Operation 1. Of a zone that no event was ever sent for, nothing is found.',
         parameters: [integerIn('path', 'shieldZoneId', INT32_RANGE, 'The shield zone', 7)],
         requestBody: jsonBody('EventLogsSearchRequest', REQUESTS),
         responses: {
           200: answer('Rows, or groups where groupBy was given', 'EventLogsSearchResponse', ANSWERS, SEARCH_ANSWER_TYPES),
-          ...problemAnswers('/shield/event-logs/7/search', ...SEARCH_PROBLEMS),
         },
+        problems: [...SEARCH_PROBLEMS],
       },
     },
   },
@@ -297,11 +297,11 @@ function exampleIn(type: ExportType): string {
 
 /** The export. */
 export const EXPORT_GROUP = {
+  tag: 'Event logs',
   paths: {
     [EXPORT_PATH]: {
       post: {
         operationId: 'exportEventLogs',
-        tags: ['Event logs'],
         summary: 'Export everything that a search would find, newest first',
         description:
           'Accept-Encoding may be zstd or gzip. An answer that breaks off is cut in its transfer: it is not whole. Of a list of zones or ' +
@@ -341,8 +341,8 @@ export const EXPORT_GROUP = {
             },
           },
           // The slots of exports bound their number, so that the queue refuses none.
-          ...problemAnswers('/shield/event-logs/7/export', ...SEARCH_PROBLEMS.filter((key) => key !== 'caller.busy')),
         },
+        problems: [...SEARCH_PROBLEMS.filter((key) => key !== 'caller.busy')],
       },
     },
   },
