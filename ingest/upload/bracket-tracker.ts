@@ -22,12 +22,19 @@ export class BracketTracker {
   step(byte: number): void {
     if (this.#inString) {
       this.#stepInString(byte);
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      this.#open.push(byte);
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      this.#open.pop();
-    } else if (byte === QUOTE) {
-      this.#inString = true;
+      return;
+    }
+    switch (byte) {
+      case QUOTE:
+        this.#inString = true;
+        return;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        this.#open.push(byte);
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        this.#open.pop();
     }
     if (!isBlank(byte)) this.#last = byte;
   }
@@ -44,7 +51,7 @@ export class BracketTracker {
     } else if (byte === BACKSLASH) {
       this.#escaped = true;
     } else if (byte === QUOTE) {
-      this.#inString = false;
+      [this.#inString, this.#last] = [false, byte];
     }
   }
 }

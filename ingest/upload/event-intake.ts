@@ -60,7 +60,7 @@ export interface IntakeOptions extends InputForm {
 }
 
 /**
- * Stores the events of decompressed NDJSON, of one JSON array or of JSON texts, in bounded memory. Resolves when all accepted events are
+ * Stores the events of decompressed NDJSON or of JSON texts, in bounded memory. Resolves when all accepted events are
  * durable and searchable. Rejects with IntakeError where the input breaks off or cannot be read further, after the events before are
  * stored; with the store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */

@@ -1,13 +1,6 @@
 import { newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { InputMemory } from '../event/partial-event.ts';
-import {
-  type EventReceiver,
-  type EventSplitter,
-  firstByteOf,
-  JsonArraySplitter,
-  type LineConverter,
-  NdjsonSplitter,
-} from './event-splitters.ts';
+import { type EventReceiver, type EventSplitter, firstByteOf, type LineConverter, NdjsonSplitter } from './event-splitters.ts';
 import { JsonTextSplitter } from './json-text-splitter.ts';
 
 /** Larger chunks are split in parts of this size: a splitter may look through all of a part for each event in it. */
@@ -16,7 +9,7 @@ export const PART_BYTES = 64 * 1024;
 /** How the events or records of an input stand in it. */
 export interface InputForm {
   readonly source: 'http' | 'file';
-  /** Every line is an event, also where the first byte of the input is a bracket. Default: a bracket begins an array. */
+  /** Every line is an event, also where the first byte of the input is a bracket. Default: a bracket begins JSON texts. */
   readonly areLines?: boolean;
   /** Where it has not lines alone: objects may go over several lines, and arrays follow one another. Default: in a file. */
   readonly isJson?: boolean;
@@ -27,8 +20,8 @@ export interface InputForm {
 }
 
 /**
- * Splits an input that has lines, one array or JSON texts. Of lines and an array, the first byte that is neither blank, NUL nor part of a
- * byte order mark tells which.
+ * Splits an input that has lines or JSON texts. Where nothing else says which, the first byte does that is neither blank, NUL nor part of a
+ * byte order mark: a bracket, as of an array, begins JSON texts.
  */
 export class InputSplitter implements EventSplitter {
   readonly #form: InputForm;
@@ -56,6 +49,7 @@ export class InputSplitter implements EventSplitter {
     const { areLines, memory } = this.#form;
     const first = firstByteOf(part);
     if (first === undefined) return undefined;
-    return first === OPEN_BRACKET && areLines !== true ? new JsonArraySplitter(memory) : new NdjsonSplitter(this.#converter, memory);
+    const Splitter = first === OPEN_BRACKET && areLines !== true ? JsonTextSplitter : NdjsonSplitter;
+    return new Splitter(this.#converter, memory);
   }
 }

@@ -149,7 +149,17 @@ export class JsonTextSplitter implements EventSplitter {
 
   #line(line: Uint8Array | LongPiece, receiver: EventReceiver): void {
     this.#isLineBlank = true;
-    if (line instanceof LongPiece || line[indexBehindBlanks(line, 0)] !== OPEN_BRACE) {
+    if (line instanceof LongPiece) {
+      takeLine(line, receiver);
+      this.#hasTexts = true;
+      return;
+    }
+    const first = indexBehindBlanks(line, 0);
+    if (first === line.length) {
+      receiver.newlines(1);
+      return;
+    }
+    if (line[first] !== OPEN_BRACE) {
       takeLine(line, receiver);
     } else if (receiver.tryEvent(withoutReturn(line))) {
       receiver.newlines(1);

@@ -158,8 +158,8 @@ export const INGEST_GROUP = {
         parameters: INGEST_PARAMETERS,
         requestBody: {
           description:
-            'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out. As JSON an ' +
-            'event may go over several lines, and events and arrays may follow one another',
+            'One event a line, or JSON, which every body is that begins with a bracket: there an event may go over several lines, and ' +
+            'events and arrays may follow one another. The type may be left out',
           content: {
             ...content(LINE_TYPES, ref('Event'), LINES),
             ...content(JSON_TYPES, { anyOf: [{ type: 'array', items: ref('Event') }, ref('Event')] }, ARRAY),

@@ -156,7 +156,7 @@ export async function takeInUpload(
 }
 
 /**
- * `POST /ingest/events`: events, or records of another product, of any number as NDJSON or one JSON array. 202 means that all accepted
+ * `POST /ingest/events`: events, or records of another product, of any number as NDJSON or JSON. 202 means that all accepted
  * events are durable.
  */
 export async function ingestEventsRoutes(app: FastifyInstance, options: IngestEventsRoutesOptions): Promise<void> {

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   type EventReceiver,
   type EventSplitter,
-  JsonArraySplitter,
   type LineConverter,
   NdjsonSplitter,
+  NO_LINES,
 } from '../../../ingest/upload/event-splitters.ts';
+import { JsonTextSplitter } from '../../../ingest/upload/json-text-splitter.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 /** Takes whole lines that look like an object, and notes their texts. */
@@ -73,7 +74,7 @@ describe('however an input is cut into chunks, the same events come out:', () =>
   test('arrays', () => {
     assertProperty(
       fc.property(fc.array(fc.json()), fc.constantFrom(',', ' , ', '\n,\r\n'), fc.array(fc.nat(5000)), (values, comma, cuts) => {
-        expect(piecesOf(() => new JsonArraySplitter(), Buffer.from(`[${values.join(comma)}]`), cuts)).toEqual(
+        expect(piecesOf(() => new JsonTextSplitter(NO_LINES), Buffer.from(`[${values.join(comma)}]`), cuts)).toEqual(
           values.map((value) => value.trim()),
         );
       }),
