@@ -156,11 +156,16 @@ export function counterIn<Label extends string>(registry: Registry, name: string
   return new Counter({ name, help, labelNames, registers: [registry] });
 }
 
+/**
+ * Event-loop lag, process memory and CPU, garbage collection. The apps of a process share these metrics: the library never takes its
+ * observers of garbage collection down, so that each would keep the app that it was made for.
+ */
+const ofProcess = new Registry();
+
 /** Each app has a registry of its own. */
 export function createMetrics({ store, kafka }: { readonly store: EventStore; readonly kafka: KafkaSource | null }): Metrics {
-  const registry = new Registry();
-  // Event-loop lag, process memory and CPU, garbage collection.
-  collectDefaultMetrics({ register: registry });
+  if (ofProcess.getMetricsAsArray().length === 0) collectDefaultMetrics({ register: ofProcess });
+  const registry = Registry.merge([ofProcess]);
   const stats = sharedAnswer(() => statsOf(store), undefined, ANSWER_MS);
   const ofStore = (read: (stats: StoreStats) => number) => async () => {
     const found = await stats();
