@@ -4,7 +4,6 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DATABASE_LIMITS } from '../../../../edge/local/database/database-limits.ts';
@@ -73,8 +72,7 @@ test('a process that has ended does not wait for the lock, though its message co
     stall(100);
   });
   expect(String(await gone.promise)).toContain('the caller has gone');
-  await sleep(100);
-  expect(told).toEqual(['ended', 'ended']);
+  await expect.poll(() => told).toEqual(['ended', 'ended']);
   client.destroy();
   server.close();
 });
