@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { UpstreamUnusable } from './upstream-failure.ts';
+import { UpstreamFault } from './upstream-failure.ts';
 
 type Decompress = (
   bytes: Uint8Array,
@@ -32,7 +32,7 @@ function codingOf(name: string, bytes: Uint8Array): Coding {
       // Some servers send it without the zlib header that RFC 9110 asks for, whose first byte has the method 8.
       return (bytes[0] ?? 0) % 16 === 8 ? ZLIB : RAW_DEFLATE;
     default:
-      throw new UpstreamUnusable("The upstream's answer has a content encoding that cannot be read here");
+      throw new UpstreamFault('UPSTREAM_UNUSABLE', "The upstream's answer has a content encoding that cannot be read here");
   }
 }
 
@@ -62,7 +62,7 @@ async function allDecompressed(body: Buffer, coding: Coding, { maxBytes, hungUp 
   return Buffer.concat(pieces);
 }
 
-/** Undoes the encodings of a Content-Encoding header. Rejects with UpstreamUnusable where that is not possible within `maxBytes`. */
+/** Undoes the encodings of a Content-Encoding header. Rejects with UpstreamFault where that is not possible within `maxBytes`. */
 async function decompressed(body: Buffer, encoding: string, options: DecompressOptions): Promise<Buffer> {
   const names = encoding.split(',').map((name) => name.trim().toLowerCase());
   let bytes = body;
@@ -75,7 +75,7 @@ async function decompressed(body: Buffer, encoding: string, options: DecompressO
       if (options.hungUp.aborted) throw cause;
       const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
       const why = isTooLarge ? `is larger than ${options.maxBytes} bytes` : 'is damaged';
-      throw new UpstreamUnusable(`The upstream's answer ${why} once it is decompressed`, { cause });
+      throw new UpstreamFault('UPSTREAM_UNUSABLE', `The upstream's answer ${why} once it is decompressed`, { cause });
     }
   }
   return bytes;
@@ -108,7 +108,7 @@ interface HideOptions extends DecompressOptions {
 
 /**
  * Makes null of a member of a JSON answer that names the upstream's address: the client would go on there, with the caller's key. All other
- * bytes stay, and so does an answer without an address. Rejects with UpstreamUnusable for an answer whose encoding hides what is in it.
+ * bytes stay, and so does an answer without an address. Rejects with UpstreamFault for an answer whose encoding hides what is in it.
  */
 export async function hideAddress(body: Buffer, { member, encoding, ...options }: HideOptions): Promise<HiddenAnswer> {
   if (body.length === 0) return { body, encoding };

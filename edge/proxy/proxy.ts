@@ -9,7 +9,7 @@ import { type BodyReader, type ErrorTranslation, operationInput, REQUEST_ID_HEAD
 import { KEY_KINDS, type Operation } from '../operations/operation.ts';
 import { hideAddress } from './hidden-address.ts';
 import { dropAnswer, gatherAnswer, makeUpstreamBudget, type UpstreamBudget } from './upstream-answer.ts';
-import { isBrokenConnection, UpstreamUnusable, upstreamFailure } from './upstream-failure.ts';
+import { isBrokenConnection, UpstreamFault, upstreamFailure } from './upstream-failure.ts';
 import { beginCall, fillPath, makeUpstreamAgent, type UpstreamTarget, upstreamUrl } from './upstream-request.ts';
 
 export interface ProxyOptions {
@@ -84,7 +84,7 @@ async function passOn(
 ): Promise<FastifyReply> {
   if (statusCode >= 300 && (statusCode < 400 || statusCode > 599)) {
     dropAnswer(stream);
-    if (statusCode < 400) throw new UpstreamUnusable('The upstream answered with a redirect');
+    if (statusCode < 400) throw new UpstreamFault('UPSTREAM_UNUSABLE', 'The upstream answered with a redirect');
     throw new Error('the upstream answered with an invalid status code');
   }
   const headers = told as IncomingHttpHeaders;

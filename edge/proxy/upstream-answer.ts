@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { UpstreamBudgetSpent, UpstreamTooSlow, UpstreamUnusable } from './upstream-failure.ts';
+import { UpstreamFault } from './upstream-failure.ts';
 
 /**
  * The memory that answers may take together, from their first byte until the caller has taken them, or bodies while their answers have not
@@ -11,7 +11,7 @@ export interface UpstreamBudget {
   give(bytes: number): void;
 }
 
-const answersSpent = (): Error => new UpstreamBudgetSpent('Too many large answers are on their way; try again later');
+const answersSpent = (): Error => new UpstreamFault('NO_ROOM_FOR_ANSWER', 'Too many large answers are on their way; try again later');
 
 export function makeUpstreamBudget(capacityBytes: number, spent: () => Error = answersSpent): UpstreamBudget {
   let takenBytes = 0;
@@ -44,11 +44,11 @@ interface GatheredAnswer {
 
 /**
  * Reads the whole body of an upstream's answer. Nothing is sent before: after the status has been sent, an answer that is too large, too
- * slow or breaks off could only end in a broken connection and not in the operation's error shape. Rejects with UpstreamTooSlow,
- * UpstreamUnusable, UpstreamBudgetSpent, or the stream's own error; the stream is destroyed then, which closes its connection.
+ * slow or breaks off could only end in a broken connection and not in the operation's error shape. Rejects with UpstreamFault, or
+ * the stream's own error; the stream is destroyed then, which closes its connection.
  */
 export async function gatherAnswer(stream: Readable, { bodyMs, maxBytes, budget, hungUp }: AnswerLimits): Promise<GatheredAnswer> {
-  const timer = setTimeout(() => stream.destroy(new UpstreamTooSlow(`the body took longer than ${bodyMs} ms`)), bodyMs);
+  const timer = setTimeout(() => stream.destroy(new UpstreamFault('UPSTREAM_TOO_SLOW', `the body took longer than ${bodyMs} ms`)), bodyMs);
   const onHangUp = (): void => void stream.destroy(hungUp.reason as Error);
   hungUp.addEventListener('abort', onHangUp, { once: true });
   const chunks: Buffer[] = [];
@@ -58,7 +58,8 @@ export async function gatherAnswer(stream: Readable, { bodyMs, maxBytes, budget,
     if (hungUp.aborted) onHangUp();
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       // Leaving the loop destroys the stream.
-      if (bytes + chunk.length > maxBytes) throw new UpstreamUnusable(`The upstream's answer is larger than ${maxBytes} bytes`);
+      if (bytes + chunk.length > maxBytes)
+        throw new UpstreamFault('UPSTREAM_UNUSABLE', `The upstream's answer is larger than ${maxBytes} bytes`);
       budget.take(chunk.length);
       bytes += chunk.length;
       chunks.push(chunk);

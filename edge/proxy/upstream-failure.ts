@@ -1,31 +1,28 @@
 import { callerHungUp, EdgeError } from '../edge-error.ts';
 
-/** The upstream took longer than the operation's deadline. */
-export class UpstreamTooSlow extends Error {
-  override readonly name = 'UpstreamTooSlow';
-  readonly code = 'UPSTREAM_TOO_SLOW';
-}
+/** What the proxies themselves find wrong with a call. */
+type FaultCode =
+  /** The upstream took longer than the operation's deadline. */
+  | 'UPSTREAM_TOO_SLOW'
+  /** The upstream's answer must not be passed on. */
+  | 'UPSTREAM_UNUSABLE'
+  /** There is no room for another answer at the moment. */
+  | 'NO_ROOM_FOR_ANSWER'
+  /** The caller closed the connection. */
+  | 'CALLER_GONE';
 
-/** The upstream's answer must not be passed on. */
-export class UpstreamUnusable extends Error {
-  override readonly name = 'UpstreamUnusable';
-  readonly code = 'UPSTREAM_UNUSABLE';
-}
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault';
+  readonly code: FaultCode;
 
-/** There is no room for another answer at the moment. */
-export class UpstreamBudgetSpent extends Error {
-  override readonly name = 'UpstreamBudgetSpent';
-  readonly code = 'NO_ROOM_FOR_ANSWER';
-}
-
-/** The caller closed the connection. */
-export class CallerGone extends Error {
-  override readonly name = 'CallerGone';
-  readonly code = 'CALLER_GONE';
+  constructor(code: FaultCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 const TOO_SLOW: ReadonlySet<unknown> = new Set([
-  'UPSTREAM_TOO_SLOW',
+  'UPSTREAM_TOO_SLOW' satisfies FaultCode,
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
@@ -84,15 +81,18 @@ const MAY_BE_DONE = '; the call may have been carried out';
 export function upstreamFailure(error: unknown): EdgeError {
   const codes = errorCodes(error);
   if (codes.includes('CALLER_GONE')) return callerHungUp();
-  if (error instanceof UpstreamBudgetSpent) {
-    return new EdgeError(503, 'proxy.busy', `${error.message}${MAY_BE_DONE}`, { headers: { 'retry-after': '1' } });
+  const fault = error instanceof UpstreamFault ? error.code : undefined;
+  if (fault === 'NO_ROOM_FOR_ANSWER') {
+    return new EdgeError(503, 'proxy.busy', `${(error as Error).message}${MAY_BE_DONE}`, { headers: { 'retry-after': '1' } });
   }
   const isUnsent = [...causesOf(error)].some((cause) => cause instanceof UpstreamCallFailed && !cause.wasConnected);
   const ending = isUnsent ? '' : MAY_BE_DONE;
   if (codes.some((code) => TOO_SLOW.has(code))) {
     return new EdgeError(504, 'upstream.too_slow', `The upstream did not answer in time${ending}`, { cause: error });
   }
-  if (error instanceof UpstreamUnusable) return new EdgeError(502, 'upstream.unusable', `${error.message}${ending}`, { cause: error });
+  if (fault === 'UPSTREAM_UNUSABLE') {
+    return new EdgeError(502, 'upstream.unusable', `${(error as Error).message}${ending}`, { cause: error });
+  }
   const message = isUnsent
     ? 'The upstream could not be reached'
     : `The connection to the upstream broke, or it did not speak HTTP${ending}`;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
-import { CallerGone, UpstreamCallFailed, UpstreamTooSlow } from './upstream-failure.ts';
+import { UpstreamCallFailed, UpstreamFault } from './upstream-failure.ts';
 
 /** An upstream of an operation, and what it is told about the caller. */
 export interface UpstreamTarget {
@@ -59,10 +59,11 @@ export interface ProxyCall {
  */
 export function beginCall(response: ServerResponse, headersMs: number): ProxyCall {
   const controller = new AbortController();
-  const late = setTimeout(() => controller.abort(new UpstreamTooSlow(`no headers within ${headersMs} ms`)), headersMs);
+  const late = setTimeout(() => controller.abort(new UpstreamFault('UPSTREAM_TOO_SLOW', `no headers within ${headersMs} ms`)), headersMs);
   const onClose = (): void => {
     clearTimeout(late);
-    if (!response.writableFinished) controller.abort(new CallerGone('the caller closed the connection before the answer'));
+    if (!response.writableFinished)
+      controller.abort(new UpstreamFault('CALLER_GONE', 'the caller closed the connection before the answer'));
   };
   // The caller may have gone while its request was checked.
   if (response.closed || response.destroyed) onClose();

@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  CallerGone,
-  isBrokenConnection,
-  UpstreamBudgetSpent,
-  UpstreamCallFailed,
-  UpstreamTooSlow,
-  UpstreamUnusable,
-  upstreamFailure,
-} from '../../../edge/proxy/upstream-failure.ts';
+import { isBrokenConnection, UpstreamCallFailed, UpstreamFault, upstreamFailure } from '../../../edge/proxy/upstream-failure.ts';
 
 function coded(code: string): Error {
   return Object.assign(new Error('connect to 10.1.2.3 failed'), { code });
@@ -19,20 +11,20 @@ describe('a failure of an upstream', () => {
     ['a connection that the kernel gives up', coded('ETIMEDOUT'), 504],
     ['headers that do not come', new Error('wrapped', { cause: coded('UND_ERR_HEADERS_TIMEOUT') }), 504],
     ['a body that pauses', coded('UND_ERR_BODY_TIMEOUT'), 504],
-    ['a body that takes too long', new UpstreamTooSlow('too long'), 504],
+    ['a body that takes too long', new UpstreamFault('UPSTREAM_TOO_SLOW', 'too long'), 504],
     ['a refused connection', coded('ECONNREFUSED'), 502],
     ['an unknown name', coded('ENOTFOUND'), 502],
     ['something without a code', new Error('what'), 502],
     ['something that is no error', 'what', 502],
-    ['headers that came too late', new UpstreamCallFailed('listNodes', new UpstreamTooSlow('too long'), true), 504],
+    ['headers that came too late', new UpstreamCallFailed('listNodes', new UpstreamFault('UPSTREAM_TOO_SLOW', 'too long'), true), 504],
     [
       'a connection that was refused',
       new Error('wrapped', { cause: new UpstreamCallFailed('listNodes', coded('ECONNREFUSED'), false) }),
       502,
     ],
-    ['a caller that has gone', new UpstreamCallFailed('listNodes', new CallerGone('gone'), true), 499],
-    ['no room for its answer', new UpstreamBudgetSpent('later'), 503],
-    ['an answer that is not handed on', new UpstreamUnusable('The upstream answered with a redirect'), 502],
+    ['a caller that has gone', new UpstreamCallFailed('listNodes', new UpstreamFault('CALLER_GONE', 'gone'), true), 499],
+    ['no room for its answer', new UpstreamFault('NO_ROOM_FOR_ANSWER', 'later'), 503],
+    ['an answer that is not handed on', new UpstreamFault('UPSTREAM_UNUSABLE', 'The upstream answered with a redirect'), 502],
   ])('%s is told without saying who it is', (_what, error, status) => {
     const failure = upstreamFailure(error);
     expect(failure.status).toBe(status);
