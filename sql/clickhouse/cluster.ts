@@ -53,6 +53,14 @@ export function tableEngine(
   return `Replicated${kind}('${path}', '${replica}'${version === undefined ? '' : `, ${version}`})`;
 }
 
+/**
+ * The rows of a query on the server that is asked, or on each node of a cluster. It has no parameters, because these are not sent to other
+ * nodes.
+ */
+export function onEachNode(cluster: Cluster | null, query: SqlFragment): SqlFragment {
+  return cluster === null ? sql`(${query})` : sql`clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${query}))`;
+}
+
 /** A table of the server that is asked, or of several nodes, with the rows that a condition lets through. */
 interface NodeRows {
   readonly database: string;

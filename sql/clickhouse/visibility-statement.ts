@@ -1,7 +1,7 @@
 import { clickhouseStatement } from '../dialect.ts';
 import { NO_SQL, type SqlStatement, sql, text, trusted } from '../statement.ts';
 import { CLOCK_COLUMNS, storeClock } from './clock-statements.ts';
-import type { Cluster } from './cluster.ts';
+import { type Cluster, onEachNode } from './cluster.ts';
 
 /**
  * The time of the store on each server and the inserts of events that run there. The time is taken before the inserts are looked at, and an
@@ -17,8 +17,8 @@ export function runningInsertsStatement(mark: string, cluster: Cluster | null): 
   // A node has no current database.
   const ofNode = sql`${storeClock(cluster?.database)}
     SELECT ${CLOCK_COLUMNS}, groupArray(Settings['log_comment']) AS inserts${uptime} FROM system.processes WHERE query_kind = 'Insert'`;
-  // The mark is outside of what nodes are sent, because a parameter is not sent along.
-  const nodes = cluster === null ? sql`(${ofNode})` : sql`clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`;
   const running = sql`arrayFilter(one -> startsWith(one, ${text(mark)}), inserts)`;
-  return clickhouseStatement(sql`SELECT clock, lead, shown, ${running}${cluster === null ? NO_SQL : trusted(', uptime')} FROM ${nodes}`);
+  return clickhouseStatement(
+    sql`SELECT clock, lead, shown, ${running}${cluster === null ? NO_SQL : trusted(', uptime')} FROM ${onEachNode(cluster, ofNode)}`,
+  );
 }

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { type Cluster, EVENTS_TABLE, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
+import { type Cluster, EVENTS_TABLE, onEachNode, SHARDED_EVENTS } from '../../sql/clickhouse/cluster.ts';
 import {
   CLOCK_TABLE,
   EARLIER_LETTER_TABLES,
@@ -57,13 +57,12 @@ export interface TablesOnNodes {
  */
 export async function tablesOnNodes(client: ClickhouseClient, cluster: Cluster): Promise<TablesOnNodes> {
   const shards = await shardsOf(client, cluster);
-  // A parameter is not sent to other nodes.
   const ours = trusted(NODE_TABLES.map((table) => `'${table}'`).join(', '));
   const commentOf = (table: string) => sql`anyIf(comment, name = ${trusted(`'${table}'`)})`;
   const ofNode = sql`SELECT count() AS tables, ${commentOf(IDENTITY_TABLE)} AS number, ${commentOf(SHARDED_EVENTS)} AS shards
     FROM system.tables WHERE database = ${trusted(`'${cluster.database}'`)} AND name IN (${ours})`;
   const { rows } = await client.read(
-    clickhouseStatement(sql`SELECT tables, number, shards FROM clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`),
+    clickhouseStatement(sql`SELECT tables, number, shards FROM ${onEachNode(cluster, ofNode)}`),
     // A node that is away is asked when it is there and a program starts.
     { settings: { skip_unavailable_shards: 1 } },
   );
@@ -89,12 +88,11 @@ export async function earlierLetterTables(
   cluster: Cluster | null,
   mayBeDetached: boolean,
 ): Promise<ReadonlySet<string>> {
-  // A parameter is not sent to other nodes.
   const names = trusted(EARLIER_LETTER_TABLES.map((table) => `'${table}'`).join(', '));
   const database = cluster === null ? trusted('currentDatabase()') : trusted(`'${cluster.database}'`);
   const ofNode = sql`SELECT name FROM system.tables WHERE database = ${database} AND name IN (${names})`;
-  const nodes = cluster === null ? sql`(${ofNode})` : sql`clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`;
-  const { rows } = await client.read(clickhouseStatement(sql`SELECT name FROM ${nodes}`), { settings: { skip_unavailable_shards: 1 } });
+  const statement = clickhouseStatement(sql`SELECT name FROM ${onEachNode(cluster, ofNode)}`);
+  const { rows } = await client.read(statement, { settings: { skip_unavailable_shards: 1 } });
   const present = new Set(rows.map(([name]) => String(name)));
   for (const table of mayBeDetached ? EARLIER_LETTER_TABLES : []) {
     if (!present.has(table) && (await isDetached(client, table))) {
@@ -134,11 +132,9 @@ export async function hasFoldText(client: ClickhouseClient, cluster: Cluster | n
   if (cluster === null) {
     return await isAnswered(client, sql`SELECT ${trusted(name)}('')`, UNKNOWN_FUNCTION);
   }
-  // A parameter is not sent to other nodes.
   const ofNode = sql`SELECT count() AS functions FROM system.functions WHERE name = ${trusted(`'${name}'`)}`;
-  const nodes = sql`clusterAllReplicas(${trusted(`'${cluster.name}'`)}, view(${ofNode}))`;
-  const settings = { skip_unavailable_shards: 1 };
-  const { rows } = await client.read(clickhouseStatement(sql`SELECT functions FROM ${nodes}`), { settings });
+  const statement = clickhouseStatement(sql`SELECT functions FROM ${onEachNode(cluster, ofNode)}`);
+  const { rows } = await client.read(statement, { settings: { skip_unavailable_shards: 1 } });
   return rows.length > 0 && rows.every(([functions]) => Number(functions) === 1);
 }
 
