@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { compileSearch } from '../query/request/compile-search.ts';
 import { createEventsTable, INSERTED_COLUMNS } from '../sql/clickhouse/schema.ts';
-import { searchResponse } from '../src/http/search-response.ts';
+import { searchJson } from '../src/http/search-json.ts';
 import { ClickhouseClient } from '../store/clickhouse/server/client.ts';
 import type { ClickhouseAddress } from '../store/clickhouse/server/connection.ts';
 import { uncounted, wholeAnswer } from '../test/fixtures/whole-answer.ts';
@@ -141,7 +141,7 @@ function byHand(name: string, client: ClickhouseClient, table: ClickhouseTable):
     ask: async ({ zone, body }) => {
       const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId: zone, nowMs: BENCH_NOW_MS });
       const answer = await searchClickhouse(plan, { ask, table });
-      return (await wholeAnswer(searchResponse(answer, plan.page, uncounted))).toString();
+      return (await wholeAnswer(searchJson(answer, plan.page, uncounted))).toString();
     },
   };
 }

@@ -4,7 +4,7 @@ import { drainPending, Session } from 'chdb';
 import fastify from 'fastify';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { searchResponse } from '../../src/http/search-response.ts';
+import { searchJson } from '../../src/http/search-json.ts';
 import { uncounted, wholeAnswer } from '../../test/fixtures/whole-answer.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { pacedChunks } from '../events/file-chunks.ts';
@@ -74,7 +74,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       app.post<{ Params: { zone: string }; Body: unknown }>('/shield/event-logs/:zone/search', async (request, reply) => {
         const body = Buffer.from(JSON.stringify(request.body));
         const plan = compileSearch(body, { zoneId: Number(request.params.zone), nowMs: BENCH_NOW_MS });
-        return reply.type('application/json').send(await wholeAnswer(searchResponse(await search(plan), plan.page, uncounted)));
+        return reply.type('application/json').send(await wholeAnswer(searchJson(await search(plan), plan.page, uncounted)));
       });
       closing.push(() => app.close());
       return await app.listen({ host: '127.0.0.1', port: 0 });

@@ -5,8 +5,8 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { exploreResponse } from '../../src/http/explore-response.ts';
-import { searchResponse } from '../../src/http/search-response.ts';
+import { exploreJson } from '../../src/http/explore-json.ts';
+import { searchJson } from '../../src/http/search-json.ts';
 import { uncounted, wholeAnswer } from '../../test/fixtures/whole-answer.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 
@@ -24,7 +24,7 @@ export async function timeSearch(
   const request = Buffer.from(JSON.stringify(body));
   const start = performance.now();
   const plan = compileSearch(request, { zoneId: zone, nowMs: BENCH_NOW_MS });
-  const answer = await wholeAnswer(searchResponse(await store.search(plan), plan.page, uncounted));
+  const answer = await wholeAnswer(searchJson(await store.search(plan), plan.page, uncounted));
   return { elapsedMs: performance.now() - start, answer: answer.toString() };
 }
 
@@ -36,7 +36,7 @@ export async function timeExplore(
   const request = Buffer.from(JSON.stringify(body));
   const start = performance.now();
   const plan = compileExplore(request, { zones: [zone], nowMs: BENCH_NOW_MS });
-  const answer = await wholeAnswer(exploreResponse(await store.explore(plan), plan, uncounted));
+  const answer = await wholeAnswer(exploreJson(await store.explore(plan), plan, uncounted));
   return { elapsedMs: performance.now() - start, answer: answer.toString() };
 }
 

@@ -3,7 +3,7 @@ import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
 import type { AnswerPart } from '../http/answer-writes.ts';
-import { rowJson, type WriteRow, zoneRowJson } from '../http/search-response.ts';
+import { rowJson, type WriteRow, zoneRowJson } from '../http/search-json.ts';
 
 /** How the rows of an export are written. */
 export interface ExportFormat {

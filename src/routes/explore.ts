@@ -4,7 +4,7 @@ import { callerOf, flowOf } from '../auth/access.ts';
 import { openedZones, requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { onePiece } from '../http/answer-writes.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
-import { activeZonesJson, exploreResponse, rulesResponse } from '../http/explore-response.ts';
+import { activeZonesJson, exploreJson, rulesJson } from '../http/explore-json.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
@@ -39,7 +39,7 @@ export async function exploreRoutes(app: FastifyInstance, options: RouteServices
       const plan = compiled(() => compileExplore(wholeBody(request), { zones, nowMs: now() }));
       const result = await searches.read('explore', reply.raw, (signal) => reads.of(flowOf(request)).explore(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(zones, plan.search.window));
-      return searches.send(request, reply, (hold) => exploreResponse(result, plan, hold));
+      return searches.send(request, reply, (hold) => exploreJson(result, plan, hold));
     },
   );
 
@@ -53,7 +53,7 @@ export async function exploreRoutes(app: FastifyInstance, options: RouteServices
     const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
     const rules = await searches.read('rules', reply.raw, (signal) => reads.of(flowOf(request)).activeRules(window, zones, { signal }));
     markIncomplete(reply, store.unreadableEvents(zones, window));
-    return searches.send(request, reply, (hold) => rulesResponse(rules, hold));
+    return searches.send(request, reply, (hold) => rulesJson(rules, hold));
   });
 
   app.get('/shield/event-logs/zones', { onRequest: validateAccept }, async (request, reply) => {

@@ -7,7 +7,7 @@ import { markIncomplete } from '../http/incomplete-answer.ts';
 import { compiled } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { parseZoneId } from '../http/request-parameters.ts';
-import { searchResponse } from '../http/search-response.ts';
+import { searchJson } from '../http/search-json.ts';
 import type { RouteServices } from './route-services.ts';
 
 /** `POST /shield/event-logs/{shieldZoneId}/search`, operation 1. */
@@ -31,7 +31,7 @@ export async function searchRoutes(app: FastifyInstance, options: RouteServices)
       const plan = compiled(() => compileSearch(wholeBody(request), { zoneId, nowMs: now() }));
       const result = await searches.read(plan.output.kind, reply.raw, (signal) => reads.of(flowOf(request)).search(plan, { signal }));
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
-      return searches.send(request, reply, (hold) => searchResponse(result, plan.page, hold));
+      return searches.send(request, reply, (hold) => searchJson(result, plan.page, hold));
     },
   );
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { exploreResponse } from '../../src/http/explore-response.ts';
+import { exploreJson } from '../../src/http/explore-json.ts';
 import { exploreEvents } from '../../store/clickhouse/search/explore.ts';
 import { readAllEvents } from '../../store/clickhouse/search/export.ts';
 import { activeZonesOf, searchEvents } from '../../store/clickhouse/search/search.ts';
@@ -71,7 +71,7 @@ describe.each(dataSets('clickhouse', propertyRuns(1)))('over the events of seed 
     });
     const property = fc.asyncProperty(fc.oneof(arbitraryExplore(events, NOW_MS, zones), ofAll), async ({ zones: of, body }) => {
       const plan = compileExplore(bytesOf(body), { zones: of, nowMs: NOW_MS });
-      const answered = await wholeAnswer(exploreResponse(await exploreEvents(plan, table.source, undefined), plan, uncounted));
+      const answered = await wholeAnswer(exploreJson(await exploreEvents(plan, table.source, undefined), plan, uncounted));
       expect(JSON.parse(answered.toString())).toEqual(JSON.parse(JSON.stringify(exploreOracle(events, body, of))));
     });
     await assertAsyncProperty(property, { data, numRuns: EXPLORES });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { searchResponse } from '../../src/http/search-response.ts';
+import { searchJson } from '../../src/http/search-json.ts';
 import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
 import type { TestStore } from '../fixtures/test-store.ts';
 import { uncounted, wholeAnswer } from '../fixtures/whole-answer.ts';
@@ -22,7 +22,7 @@ const NEWEST_MS = NOW_MS + 60_000;
 
 async function answer(store: TestStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
   const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
-  return JSON.parse((await wholeAnswer(searchResponse(await store.search(plan), plan.page, uncounted))).toString());
+  return JSON.parse((await wholeAnswer(searchJson(await store.search(plan), plan.page, uncounted))).toString());
 }
 
 function moved(body: OracleRequest, byMs: number): OracleRequest {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { joinParts } from '../../../src/http/answer-writes.ts';
-import { zoneRowJson } from '../../../src/http/search-response.ts';
+import { zoneRowJson } from '../../../src/http/search-json.ts';
 import { readRow, readRows, rowKey } from '../../../web/api/parsed-row.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 

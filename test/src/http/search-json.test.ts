@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { searchResponse } from '../../../src/http/search-response.ts';
+import { searchJson } from '../../../src/http/search-json.ts';
 import { pieceOf } from '../../fixtures/answered-rows.ts';
 import { uncounted, wholeAnswer } from '../../fixtures/whole-answer.ts';
 
@@ -16,7 +16,7 @@ test.each([
     for (const piece of pieces) yield pieceOf(piece);
   }
   const answer = JSON.parse(
-    (await wholeAnswer(searchResponse({ kind: 'rows', total: 9, rows: rows() }, { index: 0, size: 50 }, uncounted))).toString(),
+    (await wholeAnswer(searchJson({ kind: 'rows', total: 9, rows: rows() }, { index: 0, size: 50 }, uncounted))).toString(),
   );
   expect([answer.rows.length, answer.groups, answer.total]).toEqual([count, null, 9]);
 });

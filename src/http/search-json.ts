@@ -26,8 +26,8 @@ function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: Even
 }
 
 /** EventLogsSearchResponse as the pieces of an answer, keys in the specification's order. */
-export function searchResponse(result: SearchResult, page: Page, hold: Hold): AnswerPieces {
-  return pageResponse(result, page, { hold, writeRow: rowJson, more: () => [], moreBytes: 0 });
+export function searchJson(result: SearchResult, page: Page, hold: Hold): AnswerPieces {
+  return pageJson(result, page, { hold, writeRow: rowJson, more: () => [], moreBytes: 0 });
 }
 
 export interface PageWriting {
@@ -40,7 +40,7 @@ export interface PageWriting {
 }
 
 /** An answer with a page: rows, groups and totals. A page of the size 0 has neither rows nor groups. */
-export async function* pageResponse(
+export async function* pageJson(
   result: SearchResult,
   page: Page,
   { hold, writeRow, more, moreBytes }: PageWriting,

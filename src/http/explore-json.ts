@@ -3,13 +3,13 @@ import type { ExploreResult, Facet, Histogram } from '../../query/plan/search-re
 import type { ActiveRule, ActiveZone } from '../../store/event-store.ts';
 import type { Hold } from './answer-memory.ts';
 import type { AnswerPart, AnswerPieces } from './answer-writes.ts';
-import { jsonList, pageResponse, zoneRowJson } from './search-response.ts';
+import { jsonList, pageJson, zoneRowJson } from './search-json.ts';
 
 /** EventLogsExploreResponse as the pieces of an answer: that of a search, with the histogram, facets and selection of the plan. */
-export function exploreResponse(result: ExploreResult, plan: ExplorePlan, hold: Hold): AnswerPieces {
+export function exploreJson(result: ExploreResult, plan: ExplorePlan, hold: Hold): AnswerPieces {
   const { page, facets } = result;
   const more = () => explored(result, plan);
-  return pageResponse(page, plan.search.page, { hold, writeRow: zoneRowJson, more, moreBytes: bytesOfFacets(facets ?? []) });
+  return pageJson(page, plan.search.page, { hold, writeRow: zoneRowJson, more, moreBytes: bytesOfFacets(facets ?? []) });
 }
 
 function* explored({ histogram, facets, selectedTotal, combinations }: ExploreResult, plan: ExplorePlan): Iterable<AnswerPart> {
@@ -41,7 +41,7 @@ export function activeZonesJson(zones: readonly ActiveZone[]): string {
 }
 
 /** EventLogsRulesResponse as the pieces of an answer. */
-export async function* rulesResponse(rules: readonly ActiveRule[], hold: Hold): AnswerPieces {
+export async function* rulesJson(rules: readonly ActiveRule[], hold: Hold): AnswerPieces {
   const bytes = rules.reduce((sum, { ruleId, ruleName }) => sum + ruleId.length + ruleName.length, 0);
   for await (const _ of hold([{ bytes, isLast: true }])) {
     yield ['{"rules":'];
