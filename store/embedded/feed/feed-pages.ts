@@ -4,11 +4,11 @@ import type { FeedLine } from '../../event-store.ts';
 import { distinctWanted, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
-import { retryWithLess } from '../duckdb/retry-with-less.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
 import { type FeedExcerpt, readExcerpt } from './feed-excerpt.ts';
+import { retryWithLess } from './retry-with-less.ts';
 
 export interface FeedPagesOptions {
   readonly versions: VersionSet;

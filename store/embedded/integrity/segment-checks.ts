@@ -15,6 +15,15 @@ export type CheckedSegment = Segment & CheckedFile;
 /** Returns those of the segments that are whole where they can have events of the zones. */
 export type CheckSegments = (segments: readonly Segment[], zones: ZoneSelection) => Promise<readonly CheckedSegment[]>;
 
+export interface ReadingAttempt {
+  readonly check: CheckSegments;
+  /**
+   * Whether an error that the attempt ended with may come of damage that came after the check, which shows as any error of DuckDB. What was
+   * checked is then read again, and at least one segment or journal is contained, so that another attempt does without it.
+   */
+  readonly foundDamage: (error: unknown) => Promise<boolean>;
+}
+
 export interface SegmentChecksOptions {
   readonly segmentsFolder: string;
   /** Takes a segment that is not whole out of use. */
@@ -133,11 +142,7 @@ export class SegmentChecks {
     return segments.filter((segment) => !bad.has(segment)) as CheckedSegment[];
   }
 
-  /**
-   * Carries out work that reads what `check` returned, and once more where it fails and something turns out to be damaged: damage that came
-   * after the check shows as any error of DuckDB. What was checked is then read again, and at least one segment or journal is contained, so
-   * that the work does without it.
-   */
+  /** Carries out work that reads what `check` returned; once more where it fails and a segment turns out to be damaged. */
   async reading<T>(signal: AbortSignal | undefined, work: (check: CheckSegments) => Promise<T>): Promise<T> {
     return await this.#repeat(work, signal, this.#options.containJournals);
   }
@@ -153,20 +158,29 @@ export class SegmentChecks {
     containJournals: () => Promise<boolean>,
   ): Promise<T> {
     for (;;) {
-      const read: (readonly [segments: readonly Segment[], zones: ZoneSelection])[] = [];
+      const attempt = this.attempt(signal, containJournals);
       try {
-        return await work(async (segments, zones) => {
-          const whole = await this.check(segments, zones, signal);
-          read.push([whole, zones]);
-          return whole;
-        });
+        return await work(attempt.check);
       } catch (error) {
-        const mayBeFound = signal?.aborted !== true && mayBeDamage(error);
-        if (!(mayBeFound && ((await this.#isOneDamaged(read)) || (await containJournals())))) {
+        if (!(await attempt.foundDamage(error))) {
           throw error;
         }
       }
     }
+  }
+
+  /** An attempt to read segments, which `signal` ends. */
+  attempt(signal: AbortSignal | undefined, containJournals = this.#options.containJournals): ReadingAttempt {
+    const read: (readonly [segments: readonly Segment[], zones: ZoneSelection])[] = [];
+    return {
+      check: async (segments, zones) => {
+        const whole = await this.check(segments, zones, signal);
+        read.push([whole, zones]);
+        return whole;
+      },
+      foundDamage: async (error) =>
+        signal?.aborted !== true && mayBeDamage(error) && ((await this.#isOneDamaged(read)) || (await containJournals())),
+    };
   }
 
   async close(): Promise<void> {

@@ -6,9 +6,10 @@ import { duckdbDialect } from '../../../sql/dialect.ts';
 import { activeRule, activeRulesStatement, activeZone, activeZonesStatement } from '../../../sql/explore-statements.ts';
 import type { ActiveRule, ActiveZone } from '../../event-store.ts';
 import type { Reading } from '../../readings.ts';
+import { StoreError } from '../../store-error.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
-import { retryWithLess } from '../duckdb/retry-with-less.ts';
+import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
@@ -69,9 +70,11 @@ interface OpenScope extends Disposable {
  */
 export class SearchRunner {
   readonly #options: SearchRunnerOptions;
+  readonly #evictCaches: () => Promise<void>;
 
   constructor(options: SearchRunnerOptions) {
     this.#options = options;
+    this.#evictCaches = async () => await options.groups?.evictAll();
   }
 
   /**
@@ -131,14 +134,23 @@ export class SearchRunner {
 
   /** Answers from one snapshot. */
   async #answer<T>(plan: SearchPlan, signal: AbortSignal, find: (open: OpenScope, isRetry: boolean) => Promise<T>): Promise<T> {
-    const { checks, groups } = this.#options;
-    const evictCaches = async () => await groups?.evictAll();
-    const answer = (isRetry: boolean) =>
-      checks.reading(signal, async (check) => {
-        using open = await this.#open(plan, check, signal);
+    for (let isRetry = false; ; ) {
+      const attempt = this.#options.checks.attempt(signal);
+      try {
+        using open = await this.#open(plan, attempt.check, signal);
         return await find(open, isRetry);
-      });
-    return await retryWithLess(answer, evictCaches, OUT_OF_MEMORY);
+      } catch (error) {
+        if (isOutOfMemory(error)) {
+          if (isRetry) {
+            throw new StoreError('overloaded', OUT_OF_MEMORY, { cause: error });
+          }
+          isRetry = true;
+          await this.#evictCaches();
+        } else if (!(await attempt.foundDamage(error))) {
+          throw error;
+        }
+      }
+    }
   }
 
   /** The events of a plan in one snapshot, and a connection to read them on, until it is disposed. */

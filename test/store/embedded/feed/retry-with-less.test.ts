@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryWithLess } from '../../../../store/embedded/duckdb/retry-with-less.ts';
+import { retryWithLess } from '../../../../store/embedded/feed/retry-with-less.ts';
 
 /** Work with one outcome for each time that it is done, and the list of what happened. */
 function workEnding(...outcomes: readonly (Error | string)[]) {
