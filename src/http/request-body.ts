@@ -1,3 +1,4 @@
+import { on } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MOST_ENVELOPE_BYTES } from '../../ingest/doors/envelope.ts';
@@ -41,23 +42,29 @@ async function inTime<T>(work: Promise<T>, patience: Patience, held: HeldBody): 
   }
 }
 
-/** The chunks of a body. The stream stays open when no more are asked for, because the answer goes out on the same connection. */
+/** The stream is paused while a chunk waits to be asked for. */
+const ONE_AT_A_TIME = { close: ['end', 'close'], highWaterMark: 1, lowWaterMark: 1 };
+
+/**
+ * The chunks of a body as they came: the stream's own iterator joins those that have come meanwhile, which copies every byte. The stream
+ * stays open when no more are asked for, because the answer goes out on the same connection.
+ */
 async function* chunksOf(body: Readable, patience: Patience, held: HeldBody): AsyncGenerator<Buffer> {
-  const chunks = body.iterator({ destroyOnReturn: false });
-  let isWaiting = false;
+  const wasOver = body.closed || body.readableEnded;
+  const chunks = on(body, 'data', ONE_AT_A_TIME);
   try {
-    for (;;) {
-      isWaiting = true;
-      const chunk = await inTime(chunks.next(), patience, held);
-      isWaiting = false;
-      if (chunk.done === true) return;
+    // A stream that was over before tells nobody that it is.
+    while (!wasOver) {
+      const { done, value } = await inTime(chunks.next(), patience, held);
+      if (done === true) break;
       const givenMs = performance.now();
-      yield chunk.value as Buffer;
+      yield value[0] as Buffer;
       held.wasPaused(performance.now() - givenMs);
     }
+    if (!body.readableEnded) throw body.errored ?? new Error('the body broke off');
   } finally {
-    // An iterator that waits for a chunk cannot be ended before that chunk has come.
-    if (!isWaiting) await chunks.return?.();
+    await chunks.return?.();
+    body.pause();
   }
 }
 
