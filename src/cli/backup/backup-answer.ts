@@ -1,3 +1,4 @@
+import { ChunkReader } from '../../../ingest/upload/compressed-frames.ts';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import type { SentFile } from './backup-folder.ts';
@@ -13,13 +14,12 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /** Reads the answer of a program from its first byte to its last. Throws DeliveryError where it breaks off, or is something else. */
 export class BackupAnswer {
-  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #input: ChunkReader;
   readonly #from: string;
-  #rest: Buffer = Buffer.alloc(0);
 
   /** `from` names the program in messages. */
   constructor(body: AsyncIterable<Buffer>, from: string) {
-    this.#chunks = body[Symbol.asyncIterator]();
+    this.#input = new ChunkReader(body);
     this.#from = from;
   }
 
@@ -34,11 +34,9 @@ export class BackupAnswer {
   }
 
   /** The next bytes; all of them have to be read. */
-  async *bytes(count: number): AsyncGenerator<Buffer> {
+  async *bytes(count: number): AsyncGenerator<Uint8Array> {
     for (let left = count; left > 0; ) {
-      if (this.#rest.length === 0) await this.#more();
-      const part = this.#rest.subarray(0, left);
-      this.#rest = this.#rest.subarray(part.length);
+      const part = await this.#next(left);
       left -= part.length;
       yield part;
     }
@@ -50,16 +48,16 @@ export class BackupAnswer {
   }
 
   async close(): Promise<void> {
-    await this.#chunks.return?.();
+    await this.#input.close();
   }
 
   async #line(): Promise<Readonly<Record<string, unknown>>> {
-    const pieces: Buffer[] = [];
+    const pieces: Uint8Array[] = [];
     for (let size = 0; size < MAX_LINE_BYTES; ) {
-      if (this.#rest.length === 0) await this.#more();
-      const end = this.#rest.indexOf(NEWLINE);
-      const piece = end === -1 ? this.#rest : this.#rest.subarray(0, end);
-      this.#rest = this.#rest.subarray(end === -1 ? piece.length : end + 1);
+      const chunk = await this.#next();
+      const end = chunk.indexOf(NEWLINE);
+      const piece = end === -1 ? chunk : chunk.subarray(0, end);
+      if (end !== -1 && end + 1 < chunk.length) this.#input.putBack(chunk.subarray(end + 1));
       pieces.push(piece);
       size += piece.length;
       if (end !== -1) return this.#parse(Buffer.concat(pieces).toString());
@@ -75,10 +73,12 @@ export class BackupAnswer {
     }
   }
 
-  async #more(): Promise<void> {
-    const { value, done } = await this.#chunks.next();
-    if (done === true) throw this.#brokeOff();
-    this.#rest = value;
+  /** The next bytes, at least one and at most so many. */
+  async #next(mostBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
+    const chunk = await this.#input.next();
+    if (chunk === undefined) throw this.#brokeOff();
+    if (chunk.length > mostBytes) this.#input.putBack(chunk.subarray(mostBytes));
+    return chunk.subarray(0, mostBytes);
   }
 
   #brokeOff(): DeliveryError {

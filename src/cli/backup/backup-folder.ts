@@ -90,7 +90,7 @@ export class BackupFolder {
   }
 
   /** Writes and syncs a file. A published one that is new gets its name at once, so that the next backup has it where this one fails. */
-  async write(name: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+  async write(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const path = join(this.path, name);
     await naming(path, async () => {
       const file = await open(`${path}${TEMPORARY}`, 'wx', 0o600);
@@ -195,7 +195,7 @@ async function makeFolder(path: string): Promise<void> {
   if (first !== undefined) await syncFolder(parent);
 }
 
-async function writeWhole(file: FileHandle, chunk: Buffer): Promise<void> {
+async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let written = 0; written < chunk.length; ) written += (await file.write(chunk, written)).bytesWritten;
 }
 
