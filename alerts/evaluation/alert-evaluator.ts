@@ -8,8 +8,11 @@ import type { EvaluationFacts } from './alerts-overview.ts';
 import { type PagePlace, packed, type WantedPage } from './feed-pages.ts';
 import type { NextStep } from './rule-evaluation.ts';
 
-/** A page has at most so many events; in bytes the store bounds it. */
+/** A page has at most so many events, and the first one so many; in bytes the store bounds it. */
 const PAGE_EVENTS = 20_000;
+const FIRST_PAGE_EVENTS = 1_250;
+/** Many rules may count an event. The thread does nothing else while it counts a page, and a stop waits for it: one is to take as long. */
+const PAGE_MS = 1_000;
 /** The least time between two pages. */
 const PACE_MS = 250;
 /** The feed is looked at after this time even where nothing came, because alerts are resolved by the time of the intake. */
@@ -65,6 +68,8 @@ export class RuleReader {
   /** Why cursors were refused. */
   readonly refused = new Set<CursorRefusal>();
   readonly #options: RuleReaderOptions;
+  /** The limit of the next page. */
+  #pageEvents = FIRST_PAGE_EVENTS;
   /** The position of a cursor that was made last. */
   #known: { readonly cursor: string; readonly position: FeedPosition } | undefined;
 
@@ -84,7 +89,7 @@ export class RuleReader {
     if (until !== null && 'refusal' in until) return await this.#refuse(key, 'until', until);
     const after = await this.#position(wanted.after);
     if ('refusal' in after) return await this.#refuse(key, 'after', after);
-    const page = await reads.readFeed({ zones, where, logs: false, after, limit: PAGE_EVENTS }, signal && { signal });
+    const page = await reads.readFeed({ zones, where, logs: false, after, limit: this.#pageEvents }, signal && { signal });
     // It is asked behind the read, because events may expire in between.
     const left = await positions.afterExpiry(zones, after);
     if (left !== undefined) return await this.#refuse(key, 'after', { refusal: 'expired', goesOn: positions.encode(left) });
@@ -94,9 +99,17 @@ export class RuleReader {
     const cursor = positions.encode(end);
     // Another program may have begun to follow rules during a long read, and tells what is in the page.
     if (!mayFollow()) return { step: await keeper.next(), isAtEnd: false };
-    const step = await keeper.takePage({ key, end: cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) }, now());
+    const begunMs = now();
+    const step = await keeper.takePage({ key, end: cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) }, begunMs);
+    this.#notePage(now() - begunMs);
     this.#known = { cursor, position: end };
     return { step, isAtEnd: until === null && !page.more };
+  }
+
+  /** A page took so long to be counted: the next one is half or twice as large where that is far from what it should. */
+  #notePage(tookMs: number): void {
+    if (tookMs > PAGE_MS) this.#pageEvents = Math.max(1, Math.floor(this.#pageEvents / 2));
+    else if (tookMs < PAGE_MS / 4) this.#pageEvents = Math.min(PAGE_EVENTS, 2 * this.#pageEvents);
   }
 
   async #position(place: PagePlace | 'newest'): Promise<FeedPosition | Refused> {

@@ -152,3 +152,34 @@ test.each([
     expect(overviewOf(keeper).facts.refusals).toEqual(refusals);
   },
 );
+
+test('pages grow while they are counted soon, and are halved where one takes more than a second', async () => {
+  const { store, append } = await evaluatedStore();
+  await append(1);
+  const [limits, clock]: [number[], { nowMs: number }] = [[], { nowMs: 0 }];
+  const here = new KeeperHere({ file: join(temporaryFolder(), 'alerts.sqlite'), rules: rulesOf(ruleText()) });
+  const tooks = [0, 0, 0, 0, 0, 1_001, 1_001, 600, 1_001, 0];
+  const reader = new RuleReader({
+    store,
+    reads: {
+      readFeed: (request, options) => {
+        limits.push(request.limit);
+        return store.readFeed(request, options);
+      },
+    },
+    keeper: {
+      next: here.next,
+      refuse: here.refuse,
+      takePage: (...page) => {
+        clock.nowMs += tooks[limits.length - 1] ?? 0;
+        return here.takePage(...page);
+      },
+    },
+    mayFollow: () => true,
+    now: () => clock.nowMs,
+    logger: silentLogger,
+  });
+  let { wanted } = here.call('next');
+  while (wanted !== null && limits.length < tooks.length) ({ wanted } = (await reader.step(wanted)).step);
+  expect(limits).toEqual([1_250, 2_500, 5_000, 10_000, 20_000, 20_000, 10_000, 5_000, 5_000, 2_500]);
+});
