@@ -1,6 +1,6 @@
-import { type AddressRange, maskedNetwork, parseAddress, parseMasked } from '../address.ts';
+import { type AddressRange, maskedNetwork, parseMasked } from '../address.ts';
 import { canonicalAsn, withoutAsPrefix } from '../as-number.ts';
-import { readCidr } from '../cidr.ts';
+import { readAddress, readCidr } from '../cidr.ts';
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, ruleOf } from '../event-fields.ts';
 import { FILTER_OPS } from '../filter-ops.ts';
 import type { Predicate } from '../plan/search-plan.ts';
@@ -60,7 +60,7 @@ function equalityPredicate(column: Dimension, wanted: readonly string[]): Predic
   if (rule !== 'address') {
     return equals(column, texts);
   }
-  const read = texts.map((text) => ({ text, address: parseAddress(text), network: parseMasked(text) }));
+  const read = texts.map((text) => ({ text, address: readAddress(text), network: parseMasked(text) }));
   const masked = rangesOf(read.map(({ network }) => network));
   const others = read.filter(({ address, network }) => address === null && network === null).map(({ text }) => text);
   return anyOf([

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../../query/address.ts';
-import { readCidr } from '../../query/cidr.ts';
+import { readAddress, readCidr } from '../../query/cidr.ts';
+import { assertProperty } from '../random/assert-property.ts';
 
 describe('CIDR ranges', () => {
   it.each([
@@ -81,5 +83,47 @@ describe('CIDR ranges', () => {
 
   it.each(['::/129', '::/999', '::/', '::ffff:10.0.0.0/129'])('%j needs a prefix length of 0 to 128', (text) => {
     expect(readCidr(text)).toEqual({ fault: expect.stringContaining('prefix length of 0 to 128') });
+  });
+});
+
+describe('an address of a request', () => {
+  const addresses = fc.oneof(
+    fc.ipV4(),
+    fc.ipV4Extended(),
+    fc.ipV6(),
+    fc.ipV4().map((text) => `::ffff:${text}`),
+    fc.tuple(fc.ipV6(), fc.ipV4()).map(([ipv6, ipv4]) => ipv6.replace(/[^:]*$/, ipv4)),
+    fc
+      .array(fc.constantFrom(':', '::', '.', '0', '1', '255', '256', 'ffff', 'g', '1.2.3.4', '%', '0x1'), { maxLength: 12 })
+      .map((parts) => parts.join('')),
+  );
+  const changes = fc.array(
+    fc.tuple(fc.nat(50), fc.nat(2), fc.constantFrom('', '0', '1', 'f', 'F', 'x', '.', ':', '%', '%1', '/', ' ', '\n', '\0', '٣')),
+    {
+      maxLength: 3,
+    },
+  );
+  const mutated = fc
+    .tuple(addresses, changes)
+    .map(([text, edits]) =>
+      edits.reduce((changed, [at, removed, added]) => changed.slice(0, at) + added + changed.slice(at + removed), text),
+    );
+
+  it('is read as the address of an event is', () => {
+    assertProperty(
+      fc.property(mutated, (text) => {
+        expect(readAddress(text), text).toBe(parseAddress(text));
+      }),
+      {
+        numRuns: 20_000,
+        examples: [['010.0.0.1'], ['0x7f.0.0.1'], ['10.1'], ['fe80::1%eth0'], ['::1.2.3.4'], ['::ffff:01.2.3.4'], ['1.2.3.4\n']].map(
+          ([text]) => [text as string],
+        ),
+      },
+    );
+  });
+
+  it.each(['010.0.0.1', '0x7f.0.0.1', '10.1', '167772161', 'fe80::1%eth0', '::ffff:01.2.3.4', '1.2.3.4 '])('is not %j', (text) => {
+    expect(readAddress(text)).toBeNull();
   });
 });

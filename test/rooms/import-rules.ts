@@ -23,7 +23,7 @@ const WAYS_OUT = [1, 2, 3, 4].map((levels) => '../'.repeat(levels));
 
 /** Rooms that use no packages but those that the table allows them. */
 const WITHOUT_PACKAGES: Readonly<Record<string, string>> = {
-  query: 'is pure: no packages, no I/O, no drivers',
+  query: 'is pure: no packages but ipaddr.js, no I/O, no drivers',
   sql: 'is pure: no packages, no I/O, no drivers',
   alerts: 'has no network: no packages but those for files, SQLite, hashes and time',
   web: 'runs in the browser: no packages but those that the page serves',

@@ -13,12 +13,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   test: ['query', 'sql', 'work', 'store', 'ingest', 'alerts', 'edge', 'src', 'web', 'bench', 'scripts'],
 };
 
-/** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of the page. */
+/** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of `query` and the page. */
 export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['store', 'bench', 'test'],
   '@clickhouse/client': ['store', 'bench', 'test'],
   kafkajs: ['ingest', 'bench', 'test'],
-  'ipaddr.js': ['src', 'bench', 'test'],
+  'ipaddr.js': ['query', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
   preact: ['web', 'bench', 'test'],
   'preact/hooks': ['web', 'bench', 'test'],
   '@preact/signals': ['web', 'bench', 'test'],

@@ -1,4 +1,5 @@
-import { IPV4_MAPPED, parseAddress } from '../../query/address.ts';
+import { IPV4_MAPPED } from '../../query/address.ts';
+import { readAddress } from '../../query/cidr.ts';
 import { DIMENSIONS, type Dimension } from '../../query/event-fields.ts';
 import type { Facet } from '../../query/plan/search-result.ts';
 import {
@@ -86,7 +87,7 @@ function isBare(unit: Unit | undefined, text: string): boolean {
 
 /** The condition whose events are to be counted: by value of the word's field, or of a whole address. Null where none are. */
 export function askedClause({ field, text, isAnywhere }: TypedWord): LineClause | null {
-  if (field === null) return parseAddress(text) === null ? null : { field: 'ip', op: 'eq', value: [text] };
+  if (field === null) return readAddress(text) === null ? null : { field: 'ip', op: 'eq', value: [text] };
   const clause: LineClause =
     isAnywhere && text !== '' ? { field, op: 'contains', value: [text] } : { field, op: 'wildcard', value: [`${text}*`] };
   return clauseFault(field, clause.op, clause.value) === null ? clause : null;
@@ -127,7 +128,7 @@ export function wordCompletions(word: TypedWord, addressCount: number | null, kn
 }
 
 function addressCompletions({ kept, text }: TypedWord, count: number | null): readonly Completion[] {
-  const address = parseAddress(text);
+  const address = readAddress(text);
   if (address === null) return [];
   return [
     { text: `${kept}ip:${text}`, count },
