@@ -16,7 +16,8 @@ type Called<M extends EvaluationCall['method']> = (...values: Parameters<RuleEva
  */
 export class AlertKeeper implements Outbox {
   readonly next = this.#called('next');
-  readonly takePage = this.#called('takePage');
+  /** The bytes of the page cannot be used here afterwards. */
+  readonly takePage = this.#called('takePage', ([{ bytes }]) => [bytes.buffer]);
   readonly refuse = this.#called('refuse');
   readonly look = this.#called('look');
   readonly ruleOf = this.#called('ruleOf');
@@ -40,9 +41,13 @@ export class AlertKeeper implements Outbox {
     return this.#thread.close();
   }
 
-  #called<M extends EvaluationCall['method']>(method: M): Called<M> {
+  /** `transfersOf` says what goes over instead of being copied. */
+  #called<M extends EvaluationCall['method']>(
+    method: M,
+    transfersOf: (values: Parameters<RuleEvaluation[M]>) => readonly ArrayBuffer[] = () => [],
+  ): Called<M> {
     return async (...values) => {
-      const answer = await this.#thread.run({ method, values });
+      const answer = await this.#thread.run({ method, values }, transfersOf(values));
       if (!('fault' in answer)) return answer.value as ReturnType<RuleEvaluation[M]>;
       if (answer.isDamage) this.#onDamage(answer.fault);
       throw new AlertStateError(answer.fault);

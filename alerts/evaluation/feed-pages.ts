@@ -23,7 +23,7 @@ export interface PageOfEvents {
   readonly completeToMs: number;
   readonly unreadable: number;
   /** The lines of its events, one behind the other; where each ends, and when it was taken in, Unix ms UTC. */
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly ends: readonly number[];
   readonly ingestedAtMs: readonly number[];
 }

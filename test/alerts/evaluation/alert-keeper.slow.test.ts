@@ -38,7 +38,7 @@ function eventsOf(nth: number): Pick<PageOfEvents, 'bytes' | 'ends' | 'ingestedA
   return { bytes: new Uint8Array(Buffer.concat(lines)), ends, ingestedAtMs };
 }
 
-const NONE = { bytes: new Uint8Array(), ends: [], ingestedAtMs: [] };
+const none = () => ({ bytes: new Uint8Array(), ends: [], ingestedAtMs: [] });
 
 function pageOf(
   { wanted }: NextStep,
@@ -57,13 +57,13 @@ test('rules that keep as much as they may, in every kind, stay within the heap o
     return keeper;
   };
   const first = start();
-  const time = { ...pageOf(await first.next(), true, NONE), completeToMs: NOW };
+  const time = { ...pageOf(await first.next(), true, none()), completeToMs: NOW };
   let step = await first.takePage(time, NOW);
   // First the rules with windows read back. Then the one that remembers values takes turns with those.
   for (let nth = 1; nth <= 6; nth += 1) step = await first.takePage(pageOf(step, nth === 6, eventsOf(nth)), NOW);
   for (let nth = 1; nth <= 12; nth += 1) {
     const hasJoined = step.wanted?.until === null;
-    step = await first.takePage(pageOf(step, nth > 10, hasJoined ? NONE : eventsOf(nth)), NOW);
+    step = await first.takePage(pageOf(step, nth > 10, hasJoined ? none() : eventsOf(nth)), NOW);
   }
   const before = await first.overview({ limit: 10 });
   expect(before.rules.map(({ hasJoined }) => hasJoined)).toEqual([true, true, true, true]);
@@ -71,7 +71,7 @@ test('rules that keep as much as they may, in every kind, stay within the heap o
   await first.close();
   // The next program has all of it to read.
   const second = start();
-  await second.takePage(pageOf(await second.next(), true, NONE), NOW);
+  await second.takePage(pageOf(await second.next(), true, none()), NOW);
   expect((await second.overview({ limit: 10 })).rules.map(({ bounded }) => bounded)).toEqual(before.rules.map(({ bounded }) => bounded));
 });
 
