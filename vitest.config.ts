@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { NODE_OPTIONS } from './scripts/node-options.mjs';
 import { MOVED_CLOCK } from './test/fixtures/moved-clock.ts';
 import { propertyRuns } from './test/random/property-runs.ts';
 import { runSeed } from './test/random/run-seed.ts';
@@ -73,16 +74,24 @@ const WAITING_WORKERS = availableParallelism() + 2;
 /** The page in a real Chromium, in a few seconds; `npm test` runs it, `npm run test:e2e` what the page does in full. */
 const SMOKE = 'test/browser/smoke.test.ts';
 
+const IS_CLOCK_MOVED = process.env['MOVED_CLOCK_AT'] !== undefined;
+
 const COMMON = {
   setupFiles: ['test/random/seed-setup.ts'],
   // Generous limits for what hangs, on a machine that is slow and busy with other things; no measurements.
   hookTimeout: 300_000,
-  // With MOVED_CLOCK_AT every file begins at this time of day.
-  execArgv: process.env['MOVED_CLOCK_AT'] === undefined ? [] : [`--import=${MOVED_CLOCK}`],
+  // Much of the program runs in the processes of the tests. With MOVED_CLOCK_AT every file begins at this time of day.
+  execArgv: IS_CLOCK_MOVED ? [...NODE_OPTIONS, `--import=${MOVED_CLOCK}`] : [...NODE_OPTIONS],
   expect: { poll: { timeout: 60_000 } },
   // One file more than there are cores, because many wait. Projects with equal numbers run together, and no core idles at the end of each.
   maxWorkers: availableParallelism() + 1,
 };
+
+/**
+ * Files that share processes, and are loaded by Node itself, because loading the same modules for each takes a third of the time. A process
+ * has one clock, so that files have processes of their own where each begins at the same time of day.
+ */
+const SHARED = { isolate: IS_CLOCK_MOVED, experimental: { viteModuleRunner: false, nodeLoader: false } };
 
 /**
  * These files begin first, because they take longest: a run ends with short files, and with no core that idles beside a long one. Vitest
@@ -110,6 +119,7 @@ export default defineConfig({
         // The tests that need neither a Kafka broker nor a process of their own: query, sql, store, HTTP.
         test: {
           ...COMMON,
+          ...SHARED,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [
@@ -128,8 +138,7 @@ export default defineConfig({
         },
       },
       {
-        // Files that share processes, because loading the same modules for each takes longer than their tests.
-        test: { ...COMMON, name: 'pure', include: PURE, exclude: [SLOW], isolate: false, testTimeout: 120_000 },
+        test: { ...COMMON, ...SHARED, name: 'pure', include: PURE, exclude: [SLOW], testTimeout: 120_000 },
       },
       {
         test: { ...COMMON, name: 'process', include: [PROCESS], exclude: [CLICKHOUSE], testTimeout: 120_000 },

@@ -15,7 +15,12 @@ export function runSeed(): number {
 
 let calls = 0;
 
-/** Random bytes of this run, others at each call. They cannot be compressed. */
+/** Has the next bytes be the first ones: where files of tests share a process, what one draws does not depend on those before it. */
+export function drawFromStart(): void {
+  calls = 0;
+}
+
+/** Random bytes of a file of tests, others at each call. They cannot be compressed. */
 export function seededBytes(length: number): Buffer {
   calls += 1;
   return createHash('shake128', { outputLength: length }).update(`${runSeed()} ${calls}`).digest();
