@@ -1,5 +1,5 @@
 // Measures records of another product against the same events in our own form, by the embedded store, to the answer:
-//   node --initial-old-space-size=128 bench/mapped-intake-speed.ts [rounds]
+//   node --initial-old-space-size=128 --max-semi-space-size=4 bench/mapped-intake-speed.ts [rounds]
 // Both take turns in one process, each when the flushes of what came before are done: the slower one would have most of them otherwise. A
 // line has the best of the rounds, and their median. The option is that of the program: without it V8 collects the heap of the main
 // thread at every few thousand records. Needs Linux, which tells what a thread has taken.

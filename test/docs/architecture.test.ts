@@ -113,7 +113,7 @@ describe('What is remembered, and what waits', () => {
 
   test('has each cache, memory, queue, pool and slots of the program, with its file', () => {
     const kinds = /class (\w*(?:Cache|Memory|Budget|Queue|Turns|Semaphore|Pool|Slots))\b/g;
-    const sources = globSync('{query,sql,work,store,ingest,alerts,src}/**/*.ts', { cwd: ROOT }).filter(
+    const sources = globSync('{query,sql,work,store,ingest,alerts,edge,src}/**/*.ts', { cwd: ROOT }).filter(
       (file) => !file.includes('node_modules'),
     );
     const classesOf = (file: string) => readFileSync(join(ROOT, file), 'utf8').matchAll(kinds);
