@@ -4,7 +4,7 @@ import { CONFIG_VARIABLES, flagOf } from '../../../src/config/config-table.ts';
 import { configuredMappings, requireKeyMappings } from '../../../src/config/configured-mappings.ts';
 import { CLICKHOUSE_BAD, CLICKHOUSE_GOOD } from './clickhouse-config-cases.ts';
 import { EDGE_BAD, EDGE_GOOD } from './edge-config-cases.ts';
-import { KAFKA_BAD, KAFKA_FAULTS, KAFKA_GOOD, OAUTH, SASL } from './kafka-config-cases.ts';
+import { kafkaBad, kafkaFaults, kafkaFiles, kafkaGood, OAUTH, SASL } from './kafka-config-cases.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -12,6 +12,7 @@ const KEY = '0123456789abcdef';
 const mapped = (pattern: string, mapping: string | null): object => ({ pattern, mapping });
 const own = (pattern: string): object => mapped(pattern, null);
 const THIS_FILE = import.meta.filename;
+const FILES = await kafkaFiles();
 
 /** The message of the ConfigError that these texts cause. */
 function refusal(env: Texts, flags: Texts = {}): string {
@@ -68,7 +69,7 @@ const GOOD: readonly (readonly [name: string, text: string, key: string, value: 
   ['DEMO_FILE', THIS_FILE, 'demo', true, { DEMO_MAPPING: 'aws-waf', KAFKA_BROKERS: 'a:1' }],
   ['DEMO_MAPPING', 'aws-waf', 'demoMapping', 'aws-waf', { DEMO_FILE: THIS_FILE }],
   ['LOG_LEVEL', 'Debug', 'logLevel', 'debug'],
-  ...KAFKA_GOOD,
+  ...kafkaGood(FILES),
   ...CLICKHOUSE_GOOD,
   ...EDGE_GOOD,
 ];
@@ -160,7 +161,7 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['ACCESS_KEYS', `me:${KEY}:*:personal: `],
   ['ACCESS_KEYS', `me:${KEY}:*::aws-waf`],
   ['ACCESS_KEYS', `me:${KEY}:*:personal:aws-waf:x`],
-  ...KAFKA_BAD,
+  ...kafkaBad(FILES),
   ...CLICKHOUSE_BAD,
   ...EDGE_BAD,
 ];
@@ -315,7 +316,7 @@ describe('the configuration', () => {
     expect(refusal(others)).toMatch(new RegExp(`^${name} is not set.*; allowed: `));
   });
 
-  test.each(KAFKA_FAULTS)('refuses %s in one line', (_what, env, line) => {
+  test.each(kafkaFaults(FILES))('refuses %s in one line', (_what, env, line) => {
     expect(refusal(env)).toBe(line);
   });
 

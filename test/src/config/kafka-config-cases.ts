@@ -7,29 +7,52 @@ import { testCertificate } from '../sinks/test-certificate.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-const folder = mkdtempSync(join(tmpdir(), 'shieldlog-tls-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const TLS: Texts = { KAFKA_TLS: 'true' };
 
-function fileOf(name: string, content: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
+/** The paths of PEM files, and settings that name them. */
+interface KafkaFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** The key of another certificate. */
+  readonly otherKey: string;
+  /** `key`, encrypted with the passphrase `sesame`. */
+  readonly locked: string;
+  readonly nonsense: string;
+  /** The frame of a certificate, with something else in it. */
+  readonly broken: string;
+  readonly absent: string;
+  readonly mutual: Texts;
+  /** An encrypted key, without the passphrase that opens it. */
+  readonly lockedKey: Texts;
 }
 
-const [own, other] = [await testCertificate(), await testCertificate()];
-const cert = fileOf('cert.pem', own.cert);
-const key = fileOf('key.pem', own.key);
-const otherKey = fileOf('other.pem', other.key);
-const locked = fileOf(
-  'locked.pem',
-  createPrivateKey(own.key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'sesame' }).toString(),
-);
-const nonsense = fileOf('nonsense.pem', 'nonsense');
-const broken = fileOf('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
-const absent = join(folder, 'absent.pem');
+/** Writes the files into a folder that goes with the file of tests that calls it. */
+export async function kafkaFiles(): Promise<KafkaFiles> {
+  const folder = mkdtempSync(join(tmpdir(), 'shieldlog-tls-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const fileOf = (name: string, content: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const [own, other] = [await testCertificate(), await testCertificate()];
+  const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'sesame' } as const;
+  const [cert, key] = [fileOf('cert.pem', own.cert), fileOf('key.pem', own.key)];
+  const locked = fileOf('locked.pem', createPrivateKey(own.key).export(encrypted).toString());
+  const mutual = { ...TLS, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key };
+  return {
+    cert,
+    key,
+    otherKey: fileOf('other.pem', other.key),
+    locked,
+    nonsense: fileOf('nonsense.pem', 'nonsense'),
+    broken: fileOf('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'),
+    absent: join(folder, 'absent.pem'),
+    mutual,
+    lockedKey: { ...mutual, KAFKA_TLS_KEY_FILE: locked },
+  };
+}
 
-const TLS: Texts = { KAFKA_TLS: 'true' };
-const MUTUAL: Texts = { ...TLS, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key };
 export const SASL: Texts = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'secret word' };
 export const OAUTH: Texts = {
   KAFKA_SASL_MECHANISM: 'oauthbearer',
@@ -37,16 +60,19 @@ export const OAUTH: Texts = {
   KAFKA_SASL_OAUTH_CLIENT_ID: 'me',
   KAFKA_SASL_OAUTH_CLIENT_SECRET: 'secret word',
 };
-/** An encrypted key, without the passphrase that opens it. */
-export const LOCKED: Texts = { ...MUTUAL, KAFKA_TLS_KEY_FILE: locked };
 
 /** Values of the variables about Kafka's certificates and tokens: taken, and as what. */
-export const KAFKA_GOOD: readonly (readonly [name: string, text: string, key: string, value: unknown, besides?: Texts])[] = [
+export const kafkaGood = ({
+  cert,
+  key,
+  mutual,
+  lockedKey,
+}: KafkaFiles): readonly (readonly [name: string, text: string, key: string, value: unknown, besides?: Texts])[] => [
   ['KAFKA_TLS_CA_FILE', cert, 'kafkaTlsCaFile', cert, TLS],
-  ['KAFKA_TLS_CERT_FILE', cert, 'kafkaTlsCertFile', cert, MUTUAL],
-  ['KAFKA_TLS_KEY_FILE', key, 'kafkaTlsKeyFile', key, MUTUAL],
-  ['KAFKA_TLS_KEY_PASSPHRASE', 'sesame', 'kafkaTlsKeyPassphrase', 'sesame', LOCKED],
-  ['KAFKA_TLS_KEY_PASSPHRASE', 'of no use', 'kafkaTlsKeyPassphrase', 'of no use', MUTUAL],
+  ['KAFKA_TLS_CERT_FILE', cert, 'kafkaTlsCertFile', cert, mutual],
+  ['KAFKA_TLS_KEY_FILE', key, 'kafkaTlsKeyFile', key, mutual],
+  ['KAFKA_TLS_KEY_PASSPHRASE', 'sesame', 'kafkaTlsKeyPassphrase', 'sesame', lockedKey],
+  ['KAFKA_TLS_KEY_PASSPHRASE', 'of no use', 'kafkaTlsKeyPassphrase', 'of no use', mutual],
   ['KAFKA_SASL_MECHANISM', 'OAUTHBEARER', 'kafkaSaslMechanism', 'oauthbearer', OAUTH],
   ['KAFKA_SASL_OAUTH_TOKEN_URL', 'https://id.example/t?a=1', 'kafkaOAuthTokenUrl', 'https://id.example/t?a=1', OAUTH],
   ['KAFKA_SASL_OAUTH_TOKEN_URL', 'http://127.0.0.1:8443/t', 'kafkaOAuthTokenUrl', 'http://127.0.0.1:8443/t', OAUTH],
@@ -57,11 +83,11 @@ export const KAFKA_GOOD: readonly (readonly [name: string, text: string, key: st
 ];
 
 /** And those that stop the start. */
-export const KAFKA_BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] = [
+export const kafkaBad = ({ cert, key, mutual }: KafkaFiles): readonly (readonly [name: string, text: string, besides?: Texts])[] => [
   ['KAFKA_TLS_CA_FILE', ' ', TLS],
   ['KAFKA_TLS_CERT_FILE', ' ', { ...TLS, KAFKA_TLS_KEY_FILE: key }],
   ['KAFKA_TLS_KEY_FILE', ' ', { ...TLS, KAFKA_TLS_CERT_FILE: cert }],
-  ['KAFKA_TLS_KEY_PASSPHRASE', ' ', MUTUAL],
+  ['KAFKA_TLS_KEY_PASSPHRASE', ' ', mutual],
   ['KAFKA_SASL_OAUTH_TOKEN_URL', 'id.example', OAUTH],
   ['KAFKA_SASL_OAUTH_TOKEN_URL', 'ftp://id.example', OAUTH],
   ['KAFKA_SASL_OAUTH_TOKEN_URL', 'http://id.example/token', OAUTH],
@@ -74,7 +100,17 @@ export const KAFKA_BAD: readonly (readonly [name: string, text: string, besides?
 ];
 
 /** Settings that are no use together, or whose files are none, and the whole line that says so. */
-export const KAFKA_FAULTS: readonly (readonly [what: string, env: Texts, line: string])[] = [
+export const kafkaFaults = ({
+  cert,
+  key,
+  otherKey,
+  locked,
+  nonsense,
+  broken,
+  absent,
+  mutual,
+  lockedKey,
+}: KafkaFiles): readonly (readonly [what: string, env: Texts, line: string])[] => [
   ['a file without TLS', { KAFKA_TLS_CA_FILE: cert }, 'KAFKA_TLS_CA_FILE is set, but not KAFKA_TLS; allowed: with KAFKA_TLS=true'],
   [
     'a key without its certificate',
@@ -108,22 +144,22 @@ export const KAFKA_FAULTS: readonly (readonly [what: string, env: Texts, line: s
   ],
   [
     'a file without a key',
-    { ...MUTUAL, KAFKA_TLS_KEY_FILE: nonsense },
+    { ...mutual, KAFKA_TLS_KEY_FILE: nonsense },
     `KAFKA_TLS_KEY_FILE="${nonsense}" holds no private key; allowed: a private key as PEM, such as -----BEGIN PRIVATE KEY-----`,
   ],
   [
     'an encrypted key without a passphrase',
-    LOCKED,
+    lockedKey,
     `KAFKA_TLS_KEY_FILE="${locked}" is encrypted; set KAFKA_TLS_KEY_PASSPHRASE, or give a key that is not`,
   ],
   [
     'an encrypted key with another passphrase',
-    { ...LOCKED, KAFKA_TLS_KEY_PASSPHRASE: 'other' },
+    { ...lockedKey, KAFKA_TLS_KEY_PASSPHRASE: 'other' },
     `KAFKA_TLS_KEY_FILE="${locked}" cannot be opened with KAFKA_TLS_KEY_PASSPHRASE`,
   ],
   [
     'the key of another certificate',
-    { ...MUTUAL, KAFKA_TLS_KEY_FILE: otherKey },
+    { ...mutual, KAFKA_TLS_KEY_FILE: otherKey },
     `KAFKA_TLS_KEY_FILE="${otherKey}" is not the key of KAFKA_TLS_CERT_FILE="${cert}"; ` +
       'allowed: the key of the first certificate in that file',
   ],

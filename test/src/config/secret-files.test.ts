@@ -7,17 +7,18 @@ import { ConfigError, loadConfig } from '../../../src/config/config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../../../src/config/config-table.ts';
 import { misspelledSettings } from '../../../src/config/misspelled-settings.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
-import { LOCKED, OAUTH } from './kafka-config-cases.ts';
+import { kafkaFiles, OAUTH } from './kafka-config-cases.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
 const KEY = '0123456789abcdef';
+const { lockedKey } = await kafkaFiles();
 const without = (texts: Texts, name: string): Texts => Object.fromEntries(Object.entries(texts).filter(([other]) => other !== name));
 
 /** A value that each secret takes, and what it needs beside it. */
 const VALUES: Readonly<Record<string, readonly [value: string, besides?: Texts]>> = {
   KAFKA_SASL_PASSWORD: ['pass word', { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me' }],
-  KAFKA_TLS_KEY_PASSPHRASE: ['sesame', LOCKED],
+  KAFKA_TLS_KEY_PASSPHRASE: ['sesame', lockedKey],
   KAFKA_SASL_OAUTH_CLIENT_SECRET: ['se cret', without(OAUTH, 'KAFKA_SASL_OAUTH_CLIENT_SECRET')],
   ACCESS_KEYS: [`me:${KEY}:*\nyou:${KEY}2:7`],
   CLICKHOUSE_URL: ['http://127.0.0.1:8123', { STORE: 'clickhouse' }],
