@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCommand } from '../../../src/cli/run-command.ts';
@@ -13,14 +14,20 @@ export async function runHere(
 ): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const told = Promise.all([text(stdout), text(stderr)]);
-  const status = await runCommand(args, {
-    env,
-    stdin: Readable.from([Buffer.from(input)]),
-    stdout: stdout as unknown as NodeJS.WriteStream,
-    stderr: stderr as unknown as NodeJS.WriteStream,
-  });
-  stdout.end();
-  stderr.end();
-  const [out, err] = await told;
-  return { status, stdout: out, stderr: err };
+  const umask = process.umask();
+  try {
+    const status = await runCommand(args, {
+      env,
+      stdin: Readable.from([Buffer.from(input)]),
+      stdout: stdout as unknown as NodeJS.WriteStream,
+      stderr: stderr as unknown as NodeJS.WriteStream,
+    });
+    stdout.end();
+    stderr.end();
+    const [out, err] = await told;
+    return { status, stdout: out, stderr: err };
+  } finally {
+    // Commands that write to DATA_DIR change it for the rest of their process.
+    process.umask(umask);
+  }
 }
