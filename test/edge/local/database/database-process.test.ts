@@ -57,22 +57,25 @@ test('a process that has ended does not wait for the lock, though its message co
   const [socket] = await once(server, 'connection');
   told.length = 0;
   const gone = Promise.withResolvers<unknown>();
+  const ends: Promise<void>[] = [];
   // The loop reads the socket before it hears of processes that ended, and then hears of both.
   socket.once('data', () => {
     const plan = serialize({ kind: 'sequence', sql: 'INSERT INTO item VALUES (1)' });
     const deadlines = { statementMs: 300_000, requestMs: 300_000 };
     waiting.run({ plan, stored: new Map(), rows: 1, bytes: 1_000 }, deadlines).catch(gone.resolve);
     stall(300);
-    void waiting.kill('stopped', 'the caller has gone');
+    ends.push(waiting.kill('stopped', 'the caller has gone'));
     stall(100);
   });
   setImmediate(() => {
     client.write('x');
-    void other.kill('stopped', 'not needed');
+    ends.push(other.kill('stopped', 'not needed'));
     stall(100);
   });
   expect(String(await gone.promise)).toContain('the caller has gone');
-  await expect.poll(() => told).toEqual(['ended', 'ended']);
+  // A process has ended when its channel is closed, too: no message of it comes after that.
+  await Promise.all(ends);
+  expect(told).toEqual(['ended', 'ended']);
   client.destroy();
   server.close();
 });
