@@ -9,7 +9,7 @@ import { runSeed } from './test/random/run-seed.ts';
 /** Tests of pure functions, which leave nothing behind in their process. */
 const PURE = ['test/query/**/*.test.ts', 'test/web/**/*.test.ts', 'test/src/formats/**/*.test.ts', 'test/docs/**/*.test.ts'];
 
-/** The main path of each command, in processes. */
+/** The main path of each command, in processes, and what changes functions of Node for the whole of its own. */
 const PROCESS = 'test/**/*.process.test.ts';
 
 /** Tests that start processes, kill them, or wait for what the program does by itself after a while. `npm run test:slow` runs them. */

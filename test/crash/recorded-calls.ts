@@ -5,6 +5,7 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type RecordedCall, Recording } from './recording.ts';
 
 // Replaces the functions by which the program changes files, for all recordings of this process. The program has no line of it.
+// Nothing puts them back, so files of tests that import this have a process of their own.
 
 type Call = (...values: unknown[]) => unknown;
 
