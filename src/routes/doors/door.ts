@@ -7,9 +7,8 @@ import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
 import type { IntakeReport, RejectedEvent } from '../../../ingest/upload/intake-report.ts';
 import { PlacedRecords } from '../../../ingest/upload/placed-records.ts';
 import { type InputMapping, mappedPiecesOf } from '../../../ingest/upload/record-input.ts';
-import { ThreadEnded } from '../../../work/worker-pool.ts';
-import { type Caller, callerOf, type KeyPlace } from '../../auth/access.ts';
-import { type HeldBody, ROOM_MS } from '../../http/body-memory.ts';
+import { callerOf, type KeyPlace } from '../../auth/access.ts';
+import { ROOM_MS } from '../../http/body-memory.ts';
 import { uploadEncoding } from '../../http/content-negotiation.ts';
 import { errorAnswerIn, type ShapedProblem } from '../../http/error-answers.ts';
 import { Deadline, DeadlinePassed, hangUpSignal } from '../../http/interruption.ts';
@@ -17,7 +16,6 @@ import { RequestProblem } from '../../http/problem.ts';
 import { DOOR_BODY_BYTES, decodedBody } from '../../http/request-body.ts';
 import { readQuery } from '../../http/request-parameters.ts';
 import { type IngestEventsRoutesOptions, mappingOf, recordReaders, takeInUpload } from '../ingest-events.ts';
-import { EndingBodies } from './ending-bodies.ts';
 
 export type DoorOptions = Omit<IngestEventsRoutesOptions, 'maxBytes'>;
 
@@ -78,20 +76,9 @@ export async function isHealthy({ log }: FastifyRequest, { store }: Pick<DoorOpt
   return reasons.length === 0;
 }
 
-/** A whole body, and what it is counted in. */
-interface BodyToTake {
-  readonly envelope: EnvelopeName;
-  readonly body: Buffer<ArrayBuffer>;
-  readonly mapping: InputMapping | undefined;
-  readonly held: HeldBody;
-  readonly signal: AbortSignal;
-  readonly caller: Caller;
-}
-
 /** Takes in the records of requests: events of our own form, or what a mapping makes events of. */
 export class DoorIntake {
   readonly #options: DoorOptions;
-  readonly #ending = new EndingBodies();
 
   constructor(options: DoorOptions) {
     this.#options = options;
@@ -112,16 +99,7 @@ export class DoorIntake {
     const body = await decodedBody(request, held, bodies.deadlineMs);
     held.keep();
     const mapping = this.#mappingOf(request);
-    const watched = this.#ending.watch(body, `${envelope} ${mapping?.name ?? ''}`);
-    try {
-      return await this.#takeBody({ envelope, body, mapping, held, signal: hangUpSignal(reply.raw), caller: callerOf(request) });
-    } catch (error) {
-      if ([error, (error as Error).cause].some((one) => one instanceof ThreadEnded)) watched.noteEnd();
-      throw error;
-    }
-  }
-
-  async #takeBody({ envelope, body, mapping, held, signal, caller }: BodyToTake): Promise<DoorOutcome> {
+    const signal = hangUpSignal(reply.raw);
     const taken = await this.#takenApart(envelope, body, mapping, signal);
     if (taken.kind === 'fault') {
       const errorKey = taken.isTooLarge === true ? 'body.too_large' : 'request.malformed';
@@ -132,7 +110,7 @@ export class DoorIntake {
     // What was unpacked may be more than the body was.
     const arrays = [rest.bytes, rest.starts, rest.ends].reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
     await held.whenRoom(() => held.holdBody(arrays + (items === undefined ? 0 : bulkItemBytes(items))));
-    const report = await takeInUpload(this.#options, caller, mapping, signal, {
+    const report = await takeInUpload(this.#options, callerOf(request), mapping, signal, {
       source: 'http',
       memory: held,
       maxRejected: MOST_DOOR_LETTERS,

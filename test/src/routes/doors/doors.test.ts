@@ -107,20 +107,6 @@ describe.each(PATHS)('%s', (path) => {
     expect((await stored()) - before).toBe(count);
   });
 
-  test.each([
-    ['taken apart', '', ENDS_THREAD, 110],
-    ['mapped', '?mapping=aws-waf&zone=7', ENDS_LATER, 2_600],
-  ])('refuses a body for good at which threads have ended twice while it was %s, and no other one', async (_, query, end, count) => {
-    const others = newRecords(count);
-    const body = [...newRecords(count), end];
-    const statuses = [];
-    for (let time = 0; time < 4; time++) statuses.push((await send(path, body, query)).status);
-    expect(statuses).toEqual([status, status, 400, 400]);
-    expect((await send(path, others)).status).toBe(200);
-    const { text } = await send(path, body, query);
-    expect(text).toContain('Threads of the program have ended at these bytes before; they are refused for good');
-  });
-
   test('counts the records that it was sent where a mapping makes several of each', async () => {
     const full = await startApp({ storeOptions: { deadLetterQuotaBytes: 1 } });
     onTestFinished(() => full.stop());
