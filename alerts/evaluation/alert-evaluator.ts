@@ -8,11 +8,15 @@ import type { EvaluationFacts } from './alerts-overview.ts';
 import { type PagePlace, packed, type WantedPage } from './feed-pages.ts';
 import type { NextStep } from './rule-evaluation.ts';
 
-/** A page has at most so many events, and the first one so many; in bytes the store bounds it. */
+/** The limit of a page is never above so many events, and begins with so many; in bytes the store bounds a page. */
 const PAGE_EVENTS = 20_000;
 const FIRST_PAGE_EVENTS = 1_250;
-/** Many rules may count an event. The thread does nothing else while it counts a page, and a stop waits for it: one is to take as long. */
-const PAGE_MS = 1_000;
+/** The limit is halved by a page that takes longer: the thread of alerts does nothing else meanwhile, and a stop waits for it. */
+const SLOW_PAGE_MS = 1_000;
+/** The limit is doubled by a page that takes less, if at least half as many events as the limit were counted. */
+const QUICK_PAGE_MS = 250;
+/** For so many sets of rules the limit is kept. Two sets take turns, and rules that join others make a new one. */
+const KEPT_LIMITS = 4;
 /** The least time between two pages. */
 const PACE_MS = 250;
 /** The feed is looked at after this time even where nothing came, because alerts are resolved by the time of the intake. */
@@ -68,8 +72,8 @@ export class RuleReader {
   /** Why cursors were refused. */
   readonly refused = new Set<CursorRefusal>();
   readonly #options: RuleReaderOptions;
-  /** The limit of the next page. */
-  #pageEvents = FIRST_PAGE_EVENTS;
+  /** The limit of the next page, in events, by the rules that want it. */
+  readonly #limits = new Map<string, number>();
   /** The position of a cursor that was made last. */
   #known: { readonly cursor: string; readonly position: FeedPosition } | undefined;
 
@@ -84,12 +88,13 @@ export class RuleReader {
   async step(wanted: WantedPage, signal?: AbortSignal): Promise<ReadStep> {
     const { store, reads, keeper, mayFollow, now } = this.#options;
     const { positions } = store;
-    const { zones, where, key } = wanted;
+    const { zones, where, key, rules } = wanted;
     const until = wanted.until === null ? null : await this.#position({ cursor: wanted.until });
     if (until !== null && 'refusal' in until) return await this.#refuse(key, 'until', until);
     const after = await this.#position(wanted.after);
     if ('refusal' in after) return await this.#refuse(key, 'after', after);
-    const page = await reads.readFeed({ zones, where, logs: false, after, limit: this.#pageEvents }, signal && { signal });
+    const limit = this.#limits.get(rules) ?? FIRST_PAGE_EVENTS;
+    const page = await reads.readFeed({ zones, where, logs: false, after, limit }, signal && { signal });
     // It is asked behind the read, because events may expire in between.
     const left = await positions.afterExpiry(zones, after);
     if (left !== undefined) return await this.#refuse(key, 'after', { refusal: 'expired', goesOn: positions.encode(left) });
@@ -99,17 +104,17 @@ export class RuleReader {
     const cursor = positions.encode(end);
     // Another program may have begun to follow rules during a long read, and tells what is in the page.
     if (!mayFollow()) return { step: await keeper.next(), isAtEnd: false };
-    const begunMs = now();
-    const step = await keeper.takePage({ key, end: cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) }, begunMs);
-    this.#notePage(now() - begunMs);
+    const counted = { key, end: cursor, hasReachedUntil, completeToMs, unreadable, ...packed(lines) };
+    const begunMs = performance.now();
+    const step = await keeper.takePage(counted, now());
+    this.#keepLimit(rules, limitBehind(limit, lines.length, performance.now() - begunMs));
     this.#known = { cursor, position: end };
     return { step, isAtEnd: until === null && !page.more };
   }
 
-  /** A page took so long to be counted: the next one is half or twice as large where that is far from what it should. */
-  #notePage(tookMs: number): void {
-    if (tookMs > PAGE_MS) this.#pageEvents = Math.max(1, Math.floor(this.#pageEvents / 2));
-    else if (tookMs < PAGE_MS / 4) this.#pageEvents = Math.min(PAGE_EVENTS, 2 * this.#pageEvents);
+  #keepLimit(rules: string, limit: number): void {
+    if (!this.#limits.has(rules) && this.#limits.size === KEPT_LIMITS) this.#limits.clear();
+    this.#limits.set(rules, limit);
   }
 
   async #position(place: PagePlace | 'newest'): Promise<FeedPosition | Refused> {
@@ -131,6 +136,13 @@ export class RuleReader {
     this.refused.add(refusal);
     return { step: await this.#options.keeper.refuse(key, place, refusal, goesOn), isAtEnd: false };
   }
+}
+
+/** The limit behind a page of `limit` events at most, of which so many were counted in `tookMs`. */
+function limitBehind(limit: number, events: number, tookMs: number): number {
+  if (tookMs > SLOW_PAGE_MS) return Math.max(1, Math.floor(limit / 2));
+  // How soon a page with few events is counted says nothing of a full one.
+  return tookMs < QUICK_PAGE_MS && events >= limit / 2 ? Math.min(PAGE_EVENTS, 2 * limit) : limit;
 }
 
 /** Reads the feed for the rules of alerts, page by page from the cursor of their state, until it is stopped. */

@@ -8,6 +8,8 @@ export type PagePlace = { readonly cursor: string } | { readonly atMs: number };
 export interface WantedPage extends Required<Pick<FeedRequest, 'zones' | 'where'>> {
   /** Tells it apart from the pages before and after it. */
   readonly key: string;
+  /** The ids of the rules that want it, with commas; "" where it is read for its time alone. */
+  readonly rules: string;
   readonly after: PagePlace | 'newest';
   /** The cursor behind which no event of the page may be; null: none. */
   readonly until: string | null;

@@ -296,7 +296,7 @@ export class RuleEvaluation implements Disposable {
     this.#sets.set(ids, set);
     // The first page is read for its time alone.
     const { zones, where } = readers.length === 0 ? { zones: 'all' as const, where: { kind: 'everything' as const } } : set.wanted;
-    return { wanted: { key: JSON.stringify([ids, after]), after, until, zones, where }, readers, set };
+    return { wanted: { key: JSON.stringify([ids, after]), rules: ids, after, until, zones, where }, readers, set };
   }
 
   #take(page: PageOfEvents, { readers, set, wanted }: Readers, nowMs: number): void {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { AlertEvaluator, RuleReader } from '../../../alerts/evaluation/alert-evaluator.ts';
-import { MINUTE_MS } from '../../../query/durations.ts';
-import { silentLogger } from '../../../store/event-store.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../query/durations.ts';
+import { type EventStore, silentLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
@@ -153,33 +153,80 @@ test.each([
   },
 );
 
-test('pages grow while they are counted soon, and are halved where one takes more than a second', async () => {
-  const { store, append } = await evaluatedStore();
-  await append(1);
-  const [limits, clock]: [number[], { nowMs: number }] = [[], { nowMs: 0 }];
-  const here = new KeeperHere({ file: join(temporaryFolder(), 'alerts.sqlite'), rules: rulesOf(ruleText()) });
-  const tooks = [0, 0, 0, 0, 0, 1_001, 1_001, 600, 1_001, 0];
-  const reader = new RuleReader({
-    store,
-    reads: {
-      readFeed: (request, options) => {
-        limits.push(request.limit);
-        return store.readFeed(request, options);
-      },
-    },
-    keeper: {
-      next: here.next,
-      refuse: here.refuse,
-      takePage: (...page) => {
-        clock.nowMs += tooks[limits.length - 1] ?? 0;
-        return here.takePage(...page);
-      },
-    },
-    mayFollow: () => true,
-    now: () => clock.nowMs,
-    logger: silentLogger,
+describe('the limit of pages', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** A reader whose pages take so long to be counted. The wall clock is set on or back by an hour meanwhile. */
+  function timed({ store, here, took }: { store: Pick<EventStore, 'readFeed' | 'positions'>; here: KeeperHere; took: { ms: number } }) {
+    const limits: number[] = [];
+    let nowMs = NOW;
+    const takePage: KeeperHere['takePage'] = (...page) => {
+      vi.advanceTimersByTime(took.ms);
+      nowMs += limits.length % 2 === 0 ? HOUR_MS : -HOUR_MS;
+      return here.takePage(...page);
+    };
+    const readFeed: EventStore['readFeed'] = (request, options) => {
+      limits.push(request.limit);
+      return store.readFeed(request, options);
+    };
+    const keeper = { next: here.next, refuse: here.refuse, takePage };
+    const reader = new RuleReader({ store, reads: { readFeed }, keeper, mayFollow: () => true, now: () => nowMs, logger: silentLogger });
+    return { reader, limits };
+  }
+
+  test('is doubled by pages that are at least half full and quick, and halved by slow ones', async () => {
+    const { store, file, append, run } = await evaluatedStore();
+    await run([ruleText()]);
+    const here = new KeeperHere({ file, rules: rulesOf(ruleText()) });
+    const took = { ms: 0 };
+    const { reader, limits } = timed({ store, here, took });
+    const pages: readonly (readonly [events: number, tookMs: number, limit: number])[] = [
+      [0, 0, 1_250],
+      [1, 0, 1_250],
+      [624, 0, 1_250],
+      [625, 249, 1_250],
+      [2_500, 250, 2_500],
+      [2_500, 249, 2_500],
+      [2_499, 0, 5_000],
+      [5_000, 1_000, 5_000],
+      [5_000, 1_001, 5_000],
+      [1, 1_001, 2_500],
+      [0, 0, 1_250],
+      [625, 0, 1_250],
+      [2_500, 0, 2_500],
+      [5_000, 0, 5_000],
+      [10_000, 0, 10_000],
+      [20_000, 0, 20_000],
+      [0, 0, 20_000],
+    ];
+    let { wanted } = here.call('next');
+    for (const [events, tookMs] of pages) {
+      took.ms = tookMs;
+      if (events > 0) await append(events);
+      if (wanted !== null) ({ wanted } = (await reader.step(wanted)).step);
+    }
+    expect(limits).toEqual(pages.map(([, , limit]) => limit));
   });
-  let { wanted } = here.call('next');
-  while (wanted !== null && limits.length < tooks.length) ({ wanted } = (await reader.step(wanted)).step);
-  expect(limits).toEqual([1_250, 2_500, 5_000, 10_000, 20_000, 20_000, 10_000, 5_000, 5_000, 2_500]);
+
+  test('is one of its own for each of two sets of rules that take turns', async () => {
+    const { store, file, append, run } = await evaluatedStore();
+    await run([ruleText()]);
+    await append(3_000);
+    await run([ruleText()]);
+    // The new rule reads back what the other one has counted.
+    const here = new KeeperHere({ file, rules: rulesOf(ruleText(), ruleText({ name: 'reads-back' })) });
+    const took = { ms: 0 };
+    const { reader, limits } = timed({ store, here, took });
+    let { wanted } = here.call('next');
+    const turns: (string | number)[] = [];
+    for (const comes of [0, 1_250, 0, 2_500, 0, 5_000]) {
+      const isBack = typeof wanted?.until === 'string';
+      took.ms = isBack ? 1_001 : 0;
+      if (comes > 0) await append(comes);
+      if (wanted !== null) ({ wanted } = (await reader.step(wanted)).step);
+      turns.push(isBack ? 'back' : 'on', limits.at(-1) ?? 0);
+    }
+    expect(turns).toEqual(['back', 1_250, 'on', 1_250, 'back', 625, 'on', 2_500, 'back', 312, 'on', 5_000]);
+  });
 });
