@@ -47,37 +47,44 @@ export async function watchAlertClaim(options: AlertClaimOptions): Promise<Alert
   const own = { id: idIn(dataDir), program: `process ${process.pid} on ${hostname()} with DATA_DIR=${resolve(dataDir)}` };
   /** When the last renewal began; null: it has ended. */
   let renewingSinceMs: number | null = null;
+  /** When the newest of the answered renewals began. Several may be under way; those that began earlier count no more. */
+  let answeredMs = Number.NEGATIVE_INFINITY;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   /** Who has the claim, as far as it is another program. */
   let other = null as HeldClaim | null;
   /** Why the last renewal has failed; null: it has not. */
   let failure: string | null = null;
 
+  function noteAnswer(taken: HeldClaim | null, begunMs: number): void {
+    if (begunMs < answeredMs) return;
+    const before = other;
+    answeredMs = begunMs;
+    other = taken;
+    failure = null;
+    heldUntilMs = other === null ? begunMs + CLAIM_EXPIRES_MS : Number.NEGATIVE_INFINITY;
+    if (other === null && before !== null) logger.info({}, 'this program follows the rules of alerts again');
+    if (other !== null && other.id !== before?.id) {
+      logger.error({ program: other.program }, `this program follows no rules of alerts: ${followed(other)}`);
+    }
+  }
+
   async function renew(): Promise<void> {
     const begunMs = nowMs();
     renewingSinceMs = begunMs;
     try {
-      const before = other;
-      const taken = await claim.take(own);
-      // A later one knows better.
-      if (renewingSinceMs !== begunMs) return;
-      other = taken;
-      failure = null;
-      heldUntilMs = other === null ? begunMs + CLAIM_EXPIRES_MS : Number.NEGATIVE_INFINITY;
-      if (other === null && before !== null) logger.info({}, 'this program follows the rules of alerts again');
-      if (other !== null && other.id !== before?.id) {
-        logger.error({ program: other.program }, `this program follows no rules of alerts: ${followed(other)}`);
-      }
+      noteAnswer(await claim.take(own), begunMs);
     } catch (error) {
-      if (renewingSinceMs !== begunMs) return;
+      if (begunMs < answeredMs) return;
       const { message } = error as Error;
       if (failure !== message) logger.warn({ err: error }, 'the claim to follow rules of alerts could not be renewed yet');
       failure = message;
+    } finally {
+      if (renewingSinceMs === begunMs) renewingSinceMs = null;
     }
-    renewingSinceMs = null;
   }
 
-  let renewing = renew();
+  /** Resolves when all renewals have ended. The claim is given back then, because a late renewal would take it again. */
+  let renewing: Promise<unknown> = renew();
   await Promise.race([renewing, delay(START_WAIT_MS, undefined, { ref: false })]);
   if (other !== null) {
     const free = `a claim whose program is gone is free ${CLAIM_EXPIRES_MS / 1_000} s later`;
@@ -85,7 +92,7 @@ export async function watchAlertClaim(options: AlertClaimOptions): Promise<Alert
     throw new ConfigError([`ALERTS is set, and ${followed(other)} (${other.program}): ${advice}`]);
   }
   const timer = setInterval(() => {
-    if (renewingSinceMs === null || nowMs() - renewingSinceMs >= HANGS_AFTER_MS) renewing = renew();
+    if (renewingSinceMs === null || nowMs() - renewingSinceMs >= HANGS_AFTER_MS) renewing = Promise.all([renewing, renew()]);
   }, renewEveryMs).unref();
   const isHeld = () => nowMs() < heldUntilMs;
 

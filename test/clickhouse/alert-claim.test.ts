@@ -113,29 +113,6 @@ test('a program whose renewal gets no answer follows no rules a minute after the
   expect(watch.notes()).toEqual([]);
 });
 
-test('a renewal that hangs keeps the next one from being tried for 20 seconds alone, and what it says later does not count', async () => {
-  const clock = { nowMs: 0 };
-  const { alertClaim } = await (await sharedStore()).open();
-  const hanging = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
-  let taken = 0;
-  // The first renewal is carried out, the next two get no answer.
-  const take: AlertClaim['take'] = async (own) => (await hanging[taken++ - 1]?.promise) ?? (await alertClaim.take(own));
-  const release: AlertClaim['release'] = (own) => alertClaim.release(own);
-  const watch = await watched({ take, release }, { nowMs: () => clock.nowMs });
-  for (const [index, byMs] of [0, 20_000].entries()) {
-    clock.nowMs += byMs;
-    await expect.poll(() => taken).toBe(index + 2);
-  }
-  clock.nowMs += 20_000;
-  await expect.poll(() => taken).toBeGreaterThan(3);
-  clock.nowMs += CLAIM_EXPIRES_MS - 1;
-  await expect.poll(() => watch.isHeld()).toBe(true);
-  hanging[0]?.reject(new Error('the connection of long ago is closed'));
-  hanging[1]?.reject(new Error('the connection of long ago is closed'));
-  await expect.poll(() => watch.isHeld()).toBe(true);
-  expect(watch.notes()).toEqual([]);
-});
-
 test.each([
   ['is empty', ''],
   ['has a part of an id', '0b7e2d1c-5a'],
