@@ -8,9 +8,10 @@ import type { EvaluationFacts } from './alerts-overview.ts';
 import { type PagePlace, packed, type WantedPage } from './feed-pages.ts';
 import type { NextStep } from './rule-evaluation.ts';
 
-/** The limit of a page is never above so many events, and begins with so many; in bytes the store bounds a page. */
-const PAGE_EVENTS = 20_000;
+/** The limit of a page is between the least and the most of these events, and begins with the one between; in bytes the store bounds it. */
+const LEAST_PAGE_EVENTS = 100;
 const FIRST_PAGE_EVENTS = 1_250;
+const PAGE_EVENTS = 20_000;
 /** The limit is halved by a page that takes longer: the thread of alerts does nothing else meanwhile, and a stop waits for it. */
 const SLOW_PAGE_MS = 1_000;
 /** The limit is doubled by a page that takes less, if at least half as many events as the limit were counted. */
@@ -140,7 +141,7 @@ export class RuleReader {
 
 /** The limit behind a page of `limit` events at most, of which so many were counted in `tookMs`. */
 function limitBehind(limit: number, events: number, tookMs: number): number {
-  if (tookMs > SLOW_PAGE_MS) return Math.max(1, Math.floor(limit / 2));
+  if (tookMs > SLOW_PAGE_MS) return Math.max(LEAST_PAGE_EVENTS, Math.floor(limit / 2));
   // How soon a page with few events is counted says nothing of a full one.
   return tookMs < QUICK_PAGE_MS && events >= limit / 2 ? Math.min(PAGE_EVENTS, 2 * limit) : limit;
 }

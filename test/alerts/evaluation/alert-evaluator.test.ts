@@ -199,6 +199,7 @@ describe('the limit of pages', () => {
       [10_000, 0, 10_000],
       [20_000, 0, 20_000],
       [0, 0, 20_000],
+      ...[20_000, 10_000, 5_000, 2_500, 1_250, 625, 312, 156, 100, 100].map((limit) => [0, 1_001, limit] as const),
     ];
     let { wanted } = here.call('next');
     for (const [events, tookMs] of pages) {
