@@ -35,7 +35,7 @@ function closeAfterRest(socket: Socket, request: IncomingMessage): void {
   socket.end();
   // The former reader has given up and would hold the bytes back.
   request.removeAllListeners('readable').removeAllListeners('data');
-  request.on('data', () => undefined);
+  request.on('data', () => undefined).resume();
   closeAtLast(socket);
 }
 

@@ -42,26 +42,33 @@ async function inTime<T>(work: Promise<T>, patience: Patience, held: HeldBody): 
   }
 }
 
-/** The stream is paused while a chunk waits to be asked for. */
-const ONE_AT_A_TIME = { close: ['end', 'close'], highWaterMark: 1, lowWaterMark: 1 };
+/** The stream is paused while two chunks wait to be asked for, which HeldBody does not count. */
+const FEW_AT_A_TIME = { close: ['end', 'close'], highWaterMark: 1, lowWaterMark: 1 };
+/** A client may send an event, or a byte, in each chunk: behind one shorter than this, chunks are joined, because each costs a turn. */
+const SHORT_BYTES = 4 * 1024;
+/** So many bytes are joined at most. */
+const JOINED_BYTES = 16 * 1024;
 
 /**
- * The chunks of a body as they came: the stream's own iterator joins those that have come meanwhile, which copies every byte. The stream
- * stays open when no more are asked for, because the answer goes out on the same connection.
+ * The chunks of a body as they came, but for short ones: the stream's own iterator joins all that have come meanwhile, which copies every
+ * byte. The stream stays open when no more are asked for, because the answer goes out on the same connection.
  */
 async function* chunksOf(body: Readable, patience: Patience, held: HeldBody): AsyncGenerator<Buffer> {
   const wasOver = body.closed || body.readableEnded;
-  const chunks = on(body, 'data', ONE_AT_A_TIME);
+  const chunks = on(body, 'data', FEW_AT_A_TIME);
   try {
     // A stream that was over before tells nobody that it is.
     while (!wasOver) {
       const { done, value } = await inTime(chunks.next(), patience, held);
       if (done === true) break;
+      const chunk = value[0] as Buffer;
+      // What is read here comes as one chunk more behind those that wait.
+      if (chunk.length < SHORT_BYTES && body.readableLength > 0) body.read(Math.min(body.readableLength, JOINED_BYTES));
       const givenMs = performance.now();
-      yield value[0] as Buffer;
+      yield chunk;
       held.wasPaused(performance.now() - givenMs);
     }
-    if (!body.readableEnded) throw body.errored ?? new Error('the body broke off');
+    if (!body.readableEnded) throw body.errored ?? Object.assign(new Error('the body broke off'), { code: 'ERR_STREAM_PREMATURE_CLOSE' });
   } finally {
     await chunks.return?.();
     body.pause();
