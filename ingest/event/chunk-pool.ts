@@ -25,12 +25,18 @@ export class ChunkPool {
     return Buffer.from(memory, 0, size);
   }
 
-  /** Takes memory back that nobody reads any more. The garbage collector gets what has none of the sizes, and what would be too much. */
+  /**
+   * Takes memory back that nobody reads any more. The garbage collector gets what has none of the sizes. What would be too much gives way,
+   * the smallest first, but of the size that is given back only where no other is left: that is the one that is used now.
+   */
   giveBack({ buffer }: Uint8Array): void {
     const free = this.#free.get(buffer.byteLength);
-    if (free !== undefined && buffer instanceof ArrayBuffer && this.#keptBytes + buffer.byteLength <= MAX_KEPT_BYTES) {
-      free.push(buffer);
-      this.#keptBytes += buffer.byteLength;
+    if (free === undefined || !(buffer instanceof ArrayBuffer)) return;
+    free.push(buffer);
+    this.#keptBytes += buffer.byteLength;
+    if (this.#keptBytes <= MAX_KEPT_BYTES) return;
+    for (const chunks of [...this.#free.values()].filter((others) => others !== free).concat([free])) {
+      while (chunks.length > 0 && this.#keptBytes > MAX_KEPT_BYTES) this.#keptBytes -= chunks.pop()!.byteLength;
     }
   }
 }

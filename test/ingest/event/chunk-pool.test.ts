@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CHUNK_SIZES, ChunkPool } from '../../../ingest/event/chunk-pool.ts';
+import { CHUNK_SIZES, ChunkPool, MAX_KEPT_BYTES } from '../../../ingest/event/chunk-pool.ts';
 
 test.each([
   [1, 1024],
@@ -32,15 +32,50 @@ test('a chunk of no usual size is not kept', () => {
   expect(pool.take(2 * 1024 * 1024).buffer).not.toBe(odd.buffer);
 });
 
-test('64 MiB are kept at most, of all sizes together, and as much again once some were used', () => {
-  const pool = new ChunkPool();
-  const large = Array.from({ length: 64 }, () => pool.take(1024 * 1024));
-  const small = pool.take(4096);
-  for (const chunk of [...large, small]) {
-    pool.giveBack(chunk);
+/** Takes chunks of these sizes and gives them back, in this order. */
+function givenBack(pool: ChunkPool, sizes: readonly number[]): ReadonlySet<ArrayBufferLike> {
+  const chunks = sizes.map((size) => pool.take(size));
+  for (const chunk of chunks) pool.giveBack(chunk);
+  return new Set(chunks.map(({ buffer }) => buffer));
+}
+
+/** The bytes of each set of memories that the pool has kept. Takes them all. */
+function keptBytes(pool: ChunkPool, ...sets: readonly ReadonlySet<ArrayBufferLike>[]): number[] {
+  const bytes = sets.map(() => 0);
+  for (const size of CHUNK_SIZES) {
+    for (;;) {
+      const { buffer } = pool.take(size);
+      const set = sets.findIndex((memories) => memories.has(buffer));
+      if (set === -1) break;
+      bytes[set] = (bytes[set] ?? 0) + size;
+    }
   }
-  expect(pool.take(4096).buffer).not.toBe(small.buffer);
-  expect(large.map(({ buffer }) => buffer)).toContain(pool.take(1024 * 1024).buffer);
-  pool.giveBack(small);
-  expect(pool.take(4096).buffer).toBe(small.buffer);
+  return bytes;
+}
+
+test.each(CHUNK_SIZES)('64 MiB are kept at most, of chunks of %i bytes', (size) => {
+  const pool = new ChunkPool();
+  const memories = givenBack(pool, Array<number>(MAX_KEPT_BYTES / size + 3).fill(size));
+  expect(keptBytes(pool, memories)).toEqual([MAX_KEPT_BYTES]);
+  expect(keptBytes(pool, givenBack(pool, [size]))).toEqual([size]);
+});
+
+test.each([
+  [1024, 1024 * 1024],
+  [1024 * 1024, 1024],
+  [4096, 65_536],
+  [65_536, 4096],
+])('where 64 MiB are chunks of %i bytes, those of %i that are used now are kept all the same, and 64 MiB in all', (other, size) => {
+  const pool = new ChunkPool();
+  const before = givenBack(pool, Array<number>(MAX_KEPT_BYTES / other).fill(other));
+  const now = givenBack(pool, [size, size]);
+  expect(keptBytes(pool, now, before)).toEqual([2 * size, MAX_KEPT_BYTES - Math.max(2 * size, other)]);
+});
+
+test('chunks of the smallest size give way first', () => {
+  const pool = new ChunkPool();
+  const chunks = [...Array<number>(62).fill(1024 * 1024), ...Array<number>(2 * 1024).fill(1024)];
+  const before = givenBack(pool, chunks);
+  const now = givenBack(pool, [4096]);
+  expect(keptBytes(pool, now, before)).toEqual([4096, MAX_KEPT_BYTES - 4096]);
 });
