@@ -3,8 +3,8 @@ import { EventKernel, type RecordValues } from './event-kernel.ts';
 import { EventScanner } from './event-scanner.ts';
 import { type AllowedTimes, allowedTimes, type EventRules, type EventVerdict } from './event-verdict.ts';
 
-/** The kernel of the thread, made with the first converter; null where there is no room for it. */
-let threadKernel: EventKernel | null | undefined;
+/** The kernel of the thread, made with the first converter; null while there was no room for it, and then the next one tries again. */
+let threadKernel: EventKernel | null = null;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
@@ -23,7 +23,7 @@ export class EventConverter {
   constructor(options: EventRules, events: EventCollector) {
     this.#rules = options;
     this.#events = events;
-    if (threadKernel === undefined) threadKernel = kernelIfThereIsRoom();
+    threadKernel ??= kernelIfThereIsRoom();
     this.#kernel = threadKernel;
   }
 
@@ -70,9 +70,9 @@ export class EventConverter {
     return this.#events.byteLength + (this.#kernel?.byteLengthFor(this.#events) ?? 0);
   }
 
-  /** Adds to the events what the kernel still keeps. */
+  /** Adds to the events what the kernel still keeps. To be called at the end of an input, too: the kernel has its last chunk until then. */
   drain(): void {
-    this.#kernel?.drain(this.#events);
+    this.#kernel?.letGo(this.#events);
   }
 
   #times(): AllowedTimes {

@@ -237,6 +237,16 @@ export class EventKernel {
     this.#eventCount = 0;
   }
 
+  /** Moves what the kernel keeps for the collector there, and forgets the collector and the chunk that its events came in. */
+  letGo(events: EventCollector): void {
+    if (this.#events !== events) {
+      return;
+    }
+    this.drain(events);
+    this.#events = null;
+    this.#chunk = null;
+  }
+
   /** Moves what the kernel keeps for another collector there. */
   #workFor(events: EventCollector): void {
     if (this.#events !== null && this.#events !== events) {

@@ -120,6 +120,7 @@ async function finished(options: IntakeOptions, feed: (intake: Intake) => Promis
     throw await intake.stopped(error);
   } finally {
     clearInterval(appending);
+    intake.end();
   }
   return intake.report();
 }
@@ -318,6 +319,11 @@ class Intake implements EventReceiver {
       onStored: ({ deadLettersNotKept }) => noteStored(deadLettersNotKept),
       onSettled: () => this.#builder.release(batch),
     });
+  }
+
+  /** Lets go of what the thread keeps of the input, also of one that was given up. */
+  end(): void {
+    this.#builder.converter.drain();
   }
 
   /** Throws the error of `admit`, if there was one. */

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { generateEvents } from '../../../bench/events/event-generator.ts';
 import { SeededRandom } from '../../../bench/events/seeded-random.ts';
@@ -357,7 +360,31 @@ test('an event whose source id cannot be told leaves nothing behind', () => {
   expect(ids).toEqual(Array.from({ length: 100 }, (_, event) => `p${event}`));
 });
 
-test('where there is no address space for a kernel, events are converted all the same', () => {
+test('the bytes of an input are not kept once it was drained, even if it ended in the middle of a line', async () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const { converter, taken } = converting();
+  const begun = () => {
+    const chunk = Buffer.from(`${rawEvent()}\n${rawEvent().slice(0, 50)}`);
+    expect(converter.convertLines(chunk, 0)).toBeGreaterThan(0);
+    expect(converter.convertLines(chunk, chunk.indexOf('\n') + 1)).toBeLessThan(chunk.length);
+    return new WeakRef(chunk);
+  };
+  const declined = () => {
+    const chunk = Buffer.from(`${rawEvent()}\n${rawEvent({ asn: 5 })}\n`);
+    converter.convertLines(chunk, 0);
+    return new WeakRef(chunk);
+  };
+  for (const chunkOf of [begun, declined]) {
+    const chunk = chunkOf();
+    expect(taken().eventCount).toBe(1);
+    await nextTurn();
+    gc();
+    expect(chunk.deref()).toBe(undefined);
+  }
+});
+
+test('where there is no address space for a kernel, events are converted all the same, and by a kernel once there is room', () => {
   const ingest = JSON.stringify(join(import.meta.dirname, '../../../ingest/event/'));
   const program = `
     const { EventKernel } = await import(${ingest} + 'event-kernel.ts');
@@ -370,8 +397,14 @@ test('where there is no address space for a kernel, events are converted all the
     const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} }, events);
     const event = Buffer.from(${JSON.stringify(rawEvent())});
     for (let index = 0; index < 200; index++) converter.convert(event, null);
-    console.log(hasRoom, Buffer.concat(events.take().fields.masks).length / 4);`;
-  const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --input-type=module -e "$1"', process.execPath, program];
+    const lines = Buffer.concat([event, Buffer.from('\\n')]);
+    const before = converter.convertLines(lines, 0);
+    kernels.length = 0;
+    await new Promise((resolve) => setImmediate(resolve));
+    gc();
+    const next = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} }, new EventCollector());
+    console.log(hasRoom, Buffer.concat(events.take().fields.masks).length / 4, before, next.convertLines(lines, 0) === lines.length);`;
+  const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --expose-gc --input-type=module -e "$1"', process.execPath, program];
   const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
-  expect({ stdout, stderr }).toEqual({ stdout: 'false 200\n', stderr: '' });
+  expect({ stdout, stderr }).toEqual({ stdout: 'false 200 0 true\n', stderr: '' });
 });
