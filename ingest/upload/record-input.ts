@@ -161,7 +161,7 @@ type Happened =
   | { readonly kind: 'due' };
 
 /**
- * What becomes of the records of decompressed lines, of one array or of JSON texts, in their order. It reads on only while few batches are
+ * What becomes of the records of decompressed lines or of JSON texts, in their order. It reads on only while few batches are
  * under way. An error that ends the input, of its source, of what it may hold, or UnreadableInput, is thrown behind what came before it.
  */
 export async function* mappedInput(chunks: AsyncIterable<Uint8Array>, options: RecordInputOptions): AsyncGenerator<MappedInput, void> {

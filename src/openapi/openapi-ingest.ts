@@ -149,7 +149,7 @@ export const INGEST_GROUP = {
     '/ingest/events': {
       post: {
         operationId: 'ingestEvents',
-        summary: 'Take in events, as NDJSON or a JSON array of any length',
+        summary: 'Take in events, as NDJSON or JSON of any length',
         description:
           'Content-Encoding may be gzip or zstd; where it is left out, the first bytes of the body tell. Sending the same events again ' +
           'stores nothing twice. A body with more than ' +
