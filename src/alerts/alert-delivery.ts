@@ -95,7 +95,7 @@ export function startDelivery(options: AlertDeliveryOptions): AlertDelivery {
       for (const queue of queues) queue.wake();
     },
     notes: () => {
-      const lost = givenUp === 0 ? [] : [`${givenUp} messages were given up: ${REASONS}`];
+      const lost = givenUp === 0 ? [] : [`messages about alerts that were given up: ${givenUp}; ${REASONS}`];
       return [...queues.flatMap((queue) => queue.notes()), ...lost];
     },
     stop: async () => {

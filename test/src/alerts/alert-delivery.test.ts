@@ -205,7 +205,7 @@ test('what waits for too long is given up and told, and so is the oldest of too 
   expect(outbox.outcomes('soc').slice(0, 3)).toEqual(['given_up', 'given_up', null]);
   await expect
     .poll(() => delivery.notes())
-    .toContain('2 messages were given up: they waited too long, too many did, or their receiver is gone');
+    .toContain('messages about alerts that were given up: 2; they waited too long, too many did, or their receiver is gone');
 });
 
 test('messages of a receiver that there is no more are given up at the start, and others are delivered', async () => {
@@ -215,7 +215,9 @@ test('messages of a receiver that there is no more are given up at the start, an
   outbox.add('soc', sampleMessage(2));
   const delivery = new Delivering(webhookAt(listener)).start(outbox);
   await expect.poll(() => [...outbox.outcomes('gone'), ...outbox.outcomes('soc')]).toEqual(['given_up', 'delivered']);
-  await expect.poll(() => delivery.notes()).toEqual([expect.stringMatching(/^1 messages were given up: .* or their receiver is gone$/)]);
+  await expect
+    .poll(() => delivery.notes())
+    .toEqual([expect.stringMatching(/^messages about alerts that were given up: 1; .*receiver is gone$/)]);
 });
 
 test('the first alert that is told has what its events have, if it is found, and a link', async () => {
