@@ -8,7 +8,8 @@ import type { Alert } from '../alert-book.ts';
 import type { AlertRule } from '../rule.ts';
 import type { PagePlace } from './feed-pages.ts';
 import { FOLD_LOG_SCHEMA, FoldLog } from './fold-log.ts';
-import type { EarlyEnd, ToldRule } from './outbox.ts';
+import { readAlert, readProgress, readSilencedGroup, readSilencedZones, readStoredRule, readTold } from './kept-text.ts';
+import type { EarlyEnd, Told } from './outbox.ts';
 import { OUTBOX_SCHEMA, OutboxTable } from './outbox-table.ts';
 import { PreparedSql } from './prepared-sql.ts';
 
@@ -147,14 +148,6 @@ export interface Silence {
   readonly reason: string;
 }
 
-/** To whom an alert was told, and what messages have of its rule. */
-export interface Told {
-  readonly rule: ToldRule;
-  readonly queues: readonly string[];
-  /** Why it was not sent to receivers; null: it was. */
-  readonly kept: 'silenced' | 'too_old' | null;
-}
-
 /** An alert that was told. */
 export interface StoredAlert {
   readonly alert: Alert;
@@ -216,7 +209,7 @@ export class AlertState implements Disposable {
 
   get progress(): EvaluationProgress {
     const row = this.#sql.get`SELECT progress FROM progress`;
-    return row === undefined ? NO_PROGRESS : JSON.parse(String(row['progress']));
+    return row === undefined ? NO_PROGRESS : readProgress(row['progress']);
   }
 
   setProgress(progress: EvaluationProgress): void {
@@ -225,7 +218,7 @@ export class AlertState implements Disposable {
 
   /** In the order in which they were added. */
   get rules(): readonly StoredRule[] {
-    return this.#sql.all`SELECT id, rule FROM rules ORDER BY id`.map(({ id, rule }) => ({ ...JSON.parse(String(rule)), id }));
+    return this.#sql.all`SELECT id, rule FROM rules ORDER BY id`.map(({ id, rule }) => ({ ...readStoredRule(rule), id: Number(id) }));
   }
 
   addRule(rule: Omit<StoredRule, 'id'>): void {
@@ -258,7 +251,7 @@ export class AlertState implements Disposable {
 
   /** The alerts of a rule in the order in which they were opened. */
   alertsOf(ruleId: number): readonly Alert[] {
-    return this.#sql.all`SELECT alert FROM alerts WHERE rule_id = ${ruleId} ORDER BY nth`.map(({ alert }) => JSON.parse(String(alert)));
+    return this.#sql.all`SELECT alert FROM alerts WHERE rule_id = ${ruleId} ORDER BY nth`.map(({ alert }) => readAlert(alert));
   }
 
   /** The alerts that were told, the last begun first, at most `limit`. */
@@ -266,7 +259,7 @@ export class AlertState implements Disposable {
     const rows = this.#sql.all`SELECT alert, told, early_end FROM alerts WHERE told IS NOT NULL
       ORDER BY from_ms DESC, id LIMIT ${limit}`;
     return rows.map(({ alert, told, early_end }) => {
-      return { alert: JSON.parse(String(alert)), told: JSON.parse(String(told)), earlyEnd: early_end as EarlyEnd | null };
+      return { alert: readAlert(alert), told: readTold(told), earlyEnd: early_end as EarlyEnd | null };
     });
   }
 
@@ -278,7 +271,7 @@ export class AlertState implements Disposable {
   /** To whom an alert of this id was told; null where it was not. */
   told(alertId: string): Told | null {
     const row = this.#sql.get`SELECT told FROM alerts WHERE id = ${alertId} AND told IS NOT NULL`;
-    return row === undefined ? null : JSON.parse(String(row['told']));
+    return row === undefined ? null : readTold(row['told']);
   }
 
   setTold(ruleId: number, { nth }: Alert, told: Told): void {
@@ -306,13 +299,13 @@ export class AlertState implements Disposable {
   isSilenced({ name, zones }: Pick<AlertRule, 'name' | 'zones'>, group: readonly string[], atMs: number): boolean {
     const rows = this.#sql.all`SELECT DISTINCT zones FROM silences WHERE rule = ${name} AND from_ms <= ${atMs} AND to_ms > ${atMs}
       AND group_values IN ('null', ${JSON.stringify(group)})`;
-    return rows.some((row) => isWithin(zones, JSON.parse(String(row['zones']))));
+    return rows.some((row) => isWithin(zones, readSilencedZones(row['zones'])));
   }
 
   get silences(): readonly Silence[] {
     const rows = this.#sql.all`SELECT id, rule, zones, group_values, from_ms AS fromMs, to_ms AS toMs, reason FROM silences ORDER BY id`;
     return rows.map(({ zones, group_values, ...row }) => {
-      return { ...(row as unknown as Silence), zones: JSON.parse(String(zones)), group: JSON.parse(String(group_values)) };
+      return { ...(row as unknown as Silence), zones: readSilencedZones(zones), group: readSilencedGroup(group_values) };
     });
   }
 

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { setFileAside } from '../../store/set-aside.ts';
-import { isDamage, isUnusable } from '../../store/sqlite-transaction.ts';
+import { isDamage, isSqliteError, isUnusable } from '../../store/sqlite-transaction.ts';
 import { ALERT_STATE_FILE, AlertStateError, markKept, systemMessage } from './alert-state.ts';
+import { DamagedText } from './kept-text.ts';
 import { type EvaluationOptions, RuleEvaluation } from './rule-evaluation.ts';
 
 /** A call of a method of `RuleEvaluation`, which the thread carries out. */
@@ -31,11 +32,11 @@ export function startWork(options: EvaluationOptions): (call: EvaluationCall) =>
       }
       return { value: (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]) };
     } catch (error) {
-      // SQLite does not see that a text in its tables is damaged. What is thrown for a file that was made anew is a fault of the program.
+      // An opening goes into texts whose form is not looked at. What it throws for a file that was made anew is a fault of the program.
       const isUnread = evaluation === undefined && damaged === 0 && !(error instanceof AlertStateError) && !isUnusable(error);
       evaluation?.[Symbol.dispose]();
       evaluation = undefined;
-      if (isDamage(error) || isUnread) {
+      if (isDamage(error) || isDamagedText(error) || isUnread) {
         const fault = `the state of alerts is damaged, ${(error as Error).message}; ${setAside(options.file)}`;
         damaged += 1;
         return { fault, isDamage: true };
@@ -45,6 +46,11 @@ export function startWork(options: EvaluationOptions): (call: EvaluationCall) =>
       return { fault: `the state of alerts, ${ALERT_STATE_FILE}, cannot be used: ${(error as Error).message}`, isDamage: false };
     }
   };
+}
+
+/** Whether a text in a table is not as it was written. A statement that goes into one as JSON says so in SQLite's words. */
+function isDamagedText(error: unknown): boolean {
+  return error instanceof DamagedText || (isSqliteError(error) && error.message === 'malformed JSON');
 }
 
 /** Sets a damaged file aside, and says what has become of it. */

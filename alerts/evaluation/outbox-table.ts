@@ -1,4 +1,5 @@
-import type { GiveUpOptions, ListedDelivery, OutboxMessage, Outcome, ToldRule, WaitingMessages } from './outbox.ts';
+import { readMessage, readOutcome } from './kept-text.ts';
+import type { GiveUpOptions, ListedDelivery, NewMessage, OutboxMessage, Outcome, ToldRule, WaitingMessages } from './outbox.ts';
 import type { PreparedSql } from './prepared-sql.ts';
 
 /** So many messages of a queue that were delivered, and as many that were not, are kept to be looked at. */
@@ -14,9 +15,6 @@ export const OUTBOX_SCHEMA = `
 `;
 
 type Row = Readonly<Record<string, unknown>>;
-
-/** A message without what the outbox gives it. */
-export type NewMessage = Omit<OutboxMessage, 'seq'>;
 
 /** The messages about alerts in the table of the state. A message is in a queue once, so that none that is counted again is sent again. */
 export class OutboxTable {
@@ -45,7 +43,7 @@ export class OutboxTable {
       WHERE outcome IS NULL AND queue = ${queue} AND rule = ${name} AND version = ${version}`;
     const rows = this.#sql.all`SELECT seq, message, queued_at_ms AS queuedAtMs FROM outbox
       WHERE outcome IS NULL AND queue = ${queue} AND rule = ${name} AND version = ${version} ORDER BY seq LIMIT ${limit}`;
-    const messages = rows.map(({ message, ...row }): OutboxMessage => ({ ...JSON.parse(String(message)), ...row }));
+    const messages = rows.map(({ message, ...row }) => ({ ...readMessage(message), ...row }) as OutboxMessage);
     return { messages, ...(all as unknown as Pick<WaitingMessages, 'total' | 'lastSeq'>) };
   }
 
@@ -80,8 +78,8 @@ export class OutboxTable {
     const rows = this.#sql.all`SELECT queue, seq, alert_id, state, message, outcome FROM outbox
       ORDER BY outcome ->> 'kind' IS 'delivered', seq DESC LIMIT ${limit}`;
     return rows.map(({ alert_id, message, outcome, ...row }) => {
-      const { rule } = JSON.parse(String(message)) as OutboxMessage;
-      return { ...(row as unknown as ListedDelivery), alertId: String(alert_id), rule, outcome: JSON.parse(String(outcome)) };
+      const { rule } = readMessage(message);
+      return { ...(row as unknown as ListedDelivery), alertId: String(alert_id), rule, outcome: readOutcome(outcome) };
     });
   }
 

@@ -9,6 +9,14 @@ export interface ToldRule extends Pick<AlertRule, 'name' | 'zones' | 'by' | 'sev
   readonly version: string;
 }
 
+/** To whom an alert was told, and what messages have of its rule. */
+export interface Told {
+  readonly rule: ToldRule;
+  readonly queues: readonly string[];
+  /** Why it was not sent to receivers; null: it was. */
+  readonly kept: 'silenced' | 'too_old' | null;
+}
+
 /** Why an alert was resolved before it was quiet. */
 export type EarlyEnd = 'rule_changed' | 'rule_gone';
 
@@ -23,6 +31,9 @@ export interface OutboxMessage {
   /** Unix ms UTC by the clock. */
   readonly queuedAtMs: number;
 }
+
+/** A message without what the outbox gives it. */
+export type NewMessage = Omit<OutboxMessage, 'seq'>;
 
 /** Messages of one rule and version that wait in a queue, in their order. */
 export interface WaitingMessages {

@@ -6,11 +6,10 @@ import { type AlertRule, readBackMs, versionOf } from '../rule.ts';
 import { readRule } from '../rule-file.ts';
 import { RuleFold, type ZoneActivity } from '../rule-fold.ts';
 import { RuleSet } from '../rule-set.ts';
-import { AlertState, type CursorRefusal, type EvaluationProgress, type Silence, type StoredRule, type Told } from './alert-state.ts';
+import { AlertState, type CursorRefusal, type EvaluationProgress, type Silence, type StoredRule } from './alert-state.ts';
 import type { AlertsOverview, EvaluationFacts } from './alerts-overview.ts';
 import { eventsIn, type PageOfEvents, type WantedPage } from './feed-pages.ts';
-import type { EarlyEnd, WaitingMessages } from './outbox.ts';
-import type { NewMessage } from './outbox-table.ts';
+import type { EarlyEnd, NewMessage, Told, WaitingMessages } from './outbox.ts';
 
 /** Where nothing but the time moves on, it is written after so long, because each write waits for the disk. */
 const TIME_WRITTEN_MS = MINUTE_MS;

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { AlertState, AlertStateError, isStateLost } from '../../../alerts/evaluation/alert-state.ts';
+import { NOW } from '../../fixtures/present.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { evaluate, evaluatedStore, KeeperHere, keptIn, messagesIn, overviewOf, rulesOf, ruleText } from './evaluated-feed.ts';
 
@@ -103,6 +104,29 @@ describe('the state', () => {
     const keeper = new KeeperHere({ file, rules: rulesOf(ruleText({ at_least: 1 })) });
     expect(() => keeper.call('next')).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
     expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: { damaged: 1, last: 'damaged' } } });
+  });
+
+  test.each([
+    ['of an alert is cut', 'UPDATE alerts SET alert = substr(alert, 1, 20)'],
+    ['of to whom it was told is cut', 'UPDATE alerts SET told = substr(told, 1, 20)'],
+    ['of to whom it was told lacks a member', "UPDATE alerts SET told = replace(told, 'zones', 'zonez')"],
+    ['of a message is cut', 'UPDATE outbox SET message = substr(message, 1, 20)'],
+    ['of a message lacks a member', "UPDATE outbox SET message = replace(message, 'rule', 'ruler')"],
+    ['of what became of a message is cut', "UPDATE outbox SET outcome = '{'"],
+    ['of what became of a message is another', "UPDATE outbox SET outcome = '[7]'"],
+    ['of the zones of a silence is cut', "UPDATE silences SET zones = '['"],
+    ['of the group of a silence is another', "UPDATE silences SET group_values = '7'"],
+  ])('in which a text %s that was right at the opening is set aside when it is read', async (_, damage) => {
+    const { append, run, file } = await evaluatedStore();
+    await append(1);
+    const keeper = await run([ruleText({ at_least: 1 })]);
+    keeper.call('addSilence', { rule: 'a-rule', zones: 'all', group: null, fromMs: 0, toMs: NOW, reason: 'a load test' });
+    expect(overviewOf(keeper)).toMatchObject({ alerts: [{}], deliveries: [{}], silences: [{}] });
+    const database = new DatabaseSync(file);
+    expect(database.prepare(damage).run().changes).toBeGreaterThan(0);
+    database.close();
+    expect(() => overviewOf(keeper)).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
+    expect(overviewOf(keeper)).toMatchObject({ alerts: [], silences: [], facts: { refusals: { damaged: 1, last: 'damaged' } } });
   });
 
   test.each([
