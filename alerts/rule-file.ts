@@ -62,6 +62,8 @@ export const RULE_LIMITS = {
   silentFor: { min: 5 * MINUTE_MS, max: DAY_MS - HOUR_MS },
   hold: { min: 1, max: 1_000 },
   maxGroups: { min: 2, max: 500_000 },
+  /** They stand beside each alert and each message. */
+  zones: 1_000,
   by: 3,
   labels: 20,
   receivers: 20,
@@ -244,7 +246,7 @@ const ZONES: Form<ZoneSelection> = {
   read: (value, refuse) => {
     if (value.kind === 'text' && value.text === 'all') return 'all';
     if (value.kind === 'list' && value.items.length === 0) return refuse(value, isNot(value, ZONE.allowed));
-    const zones = several(ZONE, Number.POSITIVE_INFINITY).read(value, refuse);
+    const zones = several(ZONE, RULE_LIMITS.zones).read(value, refuse);
     return zones?.toSorted((one, other) => one - other);
   },
 };

@@ -9,7 +9,7 @@ import type { AlertRule } from '../rule.ts';
 import type { PagePlace } from './feed-pages.ts';
 import { FOLD_LOG_SCHEMA, FoldLog } from './fold-log.ts';
 import { readAlert, readProgress, readSilencedGroup, readSilencedZones, readStoredRule, readTold } from './kept-text.ts';
-import type { EarlyEnd, Told } from './outbox.ts';
+import { type EarlyEnd, sharingZones, type Told } from './outbox.ts';
 import { OUTBOX_SCHEMA, OutboxTable } from './outbox-table.ts';
 import { PreparedSql } from './prepared-sql.ts';
 
@@ -254,12 +254,14 @@ export class AlertState implements Disposable {
     return this.#sql.all`SELECT alert FROM alerts WHERE rule_id = ${ruleId} ORDER BY nth`.map(({ alert }) => readAlert(alert));
   }
 
-  /** The alerts that were told, the last begun first, at most `limit`. */
+  /** The alerts that were told, the last begun first, at most `limit`. Those of one version of a rule share its zones. */
   latestTold(limit: number): readonly StoredAlert[] {
-    const rows = this.#sql.all`SELECT alert, told, early_end FROM alerts WHERE told IS NOT NULL
+    const shared = sharingZones();
+    const rows = this.#sql.iterate`SELECT alert, told, early_end FROM alerts WHERE told IS NOT NULL
       ORDER BY from_ms DESC, id LIMIT ${limit}`;
-    return rows.map(({ alert, told, early_end }) => {
-      return { alert: readAlert(alert), told: readTold(told), earlyEnd: early_end as EarlyEnd | null };
+    return Array.from(rows, ({ alert, told, early_end }) => {
+      const { rule, ...more } = readTold(told);
+      return { alert: readAlert(alert), told: { rule: shared(rule), ...more }, earlyEnd: early_end as EarlyEnd | null };
     });
   }
 

@@ -1,5 +1,14 @@
 import { readMessage, readOutcome } from './kept-text.ts';
-import type { GiveUpOptions, ListedDelivery, NewMessage, OutboxMessage, Outcome, ToldRule, WaitingMessages } from './outbox.ts';
+import {
+  type GiveUpOptions,
+  type ListedDelivery,
+  type NewMessage,
+  type OutboxMessage,
+  type Outcome,
+  sharingZones,
+  type ToldRule,
+  type WaitingMessages,
+} from './outbox.ts';
 import type { PreparedSql } from './prepared-sql.ts';
 
 /** So many messages of a queue that were delivered, and as many that were not, are kept to be looked at. */
@@ -75,10 +84,11 @@ export class OutboxTable {
 
   /** The messages that wait or were not delivered, and then those that were, of each the newest first. */
   latest(limit: number): readonly ListedDelivery[] {
-    const rows = this.#sql.all`SELECT queue, seq, alert_id, state, message, outcome FROM outbox
+    const shared = sharingZones();
+    const rows = this.#sql.iterate`SELECT queue, seq, alert_id, state, message, outcome FROM outbox
       ORDER BY outcome ->> 'kind' IS 'delivered', seq DESC LIMIT ${limit}`;
-    return rows.map(({ alert_id, message, outcome, ...row }) => {
-      const { rule } = readMessage(message);
+    return Array.from(rows, ({ alert_id, message, outcome, ...row }) => {
+      const rule = shared(readMessage(message).rule);
       return { ...(row as unknown as ListedDelivery), alertId: String(alert_id), rule, outcome: readOutcome(outcome) };
     });
   }

@@ -1,3 +1,4 @@
+import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import type { Alert } from '../alert-book.ts';
 import type { AlertRule } from '../rule.ts';
 
@@ -7,6 +8,16 @@ export const ALERT_ZONE_QUEUE = '$zone';
 /** What messages have of a rule, as it was when its alert was told. */
 export interface ToldRule extends Pick<AlertRule, 'name' | 'zones' | 'by' | 'severity' | 'labels'> {
   readonly version: string;
+}
+
+/** Has rules of one version share their zones, which are the same: thousands of alerts may be told of a rule with a thousand zones. */
+export function sharingZones(): (rule: ToldRule) => ToldRule {
+  const zonesOf = new Map<string, ZoneSelection>();
+  return (rule) => {
+    const zones = zonesOf.get(rule.version) ?? rule.zones;
+    zonesOf.set(rule.version, zones);
+    return { ...rule, zones };
+  };
 }
 
 /** To whom an alert was told, and what messages have of its rule. */

@@ -28,6 +28,16 @@ export function seesZones({ opensZone, opensEveryZone }: Zones, { zones }: Pick<
   return zones === 'all' ? opensEveryZone : zones.every((zone) => opensZone(zone));
 }
 
+/** `seesZones` of a caller, which looks at a list that many share once. */
+function seeing(caller: Zones): (one: Pick<AlertRule, 'zones'>) => boolean {
+  const known = new Map<AlertRule['zones'], boolean>();
+  return ({ zones }) => {
+    const seen = known.get(zones) ?? seesZones(caller, { zones });
+    known.set(zones, seen);
+    return seen;
+  };
+}
+
 function groupJson(by: readonly GroupDimension[], values: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(by.map((dimension, nth) => [dimension, values[nth] ?? '']));
 }
@@ -64,10 +74,11 @@ interface ListedOverview extends Pick<AlertsOverview, 'rules' | 'alerts' | 'deli
 
 /** What a caller sees of alerts: at most `limit` alerts and as many deliveries, the newest first. */
 export function alertsJson(overview: ListedOverview, caller: Zones, { limit, nowMs }: { readonly limit: number; readonly nowMs: number }) {
-  const rules = overview.rules.filter(({ rule }) => seesZones(caller, rule));
-  const alerts = overview.alerts.filter(({ told }) => seesZones(caller, told.rule)).slice(0, limit);
-  const deliveries = overview.deliveries.filter(({ rule }) => seesZones(caller, rule)).slice(0, limit);
-  const silences = overview.silences.filter((silence) => seesZones(caller, silence));
+  const sees = seeing(caller);
+  const rules = overview.rules.filter(({ rule }) => sees(rule));
+  const alerts = overview.alerts.filter(({ told }) => sees(told.rule)).slice(0, limit);
+  const deliveries = overview.deliveries.filter(({ rule }) => sees(rule)).slice(0, limit);
+  const silences = overview.silences.filter(sees);
   const { refusals } = overview.facts;
   return {
     rules: rules.map((one) => ruleJson(one, nowMs)),

@@ -152,7 +152,7 @@ describe('a file that is wrong names the line, the value and what is allowed', (
     [LEAST.replace('logins', '"log ins"'), 'line 1: name is "log ins"; allowed: 1 to 64 letters'],
     [LEAST.replace('all', '7.5'), 'line 2: zones is "7.5"; allowed: all, or zone ids'],
     [LEAST.replace('all', '[]'), 'line 2: zones is a list; allowed: all, or zone ids'],
-    [LEAST.replace('all', '[7, 7]'), 'line 2: zones has 2 values; allowed: at most'],
+    [LEAST.replace('all', '[7, 7]'), 'line 2: zones has 2 values; allowed: at most 1000, each once'],
     [LEAST.replace('count', 'rate'), 'line 3: kind is "rate"; allowed: count, distinct, ratio, more_than_before, new_value, silence'],
     [LEAST.replace('100', '0'), 'line 4: at_least is "0"; allowed: a whole number 1..1000000000'],
     [LEAST.replace('5m', '59s'), 'line 5: window is "59s"; allowed: a time from 1m to 1d, such as 90s, 5m, 1h or 2d'],

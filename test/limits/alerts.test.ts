@@ -24,7 +24,7 @@ async function rule(members: Readonly<Record<string, unknown>>): Promise<string>
 const seconds = (ms: number) => `${ms / 1_000}s`;
 const named = (length: number) => Array.from({ length }, (_, nth) => `name-${nth}`);
 const { window, quiet, late, hold, maxGroups, maxAge, atLeast, distinctValues, by, labels, receivers } = RULE_LIMITS;
-const { share, times, before, newFor, silentFor } = RULE_LIMITS;
+const { share, times, before, newFor, silentFor, zones } = RULE_LIMITS;
 const NEW_VALUE = { kind: 'new_value', field: 'ip', at_least: undefined, window: undefined };
 const SILENCE = { kind: 'silence', at_least: undefined, window: undefined };
 
@@ -60,6 +60,7 @@ describeLimits('Rules of alerts', import.meta.filename, {
   '`max_age`': { ...above(maxAge), ask: (ms) => rule({ max_age: seconds(ms) }) },
   '`hold`': { is: count(hold.max), ask: (hits) => rule({ hold: hits }) },
   '`max_groups`': { is: count(maxGroups.max), ask: (max_groups) => rule({ max_groups }) },
+  '`zones`': { is: count(zones), ask: (length) => rule({ zones: Array.from({ length }, (_, zone) => zone) }) },
   'dimensions of `by`': { is: count(by), ask: (dimensions) => rule({ by: GROUP_DIMENSIONS.slice(0, dimensions) }) },
   '`labels`': { is: count(labels), ask: (length) => rule({ labels: Object.fromEntries(named(length).map((name) => [name, 'a'])) }) },
   '`receivers`': { is: count(receivers), ask: (length) => rule({ receivers: named(length) }) },

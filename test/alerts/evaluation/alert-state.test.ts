@@ -156,6 +156,16 @@ describe('the state', () => {
     expect(overviewOf(keeper).silences).toEqual([]);
   });
 
+  test('lists alerts and messages of a rule with one list of its zones, however many they are', async () => {
+    const { append, run } = await evaluatedStore();
+    for (const country of ['DE', 'NL', 'PL']) await append(1, 0, { country });
+    const { alerts, deliveries } = overviewOf(await run([ruleText({ at_least: 1, zones: '[7, 8]' })]));
+    for (const rules of [alerts.map(({ told }) => told.rule), deliveries.map(({ rule }) => rule)]) {
+      expect(rules).toHaveLength(3);
+      expect(new Set(rules.map(({ zones }) => zones))).toEqual(new Set([[7, 8]]));
+    }
+  });
+
   test('is as it was where a page cannot be written, and the page is counted once it can', async () => {
     const { append, store, file, run } = await evaluatedStore();
     const keeper = await run([ruleText()]);
