@@ -7,6 +7,8 @@ import { damagedState, STATE_FILE } from '../../edge/local/control-plane-state.t
 import { openTokenStore, requireToken, type TokenStore } from '../../edge/local/database/access-tokens.ts';
 import { DATABASE_FILE } from '../../edge/local/database/database-resource.ts';
 import type { EventStore } from '../../store/event-store.ts';
+import { isUnusable } from '../../store/sqlite-transaction.ts';
+import { StoreError } from '../../store/store-error.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalPlane } from '../config/edge-config.ts';
 import { guardianDays } from './guardian-counts.ts';
@@ -40,7 +42,10 @@ interface OpenPlane {
   stop(): Promise<void>;
 }
 
-/** Starts the local control plane. Rejects where its state cannot be opened or is that of a newer program. */
+/**
+ * Starts the local control plane. Rejects with StoreError (`folder_unusable`) where its files cannot be used, as on a full disk, and with
+ * another error where its state is that of a newer program.
+ */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { config, now, logger } = options;
   const history = startProgramHistory(now, machineReadings(config.dataDir), logger);
@@ -62,7 +67,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     };
   } catch (error) {
     history.stop();
-    throw error;
+    // A transaction that finds the disk full says so by an EdgeError.
+    if (!isUnusable(error) && !(error instanceof EdgeError)) throw error;
+    const what = `the files of the control plane in ${JSON.stringify(config.dataDir)} cannot be opened: ${(error as Error).message}`;
+    throw new StoreError('folder_unusable', `DATA_DIR: ${what}`, { cause: error });
   }
 }
 

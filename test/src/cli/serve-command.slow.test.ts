@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -103,6 +103,13 @@ describe('shieldlog serve', () => {
     expect(await program.ended).toBe(1);
     expect(program.stderr()).toMatch(oneLine);
     expect(program.stderr()).toContain(join(folder, 'data'));
+  });
+
+  test.each(['database.sqlite', 'control-plane.sqlite'])('refuses a folder whose %s cannot be opened: one line, status 1', async (file) => {
+    mkdirSync(join(folder, 'data', file), { recursive: true });
+    const { status, stderr } = await runCli(['serve', '--port=0', '--data-dir', join(folder, 'data'), '--log-level', 'fatal']);
+    const files = `the files of the control plane in ${JSON.stringify(join(folder, 'data'))}`;
+    expect([status, stderr]).toEqual([1, `shieldlog: DATA_DIR: ${files} cannot be opened: unable to open database file\n`]);
   });
 
   test('says that a port is in use: one line, status 1', async () => {
