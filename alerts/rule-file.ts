@@ -75,6 +75,17 @@ const USUAL_BEFORE = 12;
 /** Reads the value of a member; undefined: it is wrong, and its faults were added. Without `usual` the member has to be there. */
 type ReadMember = <T>(member: keyof typeof MEMBERS, form: Form<T>, usual?: T) => T | undefined;
 
+/** Whether a text is that of a rule. One that is kept may be from an earlier program that allowed more. */
+export function isRule(text: string): boolean {
+  try {
+    readRule(text);
+    return true;
+  } catch (error) {
+    if (error instanceof WrongYaml) return false;
+    throw error;
+  }
+}
+
 /** Reads a rule out of the text of its file, YAML. Throws WrongYaml with a fault for each thing that is wrong. */
 export function readRule(text: string): AlertRule {
   const tree = readYaml(text);

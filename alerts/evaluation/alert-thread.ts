@@ -32,8 +32,8 @@ export function startWork(options: EvaluationOptions): (call: EvaluationCall) =>
       }
       return { value: (evaluation[method] as (...values: readonly unknown[]) => unknown).apply(evaluation, [...values]) };
     } catch (error) {
-      // An opening goes into texts whose form is not looked at. What it throws for a file that was made anew is a fault of the program.
-      const isUnread = evaluation === undefined && damaged === 0 && !(error instanceof AlertStateError) && !isUnusable(error);
+      // An opening goes into texts of rules whose form is not looked at. In a file that was made anew that is a fault of the program.
+      const isUnread = evaluation === undefined && damaged === 0 && (error instanceof TypeError || error instanceof SyntaxError);
       evaluation?.[Symbol.dispose]();
       evaluation = undefined;
       if (isDamage(error) || isDamagedText(error) || isUnread) {

@@ -3,7 +3,7 @@ import { matchSubject } from '../../query/match/match-event.ts';
 import { type Alert, type FoldNews, MAX_ALERTS } from '../alert-book.ts';
 import { EntryBudget } from '../entry-budget.ts';
 import { type AlertRule, readBackMs, versionOf } from '../rule.ts';
-import { readRule } from '../rule-file.ts';
+import { isRule, readRule } from '../rule-file.ts';
 import { RuleFold, type ZoneActivity } from '../rule-fold.ts';
 import { RuleSet } from '../rule-set.ts';
 import { AlertState, type CursorRefusal, type EvaluationProgress, type Silence, type StoredRule } from './alert-state.ts';
@@ -218,7 +218,7 @@ export class RuleEvaluation implements Disposable {
         this.#state.setRule({ ...stored, file: now.file, text: now.text });
       } else if (now !== undefined) {
         this.#end(stored, 'rule_changed', nowMs);
-      } else if (wrongFiles !== 'all' && !wrongFiles.includes(stored.file)) {
+      } else if ((wrongFiles !== 'all' && !wrongFiles.includes(stored.file)) || !isRule(stored.text)) {
         this.#end(stored, 'rule_gone', nowMs);
       }
     }

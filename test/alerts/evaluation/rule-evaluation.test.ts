@@ -95,6 +95,26 @@ describe('a rule', () => {
     expect(messagesIn(keeper)).toHaveLength(rules);
   });
 
+  test('that only an earlier program took ends where its file is wrong, and others go on', async () => {
+    const { append, run, file } = await evaluatedStore();
+    const other = ruleText({ name: 'another' });
+    await run([other, ruleText()]);
+    await append(2);
+    await run([other, ruleText()]);
+    {
+      using database = new DatabaseSync(file);
+      database.exec(`UPDATE rules SET rule = json_set(rule, '$.text', 'name: a-rule') WHERE name = 'a-rule'`);
+    }
+    const keeper = await run([other], { wrongFiles: ['1.yaml'] });
+    const { rules, facts } = overviewOf(keeper);
+    expect([rules.map(({ name }) => name), facts.refusals]).toEqual([['another'], {}]);
+    expect(keptIn(file).messages.map(({ rule, state }) => [rule, state])).toEqual([
+      ['a-rule', 'told'],
+      ['a-rule', 'resolved'],
+      ['another', 'told'],
+    ]);
+  });
+
   test('that begins while others go on reads by itself first, in pages that take turns with theirs', async () => {
     const { append, run, store, file } = await evaluatedStore();
     const [first, second] = [ruleText(), ruleText({ name: 'another', at_least: 3 })];
