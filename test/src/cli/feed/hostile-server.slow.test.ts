@@ -9,6 +9,8 @@ import { killAll, runCli } from '../cli-process.ts';
 /** Clears the screen, sets the window's title, and writes a line of its own, in all the ways a terminal knows. */
 const ACTING = '\u001b[2J\u001b]0;owned\u0007\r\nshieldlog: accepted 5\u009b31m\u2028\u202eevil\u007f';
 const ESCAPED = String.raw`\u001b[2J\u001b]0;owned\u0007\u000d\u000ashieldlog: accepted 5\u009b31m\u2028\u202eevil\u007f`;
+/** A refusal is told on one line, with a space for what would begin another. */
+const ON_ONE_LINE = String.raw`\u001b[2J\u001b]0;owned\u0007 shieldlog: accepted 5\u009b31m \u202eevil\u007f`;
 
 let folder: string;
 let events: string;
@@ -28,11 +30,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The URL of a server that answers so. */
+/** The URL of a server that answers so once it has the whole request. */
 async function serving(listener: RequestListener): Promise<string> {
   server = createServer((request, response) => {
-    request.resume();
-    listener(request, response);
+    request.resume().once('end', () => listener(request, response));
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server?.once('listening', resolve));
@@ -53,7 +54,7 @@ describe('shieldlog ingest', () => {
   test('shows the control characters of a refusal', async () => {
     const url = await answering(400, { detail: ACTING });
     const told = await runCli(['ingest', '--url', url, events]);
-    expect(told).toMatchObject({ status: 1, stdout: '', stderr: `shieldlog: the program answered 400: ${ESCAPED}\n` });
+    expect(told).toMatchObject({ status: 1, stdout: '', stderr: `shieldlog: the program answered 400: ${ON_ONE_LINE}\n` });
     expectHarmless(told);
   });
 
@@ -105,7 +106,7 @@ describe('shieldlog ingest', () => {
     const told = await runCli(['ingest', '--url', url, events]);
     expect(told).toMatchObject({ status: 1, stdout: '' });
     expect(told.stderr).toBe(
-      `shieldlog: what answered ${status} is no shieldlog: its answer has more than 16777216 bytes; ` +
+      `shieldlog: what answered is no shieldlog: the answer of ${url}/ingest/events is longer than 16777216 bytes; ` +
         'sending the same events again stores nothing twice\n',
     );
   });
