@@ -20,6 +20,16 @@ import {
 } from './openapi-elements.ts';
 import { AVAILABILITY_PROBLEMS, KEY_PROBLEMS } from './openapi-problems.ts';
 
+/** What is refused where zones are read on from a cursor. */
+const CURSOR_PROBLEMS = [
+  'request.invalid',
+  ...KEY_PROBLEMS,
+  'access.zone_denied',
+  'accept.none',
+  'feed.cursor_ahead',
+  'feed.cursor_expired',
+] as const;
+
 /** The schema of an event's line, and its name in the document, by format. */
 const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schema: object]>> = {
   native: [
@@ -195,16 +205,7 @@ export const FEED_GROUP = {
         responses: {
           200: answer('A line for each event, and one with the cursor', 'FeedLine', LINES, FEED_MEDIA_TYPES),
         },
-        problems: [
-          'request.invalid',
-          ...KEY_PROBLEMS,
-          'access.zone_denied',
-          'accept.none',
-          'feed.cursor_ahead',
-          'feed.cursor_expired',
-          'search.deadline',
-          ...AVAILABILITY_PROBLEMS,
-        ],
+        problems: [...CURSOR_PROBLEMS, 'search.deadline', ...AVAILABILITY_PROBLEMS],
       },
     },
     [TAIL_PATH]: {
@@ -235,17 +236,7 @@ export const FEED_GROUP = {
             },
           },
         },
-        problems: [
-          'request.invalid',
-          ...KEY_PROBLEMS,
-          'access.zone_denied',
-          'accept.none',
-          'feed.cursor_ahead',
-          'feed.cursor_expired',
-          'store.unavailable',
-          'tail.full',
-          'program.stopping',
-        ],
+        problems: [...CURSOR_PROBLEMS, 'store.unavailable', 'tail.full', 'program.stopping'],
       },
     },
   },

@@ -18,6 +18,12 @@ function closeByAnError(keeper: KeeperHere, file: string): unknown {
   }
 }
 
+/** Changes texts of a state by a statement, behind the back of the program. */
+function damageTexts(file: string, statement: string): void {
+  using database = new DatabaseSync(file);
+  expect(database.prepare(statement).run().changes).toBeGreaterThan(0);
+}
+
 describe('the state', () => {
   test('that is lost is begun anew, with what is stored in the time of a window', async () => {
     const { append, run, file } = await evaluatedStore();
@@ -98,9 +104,7 @@ describe('the state', () => {
     const { append, run, file } = await evaluatedStore();
     await append(1);
     await run([ruleText({ at_least: 1 })]);
-    const database = new DatabaseSync(file);
-    expect(database.prepare(damage).run().changes).toBeGreaterThan(0);
-    database.close();
+    damageTexts(file, damage);
     const keeper = new KeeperHere({ file, rules: rulesOf(ruleText({ at_least: 1 })) });
     expect(() => keeper.call('next')).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
     expect(keeper.call('next')).toMatchObject({ facts: { rules: 1, refusals: { damaged: 1, last: 'damaged' } } });
@@ -122,9 +126,7 @@ describe('the state', () => {
     const keeper = await run([ruleText({ at_least: 1 })]);
     keeper.call('addSilence', { rule: 'a-rule', zones: 'all', group: null, fromMs: 0, toMs: NOW, reason: 'a load test' });
     expect(overviewOf(keeper)).toMatchObject({ alerts: [{}], deliveries: [{}], silences: [{}] });
-    const database = new DatabaseSync(file);
-    expect(database.prepare(damage).run().changes).toBeGreaterThan(0);
-    database.close();
+    damageTexts(file, damage);
     expect(() => overviewOf(keeper)).toThrow(/damaged, .*; its file is "damaged-\d+-alerts\.sqlite" now, and rules begin as new ones$/);
     expect(overviewOf(keeper)).toMatchObject({ alerts: [], silences: [], facts: { refusals: { damaged: 1, last: 'damaged' } } });
   });
