@@ -37,12 +37,14 @@ export function sharedAlertClaim({ client, cluster, storeId }: SharedAlertClaimO
       const { claim, version, serverMs } = await look();
       const isOurs = claim?.id === own.id;
       // Where the clock has stepped back, a claim that is renewed is not from a time to come for long.
-      if (claim !== null && !isOurs && Math.abs(serverMs - claim.renewedAtMs) < CLAIM_EXPIRES_MS) return claim;
+      const isFree = claim === null || Math.abs(serverMs - claim.renewedAtMs) >= CLAIM_EXPIRES_MS;
+      if (!isFree && !isOurs) return claim;
       const taken: WrittenClaim = { ...own, sinceMs: isOurs ? claim.sinceMs : serverMs, renewedAtMs: serverMs };
-      const settings = isOurs ? RENEWAL : insertedOnce(`the claim after ${version}`);
+      // Of those that write behind one free claim the server takes the first, who may be the program that had it.
+      const settings = isFree ? insertedOnce(`the claim after ${version}`) : RENEWAL;
       await client.run(writeClaimStatement(JSON.stringify(taken), version), { settings });
       // Another node may have the claim of a program that was first.
-      if (cluster !== null && !isOurs) await client.run(syncReplicasStatement(SETTINGS_TABLE, cluster), { settings: WITHOUT_AWAY });
+      if (cluster !== null && isFree) await client.run(syncReplicasStatement(SETTINGS_TABLE, cluster), { settings: WITHOUT_AWAY });
       const { claim: written } = await look();
       // Who had it may have given it back between the look and the write behind it.
       if (written === null)
