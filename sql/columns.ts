@@ -83,7 +83,25 @@ export function columnDefinitions(columns: readonly EventColumn[]): SqlFragment 
  */
 export function rowsOfFiles(paths: readonly string[], columns: readonly EventColumn[] = SEGMENT_COLUMNS): SqlFragment {
   const schema = columns.some(({ since = 1 }) => since > 1) ? schemaOf(columns) : '';
-  return sql`read_parquet(${textList(paths)}${trusted(schema)})`;
+  return parquetFiles(paths, schema);
+}
+
+/**
+ * The rows of Parquet files, whatever the folders above them are called: DuckDB takes `*`, `?` and `[` in a path for a pattern, which may
+ * match files of another store, and a folder `country=de` for a column whose value it is. `options` begin with a comma.
+ */
+export function parquetFiles(paths: readonly string[], options = ''): SqlFragment {
+  // Told only where there may be such a folder, because every option costs time in every statement.
+  const partitions = paths.some((path) => path.includes('=')) ? ', hive_partitioning = false' : '';
+  return sql`read_parquet(${textList(paths.map(literalPath))}${trusted(partitions + options)})`;
+}
+
+/**
+ * A path as the pattern that matches it alone. A path with a backslash stays as it is: patterns with one match nothing, and DuckDB takes
+ * what matches nothing as it is.
+ */
+function literalPath(path: string): string {
+  return path.includes('\\') ? path : path.replace(/[*?[]/g, '[$&]');
 }
 
 function schemaOf(columns: readonly EventColumn[]): string {

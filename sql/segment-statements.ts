@@ -1,7 +1,7 @@
-import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, rowsOfFiles, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, parquetFiles, rowsOfFiles, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbStatement } from './dialect.ts';
 import { ROW_GROUP_ROWS, SEGMENT_ORDER, VECTOR_ROWS, type ZoneSize } from './segment-layout.ts';
-import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, textList, trusted } from './statement.ts';
+import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
 /** Statements that write unflushed events as segments and read segments one by one. The store makes up table names and paths. */
 
@@ -56,7 +56,7 @@ export function largestVectorStatement(path: string): SqlStatement {
   const texts = SEGMENT_COLUMNS.filter(({ duckdbType }) => duckdbType === 'VARCHAR');
   // Each length takes four bytes, as in the file.
   const bytes = joinSql(texts.map(({ name }) => sql`coalesce(sum(strlen(${column(name)}) + 4), 0)`));
-  const rows = sql`read_parquet(${textList([path])}, file_row_number = true)`;
+  const rows = parquetFiles([path], ', file_row_number = true');
   return duckdbStatement(
     sql`SELECT coalesce(max(bytes), 0)::DOUBLE
       FROM (SELECT greatest(${bytes}) AS bytes FROM ${rows} GROUP BY file_row_number // ${int64(VECTOR_ROWS)}) AS vectors`,
@@ -134,5 +134,5 @@ export function logRow(blobPointer: bigint): { readonly blobFile: number; readon
 
 /** Reads nothing of a segment but its footer, which DuckDB would not need if it were told the columns. */
 export function footerStatement(path: string): SqlStatement {
-  return duckdbStatement(sql`SELECT NULL FROM read_parquet(${textList([path])}) LIMIT 0`);
+  return duckdbStatement(sql`SELECT NULL FROM ${parquetFiles([path])} LIMIT 0`);
 }
