@@ -16,7 +16,6 @@ import { dropExpiredSegments, type RetentionOptions } from './retention/retentio
 import { isOfLargeVectors } from './segment/segment-writer.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
 import type { PublishOptions } from './snapshot/publish-segments.ts';
-import type { SegmentFooters } from './snapshot/segment-footers.ts';
 
 /** The parts of a store that the jobs work on. */
 export interface BackgroundJobsOptions {
@@ -24,7 +23,6 @@ export interface BackgroundJobsOptions {
   readonly loader: Pick<Loader, 'close' | 'closeIfOld'>;
   readonly flusher: Pick<Flusher, 'idle' | 'isIdle'>;
   readonly remover: Pick<PartRemover, 'idle'>;
-  readonly footers: Pick<SegmentFooters, 'readNew'>;
   readonly scrub: Pick<Scrub, 'readNext'>;
   readonly journals: Pick<JournalFolder, 'removeRecycled' | 'removeSetAside'>;
   readonly logMemory: Pick<LogMemory, 'giveRoomBack'>;
@@ -38,16 +36,15 @@ export interface BackgroundJobsOptions {
   readonly logger: StoreLogger;
 }
 
-type Job = 'room' | 'dead letters' | 'damaged journals' | 'retention' | 'footers' | 'scrub' | 'flush' | 'compaction';
+type Job = 'room' | 'dead letters' | 'damaged journals' | 'retention' | 'scrub' | 'flush' | 'compaction';
 
 /**
- * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, reads the footers of new
- * segments, checks files, and compacts while no events come in. Each job has a queue of its own, so none waits for a series of merges.
+ * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, checks files, and compacts
+ * while no events come in. Each job has a queue of its own, so none waits for a series of merges.
  */
 export class BackgroundJobs {
   readonly #options: BackgroundJobsOptions;
   readonly #retention = new SerialQueue();
-  readonly #footers = new SerialQueue();
   readonly #scrubs = new SerialQueue();
   readonly #flushes = new SerialQueue();
   readonly #compaction = new SerialQueue();
@@ -83,8 +80,6 @@ export class BackgroundJobs {
         (mostRows) => chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, Number.MAX_VALUE), now(), mostRows),
       ),
     );
-    // A reader of footers holds segments, merged ones included, until it ends.
-    await this.#footers.idle();
     await remover.idle();
     await this.#giveRoomBack();
   }
@@ -102,11 +97,11 @@ export class BackgroundJobs {
     this.#stopped = true;
     clearInterval(this.#timer);
     this.#options.merges.giveUp();
-    await Promise.all([this.#retention.idle(), this.#footers.idle(), this.#scrubs.idle(), this.#flushes.idle(), this.#compaction.idle()]);
+    await Promise.all([this.#retention.idle(), this.#scrubs.idle(), this.#flushes.idle(), this.#compaction.idle()]);
   }
 
   #tick(): void {
-    const { pipeline, loader, merges, deadLetters, letterHold, footers, scrub, journals, retention, now } = this.#options;
+    const { pipeline, loader, merges, deadLetters, letterHold, scrub, journals, retention, now } = this.#options;
     const failed = 'failed in the background; it is tried again';
     this.#start('room', `the removal of the files of old journals ${failed}, and at the next start`, () => this.#giveRoomBack());
     this.#start('retention', `the removal of expired segments ${failed}`, () => this.#dropExpiredSegments('clock'));
@@ -116,7 +111,6 @@ export class BackgroundJobs {
     this.#start('damaged journals', `the removal of old damaged journals ${failed}`, () =>
       this.#afterRetention(() => journals.removeSetAside(now() - retention.retentionMs)),
     );
-    this.#start('footers', `the reading of the footers of new segments ${failed}`, () => this.#footers.run(() => footers.readNew()));
     this.#start('scrub', `the check of a file ${failed}`, () => this.#scrubs.run(() => scrub.readNext(() => this.#stopped)));
     this.#start('flush', `the flush of an old memtable ${failed}`, () =>
       this.#flushes.run(() => pipeline.betweenLoads(() => loader.closeIfOld())),

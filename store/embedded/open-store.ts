@@ -69,10 +69,8 @@ export async function openEmbeddedStore(options: StoreOptions, tuning: StoreTuni
     }
 
     const reading = await openReadPath({ engine, versions, checks, remover }, options, tuning, closing);
-    const { footers } = reading;
-    const writing = await openWritePath({ folder, durable, engine, versions, checks, remover, footers }, options, tuning, closing);
+    const writing = await openWritePath({ folder, durable, engine, versions, checks, remover }, options, tuning, closing);
     flushing.now = () => writing.backgroundJobs.flushNow();
-    await footers.readNew();
     const checkFolder = folderCheckOf(folder);
     const checkedParts = () => partsUnderCheck({ folder, catalog, journalFolder, versions, checks });
     return new EmbeddedStore({

@@ -1,4 +1,3 @@
-import { silentLogger } from '../event-store.ts';
 import { MEBIBYTE, memoryShares } from '../memory-shares.ts';
 import { Readings } from '../readings.ts';
 import { storeClosed } from '../store-error.ts';
@@ -13,7 +12,6 @@ import { PageCache } from './search/page-cache.ts';
 import { SearchRunner } from './search/search-runner.ts';
 import { SegmentCounts } from './search/segment-counts.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
-import { SegmentFooters } from './snapshot/segment-footers.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
 
@@ -27,7 +25,6 @@ export interface ReadPath {
   readonly searchers: ConnectionPool;
   readonly search: SearchRunner;
   readonly feed: FeedPages;
-  readonly footers: SegmentFooters;
 }
 
 interface ReadPathParts {
@@ -39,13 +36,13 @@ interface ReadPathParts {
 
 export async function openReadPath(
   { engine, versions, checks, remover }: ReadPathParts,
-  { memoryLimitMb, logger = silentLogger }: StoreOptions,
+  { memoryLimitMb }: StoreOptions,
   { cachesCounts = true, groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), maxKept, valueCountLimits }: StoreTuning,
   closing: Closing,
 ): Promise<ReadPath> {
   const searchers = await engine.pool(SEARCH_CONNECTIONS, { remembersFooters: true });
   const { aliases, threads } = engine;
-  const { feedExcerptShareMb, footersShareMb } = memoryShares(memoryLimitMb);
+  const { feedExcerptShareMb } = memoryShares(memoryLimitMb);
   const dropTable = (name: string) => remover.dropTable(name);
   const groups = new GroupByCache({ ...groupByCacheLimits, versions, dropTable, dropped: () => remover.idle() });
   const search = new SearchRunner({
@@ -73,6 +70,5 @@ export async function openReadPath(
   const readings = new Readings();
   closing.add('the searches under way', () => readings.settled());
   closing.add('the feed', () => feed.close(storeClosed()));
-  const footers = new SegmentFooters({ versions, aliases, checks, connections: searchers, shareMb: footersShareMb, logger });
-  return { readings, searchers, search, feed, footers };
+  return { readings, searchers, search, feed };
 }

@@ -26,7 +26,6 @@ import { Scrub } from './repair/scrub.ts';
 import { dropExpiredSegments, lastSequencesIn, type RetentionOptions } from './retention/retention.ts';
 import type { Closing } from './runtime/closing.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
-import type { SegmentFooters } from './snapshot/segment-footers.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
 
@@ -58,7 +57,6 @@ interface WritePathParts {
   readonly versions: VersionSet;
   readonly checks: SegmentChecks;
   readonly remover: PartRemover;
-  readonly footers: Pick<SegmentFooters, 'readNew'>;
 }
 
 /**
@@ -77,7 +75,7 @@ export async function openWritePath(
     backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS,
     failureHoldMs = FAILURE_HOLD_MS,
   } = tuning;
-  const { folder, durable, engine, versions, checks, remover, footers } = parts;
+  const { folder, durable, engine, versions, checks, remover } = parts;
   const { now, logger = silentLogger } = options;
   const { catalog, journalFolder: journals } = durable;
   const { sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
@@ -104,7 +102,6 @@ export async function openWritePath(
     loader,
     flusher,
     remover,
-    footers,
     scrub,
     journals,
     logMemory,

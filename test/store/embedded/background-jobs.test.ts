@@ -9,10 +9,10 @@ import { twoSegments } from './compaction/two-segments.ts';
 import { HOUR, NOW } from './stored-events.ts';
 
 /** The jobs of a store with two segments that are worth a merge, and how often each kind of work was done. */
-async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<BackgroundJobsOptions, 'footers' | 'remover'>> = {}) {
+async function jobsWith(writeInBackground: WriteMerge) {
   const { options: compaction, catalog, versions, write } = await twoSegments();
   const clock = { nowMs: NOW + 14 * HOUR };
-  const done = { flushes: 0, letters: 0, footers: 0, givenUp: 0 };
+  const done = { flushes: 0, letters: 0, givenUp: 0 };
   const options: BackgroundJobsOptions = {
     pipeline: { betweenLoads: (work) => work(), pendingBytes: 0 },
     loader: {
@@ -23,11 +23,6 @@ async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<Backg
     },
     flusher: { idle: () => Promise.resolve(), isIdle: true },
     remover: { idle: () => Promise.resolve() },
-    footers: {
-      readNew: async () => {
-        done.footers += 1;
-      },
-    },
     scrub: { readNext: () => Promise.resolve() },
     journals: { removeRecycled: () => Promise.resolve(), removeSetAside: () => Promise.resolve() },
     logMemory: { giveRoomBack: () => undefined },
@@ -56,7 +51,6 @@ async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<Backg
     now: () => clock.nowMs,
     everyMs: 5,
     logger: silentLogger,
-    ...parts,
   };
   const jobs = new BackgroundJobs(options);
   onTestFinished(() => jobs.stop());
@@ -72,13 +66,12 @@ test('while a merge is held up, expired segments are dropped, old memtables flus
     return held.promise;
   });
   await begun.promise;
-  const { flushes, letters, footers } = done;
+  const { flushes, letters } = done;
   clock.nowMs = NOW + RETENTION_MS + HOUR;
   await expect.poll(() => versions.segments).toEqual([]);
   expect(catalog.segments()).toEqual([]);
   await expect.poll(() => done.flushes).toBeGreaterThan(flushes + 1);
   await expect.poll(() => done.letters).toBeGreaterThan(letters + 1);
-  await expect.poll(() => done.footers).toBeGreaterThan(footers + 1);
   const stopped = jobs.stop();
   expect(done.givenUp).toBe(1);
   held.reject(new Error('given up'));
@@ -99,31 +92,4 @@ test('a job that fails is tried again, and holds up no other', async () => {
   expect(done.flushes).toBeGreaterThan(0);
   clock.nowMs = NOW + RETENTION_MS + HOUR;
   await expect.poll(() => versions.segments).toEqual([]);
-});
-
-test('whoever waits for merges waits until the reading of footers has let go of what was merged, and that is removed', async () => {
-  const order: string[] = [];
-  const begun = Promise.withResolvers<void>();
-  const reading = Promise.withResolvers<void>();
-  const footers = {
-    readNew: async () => {
-      begun.resolve();
-      await reading.promise;
-      order.push('footers are read');
-    },
-  };
-  const remover = {
-    idle: async () => {
-      order.push('files are removed');
-    },
-  };
-  const { jobs, versions } = await jobsWith(() => Promise.reject(new Error('not in the background')), { footers, remover });
-  onTestFinished(() => reading.resolve());
-  await begun.promise;
-  const compacted = jobs.compact().then(() => order.push('merges are done'));
-  await expect.poll(() => versions.segments.length).toBe(1);
-  expect(order).toEqual([]);
-  reading.resolve();
-  await compacted;
-  expect([...new Set(order)]).toEqual(['footers are read', 'files are removed', 'merges are done']);
 });
