@@ -8,7 +8,6 @@ import { EXCERPT_EVENTS, FeedPages } from './feed/feed-pages.ts';
 import type { SegmentChecks } from './integrity/segment-checks.ts';
 import type { Closing } from './runtime/closing.ts';
 import { ExplorationCache } from './search/exploration-cache.ts';
-import { PageCache } from './search/page-cache.ts';
 import { SearchRunner } from './search/search-runner.ts';
 import { SegmentCounts } from './search/segment-counts.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
@@ -53,8 +52,7 @@ export async function openReadPath(
     threads,
     counts: cachesCounts ? new SegmentCounts() : undefined,
     groups: cachesCounts ? groups : undefined,
-    explorations: cachesCounts ? new ExplorationCache() : undefined,
-    pages: cachesCounts ? new PageCache(versions.zoneEnds) : undefined,
+    explorations: cachesCounts ? new ExplorationCache(versions.zoneEnds) : undefined,
     valueCountLimits,
     maxKept,
   });

@@ -12,7 +12,6 @@ import { ResultMemory } from '../../store/clickhouse/server/result-memory.ts';
 import { MAX_IMMUTABLE_MEMTABLES } from '../../store/embedded/flush/flusher.ts';
 import { CLOSE_AT_LOG_BYTES } from '../../store/embedded/memtable/memtable-loader.ts';
 import { MAX_EXPLORATION_BYTES } from '../../store/embedded/search/exploration-cache.ts';
-import { MAX_PAGE_CACHE_BYTES } from '../../store/embedded/search/page-cache.ts';
 import { MAX_COUNTS_BYTES } from '../../store/embedded/search/segment-counts.ts';
 import {
   clickhouseExcerptsShareMb,
@@ -67,7 +66,7 @@ describeLimits('Memory', import.meta.filename, {
   },
   'pages of rows, counts of segments and counts of the explorer that are remembered': {
     is: mebibytes(MEMORY_BESIDE_MB.caches),
-    elsewhere: 'pages that were used last are kept, in sixteen mebibytes',
+    elsewhere: 'pages of the searches that were made last are kept, within the budget',
   },
   'bodies, events, rejections and decoders whose end has not come, and bodies of [doors](doors.md) until they are answered': {
     is: mebibytes(MEMORY_BESIDE_MB.bodies),
@@ -116,7 +115,7 @@ test('what the program takes beside the setting is what its parts allow', () => 
   expect(MEMORY_BESIDE_MB).toMatchObject({
     unflushedLogs: ((MAX_IMMUTABLE_MEMTABLES + 1) * CLOSE_AT_LOG_BYTES + MAX_BATCH_BYTES) / MEBIBYTE,
     pending: (MAX_PENDING_BYTES + MAX_KEPT_BYTES) / MEBIBYTE,
-    caches: (MAX_EXPLORATION_BYTES + MAX_PAGE_CACHE_BYTES + MAX_COUNTS_BYTES) / MEBIBYTE,
+    caches: (MAX_EXPLORATION_BYTES + MAX_COUNTS_BYTES) / MEBIBYTE,
     bodies: BODY_MEMORY_BYTES / MEBIBYTE,
     bodyStarts: (maxConnections * FREE_BODY_BYTES) / MEBIBYTE,
     mapping: MAPPING_MB,

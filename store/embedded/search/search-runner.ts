@@ -16,7 +16,6 @@ import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { explore } from './exploration.ts';
 import type { ExplorationCache } from './exploration-cache.ts';
 import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
-import type { PageCache } from './page-cache.ts';
 import { type RowCursor, RowPieces } from './row-pieces.ts';
 import { type FoundPage, pageResult, searchRows } from './row-search.ts';
 import { SearchScope } from './search-scope.ts';
@@ -33,10 +32,8 @@ export interface SearchRunnerOptions {
   readonly counts: SegmentCounts | undefined;
   /** The cached groups; undefined where every search groups anew. */
   readonly groups: GroupCache | undefined;
-  /** What questions of the explorer have counted; undefined where every one counts anew. */
+  /** What questions of the explorer have found; undefined where every one is answered anew. */
   readonly explorations: ExplorationCache | undefined;
-  /** The pages of questions of the explorer; undefined where every one reads its page anew. */
-  readonly pages: PageCache | undefined;
   /** Default: {@link VALUE_COUNT_LIMITS}. */
   readonly valueCountLimits?: ValueCountLimits | undefined;
   /** Default: {@link MAX_KEPT}. */
@@ -93,7 +90,7 @@ export class SearchRunner {
 
   /** Answers all of the plan from one snapshot. Rejects and ends as {@link search}. */
   async explore(plan: ExplorePlan, reading: Reading): Promise<ExploreResult> {
-    const { connections, pages, explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
+    const { connections, explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
     using parts = new DisposableStack();
     const { signal } = parts.use(reading);
     const { explored, ...found } = await this.#answer(plan.search, signal, async (open, isRetry) => {
@@ -101,7 +98,7 @@ export class SearchRunner {
       // A statement about few events keeps all cores busy for half of its time only, so the page is read beside it.
       using other = scope.mostEvents <= limits.together ? connections.acquireIdle(signal) : undefined;
       const beside = isRetry || other === undefined ? undefined : scope.on(other.runner);
-      const cached = pages?.of(scope);
+      const cached = cache?.pageOf(scope);
       const finding = Promise.resolve(cached ?? this.#findPage(beside ?? scope, isRetry));
       const events = beside === undefined ? mostEventsOf(scope, await finding) : scope.mostEvents;
       const exploring = explore(scope, plan, events, { cache, limits, isRetry });
@@ -109,7 +106,7 @@ export class SearchRunner {
       await Promise.allSettled([finding, exploring]);
       const page = await finding;
       if (cached === undefined) {
-        pages?.keep(scope, page);
+        cache?.keepPage(scope, page);
       }
       return { explored: await exploring, page, snapshot: snapshotForRest(page, open) };
     });

@@ -228,7 +228,7 @@ describe('the memory of the cache', () => {
   });
 
   test('holds what was used last, and histograms without values count', () => {
-    const cache = new ExplorationCache(20_000);
+    const cache = new ExplorationCache({ of: () => 0n }, 20_000);
     for (let length = 1; length <= 100; length += 1) {
       cache.keep({ plan: planOf(length), extent: extentOf(length) }, new Map(), chartOf(length));
     }
@@ -237,7 +237,7 @@ describe('the memory of the cache', () => {
   });
 
   test('takes nothing for a question that counted nothing, and loses nothing by it', () => {
-    const cache = new ExplorationCache();
+    const cache = new ExplorationCache({ of: () => 0n });
     cache.keep({ plan: planOf(1), extent: extentOf(1) }, new Map(), undefined);
     expect(cache.of(planOf(1))).toBeUndefined();
     cache.keep({ plan: planOf(1), extent: extentOf(1) }, new Map(), chartOf(1));

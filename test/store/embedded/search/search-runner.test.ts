@@ -97,7 +97,6 @@ async function runnerUnderTest(groups?: GroupCache) {
     threads,
     counts: undefined,
     explorations: undefined,
-    pages: undefined,
     groups,
   });
   return { runner, pool, threads, clock, threadsOfAQuery: async () => Number((await looking.runAndReadAll(THREADS)).getRows()[0]?.[0]) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
-import { PageCache } from '../../../../store/embedded/search/page-cache.ts';
+import { ExplorationCache } from '../../../../store/embedded/search/exploration-cache.ts';
 import { ReadRows, RowCursor } from '../../../../store/embedded/search/row-pieces.ts';
 import type { FoundRows } from '../../../../store/embedded/search/row-search.ts';
 import { explored } from '../../../fixtures/answered-rows.ts';
@@ -21,32 +21,32 @@ function searchOf(endSequence: bigint, plan: SearchPlan = PLAN, expiries = 0) {
 }
 
 /** A cache of a store whose zones have events up to `last`. */
-function cacheOf(zones: { last: bigint }): PageCache {
-  return new PageCache({ of: () => zones.last });
+function cacheOf(zones: { last: bigint }, maxBytes?: number): ExplorationCache {
+  return new ExplorationCache({ of: () => zones.last }, maxBytes);
 }
 
 describe('a page', () => {
   test('is the same for later searches while no event of its zones is stored', () => {
     const zones = { last: 9n };
     const cache = cacheOf(zones);
-    cache.keep(searchOf(10n), pageOf());
-    expect(cache.of(searchOf(10n))).toEqual(pageOf());
-    expect(cache.of(searchOf(20n))).toEqual(pageOf());
+    cache.keepPage(searchOf(10n), pageOf());
+    expect(cache.pageOf(searchOf(10n))).toEqual(pageOf());
+    expect(cache.pageOf(searchOf(20n))).toEqual(pageOf());
     zones.last = 10n;
-    expect(cache.of(searchOf(20n))).toBeUndefined();
+    expect(cache.pageOf(searchOf(20n))).toBeUndefined();
   });
 
   test('is not that of a search which began before the last event', () => {
     const cache = cacheOf({ last: 15n });
-    cache.keep(searchOf(16n), pageOf());
-    expect(cache.of(searchOf(15n))).toBeUndefined();
-    expect(cache.of(searchOf(16n))).toEqual(pageOf());
+    cache.keepPage(searchOf(16n), pageOf());
+    expect(cache.pageOf(searchOf(15n))).toBeUndefined();
+    expect(cache.pageOf(searchOf(16n))).toEqual(pageOf());
   });
 
   test('is another one after some events have expired', () => {
     const cache = cacheOf({ last: 9n });
-    cache.keep(searchOf(10n), pageOf());
-    expect(cache.of(searchOf(10n, PLAN, 1))).toBeUndefined();
+    cache.keepPage(searchOf(10n), pageOf());
+    expect(cache.pageOf(searchOf(10n, PLAN, 1))).toBeUndefined();
   });
 
   const others: Readonly<Record<string, Partial<SearchPlan>>> = {
@@ -61,32 +61,32 @@ describe('a page', () => {
   };
   test.each(Object.entries(others))('is not that of %s', (_, other) => {
     const cache = cacheOf({ last: 9n });
-    cache.keep(searchOf(10n), pageOf());
-    expect(cache.of(searchOf(10n, { ...PLAN, ...other }))).toBeUndefined();
+    cache.keepPage(searchOf(10n), pageOf());
+    expect(cache.pageOf(searchOf(10n, { ...PLAN, ...other }))).toBeUndefined();
   });
 });
 
 test('a page of which more is to be read than its first piece is not kept', () => {
   const cache = cacheOf({ last: 9n });
-  cache.keep(searchOf(10n), { ...pageOf(), rest: new RowCursor(PLAN.window, 0, 1) });
-  expect(cache.of(searchOf(10n))).toBeUndefined();
+  cache.keepPage(searchOf(10n), { ...pageOf(), rest: new RowCursor(PLAN.window, 0, 1) });
+  expect(cache.pageOf(searchOf(10n))).toBeUndefined();
 });
 
 test('groups are not kept', () => {
   const cache = cacheOf({ last: 9n });
   const plan = { ...PLAN, output: { kind: 'groups', by: ['ip'], buckets: 0 } } as const;
-  cache.keep(searchOf(10n, plan), { kind: 'groups', groups: [], total: 0 });
-  expect(cache.of(searchOf(10n, plan))).toBeUndefined();
+  cache.keepPage(searchOf(10n, plan), { kind: 'groups', groups: [], total: 0 });
+  expect(cache.pageOf(searchOf(10n, plan))).toBeUndefined();
 });
 
-test('pages that were used last are kept, in sixteen mebibytes', () => {
-  const cache = cacheOf({ last: 9n });
+test('pages of the searches that were made last are kept, within the budget', () => {
+  const cache = cacheOf({ last: 9n }, 16 * 1024 * 1024);
   const log = JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
-  const plans = Array.from({ length: 12 }, (_, index) => ({ ...PLAN, page: { index, size: 1 } }));
+  const plans = Array.from({ length: 12 }, (_, zone) => ({ ...PLAN, zones: [zone] }));
   for (const plan of plans) {
-    cache.keep(searchOf(10n, plan), pageOf(log));
+    cache.keepPage(searchOf(10n, plan), pageOf(log));
   }
-  expect(plans.map((plan) => cache.of(searchOf(10n, plan)) !== undefined)).toEqual(plans.map((_, index) => index >= 5));
+  expect(plans.map((plan) => cache.pageOf(searchOf(10n, plan)) !== undefined)).toEqual(plans.map((_, index) => index >= 5));
 });
 
 test('a question about the same page reads it again only after an event of its zones was stored', async () => {
@@ -104,4 +104,17 @@ test('a question about the same page reads it again only after an event of its z
   expect(await twins.caching.stats()).toMatchObject({ unreadableEvents: 0 });
   await twins.caching.explore(plan);
   expect(await twins.caching.stats()).toMatchObject({ unreadableEvents: 40 });
+});
+
+test('a page stays beside the counts of its search, and is replaced by another page of it', () => {
+  const cache = cacheOf({ last: 9n });
+  const counts = new Map([['ip', { distinct: 1, first: [{ value: '192.0.2.1', count: 1 }] }]] as const);
+  cache.keepPage(searchOf(10n), pageOf());
+  cache.keep(searchOf(10n), counts, undefined);
+  expect(cache.pageOf(searchOf(10n))).toEqual(pageOf());
+  const other = { ...PLAN, page: { index: 1, size: 1 } };
+  cache.keepPage(searchOf(10n, other), pageOf('{"b":1}'));
+  expect(cache.pageOf(searchOf(10n))).toBeUndefined();
+  expect(cache.pageOf(searchOf(10n, other))).toEqual(pageOf('{"b":1}'));
+  expect(cache.of(PLAN)?.counts.get('ip')?.counts).toEqual(counts.get('ip'));
 });
