@@ -1,4 +1,4 @@
-import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, parquetFiles, rowsOfFiles, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, parquetFiles, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbStatement } from './dialect.ts';
 import { ROW_GROUP_ROWS, SEGMENT_ORDER, VECTOR_ROWS, type ZoneSize } from './segment-layout.ts';
 import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
@@ -32,23 +32,9 @@ export function partitionZoneCountStatement(events: SqlFragment, partitionMs: nu
   );
 }
 
-/** For each row of a table, in order, its sequence minus `first`. Column: a double. */
-export function logRowsInTableStatement(table: string, first: bigint): SqlStatement {
-  return logRows(trusted(table), first);
-}
-
-/** The same for the rows of segments, one segment after the other. */
-export function logRowsInSegmentsStatement(paths: readonly string[], first: bigint): SqlStatement {
-  return logRows(rowsOfFiles(paths), first);
-}
-
-function logRows(rows: SqlFragment, first: bigint): SqlStatement {
+/** For each of the rows, in their order, its sequence minus `first`. Column: a double. */
+export function logRowsStatement(rows: SqlFragment, first: bigint): SqlStatement {
   return duckdbStatement(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${rows}`);
-}
-
-/** The same for unflushed events, in any order. */
-export function logRowsInRowsStatement(rows: SqlFragment, first: bigint): SqlStatement {
-  return logRows(rows, first);
 }
 
 /** The most bytes that a column of texts has in a vector of a segment whose row groups are of whole vectors, but for the last. */
@@ -69,32 +55,16 @@ export interface SegmentRelation {
   readonly inOrder: boolean;
 }
 
-const numbered = (blobFile: number, row: SqlFragment) => sql`${int64(blobPointerTo(blobFile, 0))} + ${row} AS ${column('logPlace')}`;
-
-/** Rows of journals in the order of segments. An event's row is also the row of its log in the blob file. */
-function sorted(rows: SqlFragment): SqlFragment {
-  return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${FLUSHED_ORDER}`;
-}
-
-/**
- * A slice of the rows of journals as rows of a segment, which are sorted while the segment is written. Their logs are in the blob file from
- * row `first` on.
- */
-export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, blobFile: number, first: number): SegmentRelation {
-  const inSlice = sql`(SELECT * FROM ${rows} WHERE ${liesIn(slice)}) AS slice`;
-  // A window without an order numbers the rows in the order in which they come.
-  const row = sql`row_number() OVER () + ${int64(first - 1)}`;
-  return { rows: sql`(SELECT *, ${numbered(blobFile, row)} FROM (${sorted(inSlice)}) AS sorted) AS events`, inOrder: true };
-}
-
-/** Sorts rows of journals into a table, from which several segments are written. */
+/** Sorts rows of journals into a table in the order of segments. */
 export function flushingTableStatement(table: string, rows: SqlFragment): SqlStatement {
-  return duckdbStatement(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted(rows)}`);
+  const sorted = sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${FLUSHED_ORDER}`;
+  return duckdbStatement(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted}`);
 }
 
-/** The rows of the table of {@link flushingTableStatement} as rows of segments. */
+/** The rows of that table as rows of segments: an event's row is also the row of its log in the blob file. */
 export function flushingRows(table: string, blobFile: number): SegmentRelation {
-  return { rows: sql`(SELECT *, ${numbered(blobFile, trusted('rowid'))} FROM ${trusted(table)}) AS events`, inOrder: true };
+  const pointer = sql`${int64(blobPointerTo(blobFile, 0))} + rowid AS ${column('logPlace')}`;
+  return { rows: sql`(SELECT *, ${pointer} FROM ${trusted(table)}) AS events`, inOrder: true };
 }
 
 export interface SegmentSlice {

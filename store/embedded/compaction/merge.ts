@@ -145,14 +145,8 @@ export async function writeMerged(
   { segmentsFolder, stem, paths, partition, partitionMs }: MergeTask,
   runner: StatementRunner,
 ): Promise<UnpublishedSegment[]> {
-  const events = segmentRows(paths);
-  const source = {
-    stem,
-    events,
-    rows: () => () => ({ rows: events, inOrder: false }),
-    partitionMs,
-    plan: (counts: readonly PartitionZone[]) => planPartition(partition, partitionMs, counts),
-  };
+  const plan = (counts: readonly PartitionZone[]) => planPartition(partition, partitionMs, counts);
+  const source = { stem, rows: segmentRows(paths), inOrder: false, partitionMs, plan };
   const written = await writeAsSegments(source, runner, segmentsFolder);
   await refuseLargeVectors(written, segmentsFolder, runner);
   return written;

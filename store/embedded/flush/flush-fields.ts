@@ -1,27 +1,12 @@
-import { join } from 'node:path';
 import { HOUR_MS } from '../../../query/durations.ts';
 import { type GrowingSource, journalRows } from '../../../sql/events-relation.ts';
 import { dropTableStatement } from '../../../sql/memtable-statements.ts';
-import {
-  flushingRows,
-  flushingTableStatement,
-  logRowsInRowsStatement,
-  logRowsInSegmentsStatement,
-  logRowsInTableStatement,
-  sliceInOrder,
-} from '../../../sql/segment-statements.ts';
+import { flushingRows, flushingTableStatement, logRowsStatement } from '../../../sql/segment-statements.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import { isOutOfMemory, type StatementRunner } from '../duckdb/statement-runner.ts';
-import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { planFlush } from '../segment/segment-plan.ts';
-import { FEW_EVENTS, isOfLargeVectors, type RowsOfSlice, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
-
-/**
- * The SQL sorts the events of so few segments straight from the journals, which it reads for each segment. For more segments it makes a
- * sorted table first.
- */
-const FEW_SEGMENTS = 2;
+import { FEW_EVENTS, isOfLargeVectors, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
 
 /** The sorted events of a flush. One flush at a time writes segments. */
 const FLUSHING_TABLE = 'flushing';
@@ -91,7 +76,7 @@ export class FieldsWriter {
       return await writeFlushedFields(task, this.#runner);
     }
     const events = journalRows(task.sources, [], task.endSequence);
-    const [sequences = new Float64Array()] = await this.#runner.runForNumbers(logRowsInRowsStatement(events, task.firstSequence));
+    const [sequences = new Float64Array()] = await this.#runner.runForNumbers(logRowsStatement(events, task.firstSequence));
     return await this.#pool.run({ ...task, sources: journals.map((path) => ({ path })), sequences });
   }
 
@@ -108,38 +93,14 @@ export class FieldsWriter {
 
 /** Writes the fields of unflushed events, in SQL, into segments that are not published yet. When this rejects, no file is left. */
 export async function writeFlushedFields(task: FieldsTask, runner: StatementRunner): Promise<FlushedFields> {
-  const { segmentsFolder, stem, sources, blobFile, endSequence } = task;
-  const events = journalRows(sources, [], endSequence);
-  const rows = async (segments: number): Promise<RowsOfSlice> => {
-    if (segments <= FEW_SEGMENTS) {
-      return (slice, first) => sliceInOrder(events, slice, blobFile, first);
-    }
-    await runner.run(flushingTableStatement(FLUSHING_TABLE, events));
-    return () => flushingRows(FLUSHING_TABLE, blobFile);
-  };
+  const { segmentsFolder, stem, sources, blobFile, firstSequence, endSequence } = task;
   try {
-    const segments = await writeAsSegments({ stem, events, rows, partitionMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
-    try {
-      return { segments, rows: await logRowsOf(segments, task, runner) };
-    } catch (error) {
-      await removeFiles(segmentsFolder, segments);
-      throw error;
-    }
+    await runner.run(flushingTableStatement(FLUSHING_TABLE, journalRows(sources, [], endSequence)));
+    const events = flushingRows(FLUSHING_TABLE, blobFile);
+    const [rows = new Float64Array()] = await runner.runForNumbers(logRowsStatement(events.rows, firstSequence));
+    const source = { stem, ...events, partitionMs: HOUR_MS, plan: planFlush };
+    return { segments: await writeAsSegments(source, runner, segmentsFolder), rows };
   } finally {
     await runner.run(dropTableStatement(FLUSHING_TABLE));
   }
-}
-
-async function logRowsOf(
-  written: readonly UnpublishedSegment[],
-  { segmentsFolder, firstSequence }: FieldsTask,
-  runner: StatementRunner,
-): Promise<Float64Array> {
-  const paths = written.map(({ file }) => join(segmentsFolder, file));
-  const statement =
-    written.length <= FEW_SEGMENTS
-      ? logRowsInSegmentsStatement(paths, firstSequence)
-      : logRowsInTableStatement(FLUSHING_TABLE, firstSequence);
-  const [rows = new Float64Array()] = await runner.runForNumbers(statement);
-  return rows;
 }

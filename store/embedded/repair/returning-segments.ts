@@ -47,8 +47,7 @@ async function writeAgain(whole: CheckedSegment, options: ReturnOptions): Promis
   const others = versions.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
   const paths = (await checks.check(others, 'all')).map((segment) => aliases.segmentAlias(segment));
   const stored = eventsRelation([], paths, END_OF_SEQUENCE);
-  const events = rowsNotStored(aliases.segmentAlias(whole), stored, minTimestamp, maxTimestamp);
-  const rows = () => () => ({ rows: events, inOrder: false });
-  const source = { stem: stemOfMerge(id, now()), events, rows, partitionMs: HOUR_MS, plan: planFlush };
+  const rows = rowsNotStored(aliases.segmentAlias(whole), stored, minTimestamp, maxTimestamp);
+  const source = { stem: stemOfMerge(id, now()), rows, inOrder: false, partitionMs: HOUR_MS, plan: planFlush };
   return await writeAsSegments(source, runner, aliases.segmentsFolder);
 }

@@ -4,10 +4,8 @@ import {
   largestVectorStatement,
   partitionZoneCountStatement,
   type SegmentRelation,
-  type SegmentSlice,
   writeSegmentStatement,
 } from '../../../sql/segment-statements.ts';
-import type { SqlFragment } from '../../../sql/statement.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
@@ -72,16 +70,10 @@ export class NewSegments implements AsyncDisposable {
   }
 }
 
-/** At least the rows of a slice. `first` counts the rows of the slices before it. */
-export type RowsOfSlice = (slice: SegmentSlice, first: number) => SegmentRelation;
-
-/** Events that DuckDB writes into segments. */
-export interface SegmentSource {
+/** Events that DuckDB writes into segments: their rows, from which those of each segment are selected. */
+export interface SegmentSource extends SegmentRelation {
   /** Begins the names of the new files. No two sources that succeed have the same. */
   readonly stem: string;
-  readonly events: SqlFragment;
-  /** The events as rows of `segments` segments. */
-  readonly rows: (segments: number) => RowsOfSlice | Promise<RowsOfSlice>;
   /** The length of the time partitions whose events `plan` gets counted. */
   readonly partitionMs: number;
   readonly plan: (counts: readonly PartitionZone[]) => SegmentPlan[];
@@ -89,18 +81,15 @@ export interface SegmentSource {
 
 /** Writes the events, in SQL, into segments that are not published yet. When this rejects, no file is left. */
 export async function writeAsSegments(
-  { stem, events, rows, partitionMs, plan }: SegmentSource,
+  { stem, partitionMs, plan, ...events }: SegmentSource,
   runner: StatementRunner,
   segmentsFolder: string,
 ): Promise<UnpublishedSegment[]> {
-  const counts = (await runner.run(partitionZoneCountStatement(events, partitionMs))).map(partitionZone);
-  const plans = plan(counts);
-  const rowsOfSlice = await rows(plans.length);
+  const counts = (await runner.run(partitionZoneCountStatement(events.rows, partitionMs))).map(partitionZone);
   await using segments = new NewSegments(segmentsFolder, stem);
-  for (const planned of plans) {
+  for (const planned of plan(counts)) {
     await using file = segments.begin();
-    const { slice } = planned;
-    await runner.run(writeSegmentStatement(rowsOfSlice(slice, segments.rows), slice, file.temporaryPath));
+    await runner.run(writeSegmentStatement(events, planned.slice, file.temporaryPath));
     await segments.add(planned, file);
   }
   return await segments.finish();
