@@ -37,12 +37,7 @@ interface KnownBlocks {
   readonly blocks: readonly Block[];
   /** The indexes of the blocks to check. */
   readonly unchecked: Set<number>;
-  /** Zones all of whose blocks are checked, in the words of `String`. */
-  readonly zones: Set<string>;
 }
-
-/** Finding the blocks of zones again costs little; so many texts are kept for a segment. */
-const MAX_ZONES_KEPT = 64;
 
 /** A thread gets at least as much at a time. What is left is checked on the calling thread, in 10 ms, less than a thread takes to start. */
 const ORDER_BYTES = 32 * 1024 * 1024;
@@ -81,7 +76,7 @@ export class SegmentChecks {
   /** Counts segments as checked, because their checksums are of what was just read. */
   trust(segments: readonly Segment[]): void {
     for (const segment of segments) {
-      this.#known.set(segment, { blocks: unpackBlocks(segment.blocks), unchecked: new Set(), zones: new Set() });
+      this.#known.set(segment, { blocks: unpackBlocks(segment.blocks), unchecked: new Set() });
     }
   }
 
@@ -90,12 +85,11 @@ export class SegmentChecks {
    * not the file's own.
    */
   async check(segments: readonly Segment[], zones: ZoneSelection, signal?: AbortSignal): Promise<readonly CheckedSegment[]> {
-    const key = String(zones);
-    const files = segments.flatMap((segment) => this.#uncheckedOf(segment, zones, key));
+    const files = segments.flatMap((segment) => this.#uncheckedOf(segment, zones));
     if (files.length === 0) {
       return segments as readonly CheckedSegment[];
     }
-    return this.#withoutBad(segments, files, await this.#faultsOf(files, this.#threads, signal), key);
+    return this.#withoutBad(segments, files, await this.#faultsOf(files, this.#threads, signal));
   }
 
   /** What is wrong with a file, on a thread that others go before; undefined where nothing is. */
@@ -113,13 +107,13 @@ export class SegmentChecks {
   /** Checks all of a segment once more, on a thread that others go before. */
   async checkInBackground(segment: Segment): Promise<void> {
     const files = this.#blocksIn(segment, [...this.#knownOf(segment).blocks.keys()]);
-    this.#withoutBad([segment], files, await this.#faultsOf(files, this.#slowThread), 'all');
+    this.#withoutBad([segment], files, await this.#faultsOf(files, this.#slowThread));
   }
 
   /** The blocks of a segment that an earlier version wrote, packed. From here on it is checked by them. */
   async blocksOf(segment: Segment): Promise<Uint8Array> {
-    const packed = (await this.#slowThread.run({ blocksOf: this.#pathOf(segment) })) as Uint8Array;
-    this.#known.set(segment, { blocks: unpackBlocks(packed), unchecked: new Set(), zones: new Set() });
+    const packed = (await this.#slowThread.run({ blocksOf: join(this.#options.segmentsFolder, segment.file) })) as Uint8Array;
+    this.#known.set(segment, { blocks: unpackBlocks(packed), unchecked: new Set() });
     return packed;
   }
 
@@ -127,13 +121,15 @@ export class SegmentChecks {
     segments: readonly Segment[],
     files: readonly SegmentToCheck[],
     faults: readonly (string | undefined)[],
-    key: string,
   ): readonly CheckedSegment[] {
     const bad = new Set<Segment>();
     for (const [index, { segment, indexes }] of files.entries()) {
       const fault = faults[index];
       if (fault === undefined) {
-        this.#note(segment, indexes, key);
+        const { unchecked } = this.#knownOf(segment);
+        for (const one of indexes) {
+          unchecked.delete(one);
+        }
       } else {
         bad.add(segment);
         this.#options.contain(segment, fault);
@@ -191,34 +187,29 @@ export class SegmentChecks {
     let isOne = false;
     for (const [segments, zones] of read) {
       const files = segments.flatMap((segment) => this.#blocksIn(segment, blocksOfZones(this.#knownOf(segment).blocks, zones)));
-      const whole = this.#withoutBad(segments, files, await this.#faultsOf(files, this.#threads), String(zones));
+      const whole = this.#withoutBad(segments, files, await this.#faultsOf(files, this.#threads));
       isOne ||= whole.length < segments.length;
     }
     return isOne;
   }
 
-  #uncheckedOf(segment: Segment, zones: ZoneSelection, key: string): SegmentToCheck[] {
-    const known = this.#knownOf(segment);
-    if (known.unchecked.size === 0 || known.zones.has(key)) {
-      return [];
-    }
-    const indexes = blocksOfZones(known.blocks, zones).filter((index) => known.unchecked.has(index));
-    if (indexes.length === 0) {
-      this.#note(segment, indexes, key);
-      return [];
-    }
-    return this.#blocksIn(segment, indexes);
+  #uncheckedOf(segment: Segment, zones: ZoneSelection): SegmentToCheck[] {
+    const { blocks, unchecked } = this.#knownOf(segment);
+    return unchecked.size === 0
+      ? []
+      : this.#blocksIn(
+          segment,
+          blocksOfZones(blocks, zones).filter((index) => unchecked.has(index)),
+        );
   }
 
   #blocksIn(segment: Segment, indexes: readonly number[]): SegmentToCheck[] {
-    const { blocks } = this.#knownOf(segment);
-    const all = rangesOf(blocks);
+    if (indexes.length === 0) {
+      return [];
+    }
+    const all = rangesOf(this.#knownOf(segment).blocks);
     const ranges = indexes.map((index) => all[index] as FileRange);
-    return ranges.length === 0 ? [] : [{ segment, indexes, path: this.#pathOf(segment), bytes: segment.bytes, ranges }];
-  }
-
-  #pathOf({ file }: Segment): string {
-    return join(this.#options.segmentsFolder, file);
+    return [{ segment, indexes, path: join(this.#options.segmentsFolder, segment.file), bytes: segment.bytes, ranges }];
   }
 
   /** Segments of earlier versions have no checksums until the scrub has read them. */
@@ -228,21 +219,9 @@ export class SegmentChecks {
       return known;
     }
     const blocks = unpackBlocks(segment.blocks);
-    const fresh: KnownBlocks = { blocks, unchecked: new Set(blocks.keys()), zones: new Set() };
+    const fresh: KnownBlocks = { blocks, unchecked: new Set(blocks.keys()) };
     this.#known.set(segment, fresh);
     return fresh;
-  }
-
-  #note(segment: Segment, indexes: readonly number[], key: string): void {
-    const { unchecked, zones } = this.#knownOf(segment);
-    for (const index of indexes) {
-      unchecked.delete(index);
-    }
-    if (unchecked.size === 0) {
-      zones.clear();
-    } else if (zones.size < MAX_ZONES_KEPT) {
-      zones.add(key);
-    }
   }
 
   async #faultsOf(
