@@ -33,11 +33,6 @@ export function distinctWanted({ zones, where, logs = true }: WantedEvents): Wan
   return where === undefined || where.kind === 'everything' ? { zones: distinct, logs } : { zones: distinct, where, logs };
 }
 
-/** Returns true once a reader at `after` has read a quarter of the excerpt: the next excerpt is then made before it is needed. */
-export function isUnderWay({ after: begin, upTo }: ExcerptBounds, after: bigint): boolean {
-  return 4n * (after - begin) >= upTo - begin;
-}
-
 /** The excerpt of a reader that does not come back within this time is dropped. */
 const IDLE_MS = 10_000;
 
@@ -102,19 +97,26 @@ export class FeedExcerpts<Range extends ExcerptRange, Excerpt extends ExcerptBou
     return excerpt;
   }
 
-  /** Makes the excerpt of a range, unless it is there or there is no room without evicting one. */
-  prepare(range: Range): void {
-    if (this.#entries.values.length < MAX_FEED_EXCERPTS && this.#entryOf(range, range.after) === undefined) {
-      void this.open(range);
+  /**
+   * What a reader at `after` gets of an excerpt: all that `pieceOf` finds in it. A reader that has come to its end leaves it, and for one
+   * that has read a quarter of it the excerpt of the `next` range is made, unless it is there or there is no room without evicting one.
+   */
+  read(excerpt: Excerpt, wanted: WantedEvents, after: bigint, pieceOf: () => FeedPiece, next: () => Range | undefined): FeedPiece {
+    const { after: begin, upTo } = excerpt;
+    if (upTo <= after) {
+      // The excerpt has fewer events than its range. The caller looks for the next one, which may have to be made.
+      return { lines: [], lastSequence: after, lookedAt: 0 };
     }
-  }
-
-  /** Has to be called where a reader has read the excerpt with the events behind `after` to its end. */
-  done(wanted: WantedEvents, after: bigint): void {
+    const piece = pieceOf();
     const entry = this.#entryOf(wanted, after);
-    if (entry !== undefined) {
-      this.#entries.evict(entry);
+    if (piece.lastSequence >= upTo) {
+      if (entry !== undefined) this.#entries.evict(entry);
+    } else if (4n * (piece.lastSequence - begin) >= upTo - begin) {
+      const range = next();
+      const hasRoom = this.#entries.values.length < MAX_FEED_EXCERPTS;
+      if (range !== undefined && hasRoom && this.#entryOf(range, range.after) === undefined) void this.open(range);
     }
+    return piece;
   }
 
   /** Waits for the excerpts that are being made. */

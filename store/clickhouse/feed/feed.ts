@@ -3,7 +3,7 @@ import { type ArrivalRange, feedLinesStatement, firstSlotStatement, pageEndState
 import { MINUTE_OF_SEQUENCES } from '../../../sql/clickhouse/schema.ts';
 import { abortable } from '../../../work/abortable.ts';
 import type { FeedLine, FeedPage, FeedRequest } from '../../event-store.ts';
-import { distinctWanted, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
+import { distinctWanted, FeedExcerpts, type FeedPiece, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { isTooMuchAtOnce } from '../server/server-error.ts';
@@ -135,18 +135,9 @@ export class Feed {
   }
 
   #readExcerpt(excerpt: Excerpt, range: ArrivalRange, budget: ReadBudget): FeedPiece {
-    const { after } = range;
-    if (excerpt.upTo <= after) {
-      // It has fewer events than its range. The next one is looked for, which may have to be made.
-      return { lines: [], lastSequence: after, lookedAt: 0 };
-    }
-    const piece = firstOf(excerpt, after, budget);
-    if (piece.lastSequence >= excerpt.upTo) {
-      this.#excerpts.done(range, after);
-    } else if (isUnderWay(excerpt, piece.lastSequence) && excerpt.upTo < range.upTo) {
-      this.#excerpts.prepare({ ...range, after: excerpt.upTo });
-    }
-    return piece;
+    const { after, upTo } = range;
+    const next = () => (excerpt.upTo < upTo ? { ...range, after: excerpt.upTo } : undefined);
+    return this.#excerpts.read(excerpt, range, after, () => firstOf(excerpt, after, budget), next);
   }
 
   async #makeExcerpt(range: ArrivalRange): Promise<Excerpt> {

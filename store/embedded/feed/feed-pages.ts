@@ -1,7 +1,7 @@
 import { mostLookedAt, type WantedEvents } from '../../../query/plan/wanted-events.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
 import type { FeedLine } from '../../event-store.ts';
-import { distinctWanted, FeedExcerpts, type FeedPiece, isUnderWay, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
+import { distinctWanted, FeedExcerpts, type FeedPiece, PAGE_BYTES, PAGE_EVENTS } from '../../feed-excerpts.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
@@ -103,8 +103,10 @@ export class FeedPages {
     const range = found === undefined ? this.#nextFlushed(wanted, after) : undefined;
     const excerpt = await (found ?? (range && this.#excerpts.open(range)));
     if (excerpt !== undefined) {
+      const pieceOf = () => readExcerpt(excerpt, after, limit);
+      const next = () => this.#nextFlushed(wanted, excerpt.upTo);
       // Readers that waited for the same excerpt would otherwise make their pages in one turn.
-      return await this.#turns.runInAnother(() => this.#readExcerpt(excerpt, wanted, after, limit));
+      return await this.#turns.runInAnother(() => this.#excerpts.read(excerpt, wanted, after, pieceOf, next));
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
     const page = await checks.reading(signal, async (check) => {
@@ -117,23 +119,6 @@ export class FeedPages {
       return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
     });
     return await this.#turns.runInAnother(() => readExcerpt(page, after, limit));
-  }
-
-  #readExcerpt(excerpt: FeedExcerpt, wanted: WantedEvents, after: bigint, limit: number): FeedPiece {
-    if (excerpt.upTo <= after) {
-      // The excerpt has fewer events than its range. The caller looks for the next one, which may have to be made.
-      return { lines: [], lastSequence: after, lookedAt: 0 };
-    }
-    const piece = readExcerpt(excerpt, after, limit);
-    if (piece.lastSequence >= excerpt.upTo) {
-      this.#excerpts.done(wanted, after);
-    } else if (isUnderWay(excerpt, piece.lastSequence)) {
-      const next = this.#nextFlushed(wanted, excerpt.upTo);
-      if (next !== undefined) {
-        this.#excerpts.prepare(next);
-      }
-    }
-    return piece;
   }
 
   #nextFlushed(
