@@ -48,8 +48,8 @@ export const CATALOG_REPAIR =
 const VERSION = MIGRATIONS.at(-1)?.to ?? OLDEST_VERSION;
 
 export interface CatalogDatabaseOptions {
-  /** Whether the folder holds events already, so that its catalog is lost where there is none. */
-  readonly holdsEvents: boolean;
+  /** Whether the folder holds events already, so that its catalog is lost where there is none. Default: it does not. */
+  readonly holdsEvents?: boolean;
   /** Is told of a migration. */
   readonly logger?: StoreLogger;
 }
@@ -59,8 +59,10 @@ export interface CatalogDatabaseOptions {
  * new, and migrates it where it is older. `inspectCatalogDatabase` comes first, and looks for damage. Throws `StoreError`: `folder_in_use`,
  * `folder_unusable`, `corrupt`.
  */
-export function openCatalogDatabase(file: string, options: CatalogDatabaseOptions = { holdsEvents: false }): DatabaseSync {
-  const { holdsEvents, logger = silentLogger } = options;
+export function openCatalogDatabase(
+  file: string,
+  { holdsEvents = false, logger = silentLogger }: CatalogDatabaseOptions = {},
+): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     // SQLite would make the file, and write to one without bytes.

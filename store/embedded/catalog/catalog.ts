@@ -1,11 +1,11 @@
-import { backup, type DatabaseSync, type StatementSync } from 'node:sqlite';
+import { backup, type DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { SourceOffset } from '../../event-store.ts';
 import { CommitInDoubtError, damageIn, inTransaction } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import { type EmptyJournal, EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
-import { CATALOG_REPAIR, type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
+import { CATALOG_REPAIR, type CatalogDatabaseOptions, openCatalogDatabase } from './catalog-database.ts';
 import { EpochTable } from './epoch-table.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
 import { blobFileChecksum, hasItsState, isBackup, segmentChecksum, unmarkAsBackup, writeStateChecksum } from './row-checksums.ts';
@@ -38,7 +38,7 @@ export interface CatalogProgress extends Readonly<StoreCounters> {
 
 export interface CatalogOptions extends CatalogDatabaseOptions {
   /** Called where a commit is in doubt. Every later change throws the same error. */
-  readonly onInDoubt: (error: CommitInDoubtError) => void;
+  readonly onInDoubt?: (error: CommitInDoubtError) => void;
   /** A database that is open already, which the catalog closes. */
   readonly opened?: DatabaseSync;
 }
@@ -53,41 +53,17 @@ export class Catalog {
   readonly epochs: EpochTable;
   readonly #file: string;
   readonly #database: DatabaseSync;
-  readonly #insertSegment: StatementSync;
-  readonly #insertZone: StatementSync;
-  readonly #amend: StatementSync;
-  readonly #deleteSegment: StatementSync;
-  readonly #insertBlobFile: StatementSync;
-  readonly #deleteBlobFile: StatementSync;
-  readonly #putSourceOffset: StatementSync;
-  readonly #putProgress: StatementSync;
-  readonly #onInDoubt: CatalogOptions['onInDoubt'];
+  readonly #onInDoubt: (error: CommitInDoubtError) => void;
   #inDoubt: CommitInDoubtError | undefined;
 
-  constructor(file: string, options: CatalogOptions = { holdsEvents: false, onInDoubt: () => undefined }) {
+  constructor(file: string, options: CatalogOptions = {}) {
+    const { onInDoubt = () => undefined, opened = openCatalogDatabase(file, options) } = options;
     this.#file = file;
-    this.#onInDoubt = options.onInDoubt;
-    this.#database = options.opened ?? openCatalogDatabase(file, options);
+    this.#onInDoubt = onInDoubt;
+    this.#database = opened;
     this.expiredWatermarks = new ExpiredWatermarkTable(this.#database);
     this.emptyJournals = new EmptyJournalTable(this.#database, (work) => this.#change(work));
     this.epochs = new EpochTable(this.#database, (work) => this.#change(work));
-    this.#insertSegment = this.#database.prepare(
-      `INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence, blocks, damage, checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
-    this.#amend = this.#database.prepare('UPDATE segments SET blocks = ?, damage = ?, checksum = ? WHERE id = ?');
-    this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
-    this.#insertBlobFile = this.#database.prepare(
-      `INSERT INTO blob_files
-        (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times, index_crc32, damage, checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.#deleteBlobFile = this.#database.prepare('DELETE FROM blob_files WHERE number = ?');
-    this.#putSourceOffset = this.#database.prepare(
-      'INSERT OR REPLACE INTO source_offsets (topic, partition, next_offset, topic_id) VALUES (?, ?, ?, ?)',
-    );
-    this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
   }
 
   /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
@@ -172,8 +148,8 @@ export class Catalog {
         const { damage: before, ...rest } = blobFile;
         const { damage = null, indexCrc32 = blobFile.indexCrc32 ?? null } = found;
         const amended = { ...rest, ...(indexCrc32 === null ? {} : { indexCrc32 }), ...(damage === null ? {} : { damage }) };
-        const statement = this.#database.prepare('UPDATE blob_files SET index_crc32 = ?, damage = ?, checksum = ? WHERE number = ?');
-        statement.run(indexCrc32, damage, blobFileChecksum(amended), number);
+        const update = 'UPDATE blob_files SET index_crc32 = ?, damage = ?, checksum = ? WHERE number = ?';
+        this.#run(update, indexCrc32, damage, blobFileChecksum(amended), number);
       }
     });
   }
@@ -182,7 +158,8 @@ export class Catalog {
     this.#change(() => {
       for (const segment of this.#readSegments(id).map(amend)) {
         const { blocks = null, damage = null } = segment;
-        this.#amend.run(blocks, damage, segmentChecksum(segment), id);
+        const update = 'UPDATE segments SET blocks = ?, damage = ?, checksum = ? WHERE id = ?';
+        this.#run(update, blocks, damage, segmentChecksum(segment), id);
       }
     });
   }
@@ -222,32 +199,28 @@ export class Catalog {
 
   /** Publishes and withdraws segments and blob files in one transaction; returns the new segments with their ids. */
   apply({ add, remove, addBlobFile, removeBlobFiles = [], watermarks = [], progress, emptyJournals = [] }: CatalogChange): Segment[] {
-    const published = this.#change(() => {
+    return this.#change(() => {
       for (const journal of emptyJournals) {
         this.emptyJournals.insert(journal);
       }
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
-        this.#deleteSegment.run(segment.id);
+        this.#run('DELETE FROM segments WHERE id = ?', segment.id);
       }
       if (addBlobFile !== undefined) {
         this.#publishBlobFile(addBlobFile);
       }
       for (const { number } of removeBlobFiles) {
-        this.#deleteBlobFile.run(number);
+        this.#run('DELETE FROM blob_files WHERE number = ?', number);
       }
       this.expiredWatermarks.add(watermarks);
       if (progress !== undefined) {
         this.#record(progress);
       }
-      this.#putProgress.run('published_files', this.#countFiles());
+      this.#putProgress('published_files', this.#countFiles());
       writeStateChecksum(this.#database);
       return added;
     });
-    for (const journal of emptyJournals) {
-      this.emptyJournals.noteInserted(journal);
-    }
-    return published;
   }
 
   /**
@@ -291,12 +264,6 @@ export class Catalog {
     return Number(this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'segments'").get()?.['seq'] ?? 0);
   }
 
-  /** Opens a catalog to look at it, as `inspectCatalogDatabase` does. */
-  static inspect(file: string): Catalog | undefined {
-    const opened = inspectCatalogDatabase(file);
-    return opened && new Catalog(file, { holdsEvents: true, onInDoubt: () => undefined, opened });
-  }
-
   /**
    * Moves all commits into the file itself and syncs it. Where an earlier process failed to sync a commit that is read here, the system may
    * hold it in memory alone, and would not write it by itself.
@@ -324,29 +291,49 @@ export class Catalog {
     }
   }
 
+  #run(statement: string, ...values: readonly SQLInputValue[]): number {
+    return Number(this.#database.prepare(statement).run(...values).lastInsertRowid);
+  }
+
   #publish(segment: UnpublishedSegment): Segment {
     const { file, rows, bytes, minTimestamp, maxTimestamp, minSequence, maxSequence, blocks = null, damage = null } = segment;
-    const extent = [minTimestamp, maxTimestamp, minSequence, maxSequence];
-    const { lastInsertRowid } = this.#insertSegment.run(file, rows, bytes, ...extent, blocks, damage, segmentChecksum(segment));
+    const id = this.#run(
+      `INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence, blocks, damage, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[file, rows, bytes, minTimestamp, maxTimestamp, minSequence, maxSequence, blocks, damage, segmentChecksum(segment)],
+    );
+    const insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
     for (const [zoneId, zoneRows] of segment.zoneRows) {
-      this.#insertZone.run(lastInsertRowid, zoneId, zoneRows);
+      insertZone.run(id, zoneId, zoneRows);
     }
-    return { ...segment, id: Number(lastInsertRowid) };
+    return { ...segment, id };
   }
 
   #publishBlobFile(blobFile: BlobFile): void {
     const { number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes, indexCrc32 = null, damage = null } = blobFile;
     const content = [rows, bytes, minSequence, maxSequence, textBytes, ingestTimes, indexCrc32, damage];
-    this.#insertBlobFile.run(number, file, ...content, blobFileChecksum(blobFile));
+    this.#run(
+      `INSERT INTO blob_files
+        (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times, index_crc32, damage, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[number, file, ...content, blobFileChecksum(blobFile)],
+    );
+  }
+
+  #putProgress(name: string, value: number | bigint): void {
+    this.#run('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)', name, value);
   }
 
   #record({ flushedJournal, nextSequence, sourceOffsets, expiredEvents, duplicateEvents }: CatalogProgress): void {
-    this.#putProgress.run('flushed_journal', flushedJournal);
-    this.#putProgress.run('next_sequence', nextSequence);
-    this.#putProgress.run('expired_events', expiredEvents);
-    this.#putProgress.run('duplicate_events', duplicateEvents);
+    this.#putProgress('flushed_journal', flushedJournal);
+    this.#putProgress('next_sequence', nextSequence);
+    this.#putProgress('expired_events', expiredEvents);
+    this.#putProgress('duplicate_events', duplicateEvents);
+    const put = this.#database.prepare(
+      'INSERT OR REPLACE INTO source_offsets (topic, partition, next_offset, topic_id) VALUES (?, ?, ?, ?)',
+    );
     for (const { topic, partition, nextOffset, topicId = null } of sourceOffsets) {
-      this.#putSourceOffset.run(topic, partition, nextOffset, topicId);
+      put.run(topic, partition, nextOffset, topicId);
     }
   }
 }

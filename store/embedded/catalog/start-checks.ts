@@ -8,7 +8,7 @@ import { JournalFolder } from '../journal/journal-folder.ts';
 import { mayBeOfJournal, type WrittenFile, writtenFile } from '../segment/file-names.ts';
 import type { DamagedSegment } from '../segment/segment.ts';
 import { Catalog } from './catalog.ts';
-import { CATALOG_REPAIR, hasCatalog, readingCatalog } from './catalog-database.ts';
+import { CATALOG_REPAIR, hasCatalog, inspectCatalogDatabase, readingCatalog } from './catalog-database.ts';
 import { type FoundJournals, readJournals } from './damaged-journals.ts';
 
 /** Whether a folder holds events, so that its catalog is lost where there is none. */
@@ -53,7 +53,8 @@ export function inspectCatalog(file: string): InspectedCatalog {
     }
   };
   try {
-    const catalog = Catalog.inspect(file);
+    const opened = inspectCatalogDatabase(file);
+    const catalog = opened && new Catalog(file, { opened });
     return {
       catalog,
       [Symbol.dispose]: () => {

@@ -28,27 +28,21 @@ export function hasEmptyJournals(catalog: DatabaseSync): boolean {
 export class EmptyJournalTable {
   readonly #database: DatabaseSync;
   readonly #change: CatalogChanges;
-  /** The numbers of all rows. Most journals have no row, and then need no statement. */
-  readonly #numbers: Set<number>;
 
   constructor(database: DatabaseSync, change: CatalogChanges = (work) => inTransaction(database, work)) {
     this.#database = database;
     this.#change = change;
     database.exec(SCHEMA);
-    const rows = database.prepare('SELECT number FROM empty_journals').all();
-    this.#numbers = new Set(rows.map(({ number }) => Number(number)));
   }
 
   /** The numbers of all rows, in no order. */
-  numbers(): Iterable<number> {
-    return this.#numbers;
+  numbers(): number[] {
+    const rows = this.#database.prepare('SELECT number FROM empty_journals').all();
+    return rows.map(({ number }) => Number(number));
   }
 
   /** The journal with this number; undefined where it has no row. */
   get(number: number): EmptyJournal | undefined {
-    if (!this.#numbers.has(number)) {
-      return undefined;
-    }
     const statement = this.#database.prepare('SELECT * FROM empty_journals WHERE number = ?');
     statement.setReadBigInts(true);
     const row = statement.get(number);
@@ -66,10 +60,9 @@ export class EmptyJournalTable {
   /** Adds a journal, which is durable when this returns. */
   add(journal: EmptyJournal): void {
     this.#change(() => this.insert(journal));
-    this.noteInserted(journal);
   }
 
-  /** Adds the row of a journal. The caller has begun a transaction, and calls {@link noteInserted} after it. */
+  /** Adds the row of a journal. The caller has begun a transaction. */
   insert({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): void {
     const statement = this.#database.prepare(
       'INSERT INTO empty_journals (number, first_sequence, event_count, expired_count, ingested_at) VALUES (?, ?, ?, ?, ?)',
@@ -77,13 +70,10 @@ export class EmptyJournalTable {
     statement.run(number, firstSequence, eventCount, expiredCount, ingestedAtMs);
   }
 
-  noteInserted({ number }: Pick<EmptyJournal, 'number'>): void {
-    this.#numbers.add(number);
-  }
-
-  /** Removes the rows of journals. A number without a row is no error. */
+  /** Removes the rows of journals. Most journals have none, and then nothing changes. */
   remove(numbers: readonly number[]): void {
-    const stored = numbers.filter((number) => this.#numbers.has(number));
+    const rows = new Set(this.numbers());
+    const stored = numbers.filter((number) => rows.has(number));
     if (stored.length === 0) {
       return;
     }
@@ -93,8 +83,5 @@ export class EmptyJournalTable {
         statement.run(number);
       }
     });
-    for (const number of stored) {
-      this.#numbers.delete(number);
-    }
   }
 }

@@ -51,8 +51,6 @@ export interface Rebuilt {
   readonly events: number;
 }
 
-const NEW_CATALOG = { holdsEvents: false, onInDoubt: () => undefined };
-
 /**
  * Makes a catalog of what the files of a folder hold, and puts it in the place of the old one. Files whose events others hold are moved
  * into a folder of their own, because a start would remove them; with them goes the old catalog. A repair that is killed can be repeated.
@@ -93,7 +91,7 @@ function readKnown(file: string): KnownFiles {
   const known = { segments: new Map<string, UnpublishedSegment>(), blobFiles: new Map<string, BlobFile>() };
   try {
     const opened = existsSync(file) ? inspectCatalogDatabase(file) : undefined;
-    const catalog = opened && new Catalog(file, { ...NEW_CATALOG, opened });
+    const catalog = opened && new Catalog(file, { opened });
     try {
       for (const segment of catalog?.segments() ?? []) known.segments.set(segment.file, segment);
       for (const blobFile of catalog?.blobFiles() ?? []) known.blobFiles.set(blobFile.file, blobFile);
@@ -128,7 +126,7 @@ function beginCatalog(file: string, written: readonly WrittenFile[]): Catalog {
   // A start refuses a folder with files of merges whose numbers its catalog never gave, so the highest of them counts as given.
   const lastId = Math.max(0, ...written.filter(({ from }) => from === 'segment').map(({ number }) => number));
   opened.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('segments', ?)").run(lastId);
-  return new Catalog(file, { ...NEW_CATALOG, opened });
+  return new Catalog(file, { opened });
 }
 
 /** Gives journals the numbers that they have from now on. Their old files are left out. */

@@ -55,7 +55,7 @@ export async function repairFolder(options: RepairOptions): Promise<Repair> {
 /** Throws `StoreError` (`corrupt`) where the catalog has to be made anew. */
 async function acceptMissing(folder: DataFolder, segmentsFolder: SegmentsFolder, holdsEvents: boolean): Promise<Repair> {
   const inspected = await inspectFolder(folder, segmentsFolder, 'all');
-  const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt: () => undefined });
+  const catalog = new Catalog(folder.catalogFile, { holdsEvents });
   try {
     if (inspected === undefined) {
       await checkFolder(folder, catalog, segmentsFolder, 'all');
