@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError, storeClosed } from '../../store-error.ts';
 import type { FlushQueue, ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
@@ -13,12 +14,11 @@ const RETRY_DELAY_MS = 2_000;
 export class Flusher implements FlushQueue {
   readonly #options: FlushOptions;
   readonly #waiting: ImmutableMemtable[] = [];
+  readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
-  #stopped = false;
-  #wake: (() => void) | undefined;
-  #roomWaiters: (() => void)[] = [];
   #failure: Error | undefined;
-  #onArrival: (() => void) | undefined;
+  /** Resolves when a memtable comes or is published, a flush fails, or the flusher stops. */
+  #change = Promise.withResolvers<void>();
 
   constructor(options: FlushOptions) {
     this.#options = options;
@@ -35,20 +35,18 @@ export class Flusher implements FlushQueue {
 
   enqueue(closed: ImmutableMemtable): void {
     this.#waiting.push(closed);
-    this.#onArrival?.();
+    this.#tellChange();
     this.#running ??= this.#run();
   }
 
   /** Resolves when another memtable may wait, or when the flusher stops. Rejects while flushes fail, because room may be long in coming. */
   async room(): Promise<void> {
-    while (this.#waiting.length >= MAX_IMMUTABLE_MEMTABLES && !this.#stopped) {
+    while (this.#waiting.length >= MAX_IMMUTABLE_MEMTABLES && !this.#isStopped) {
       if (this.#failure !== undefined) {
         const message = `memory is full of events that cannot be moved to disk: ${this.#failure.message}`;
         throw new StoreError('append_failed', message, { cause: this.#failure });
       }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#roomWaiters.push(resolve);
-      await promise;
+      await this.#change.promise;
     }
   }
 
@@ -63,26 +61,26 @@ export class Flusher implements FlushQueue {
    */
   async published(upTo: number): Promise<void> {
     while (this.#waiting.some(({ progress }) => progress.flushedJournal <= upTo)) {
-      if (this.#stopped) {
+      if (this.#isStopped) {
         throw storeClosed();
       }
       if (this.#failure !== undefined) {
         const message = `events cannot be moved to disk: ${this.#failure.message}`;
         throw new StoreError('backup_failed', message, { cause: this.#failure });
       }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#roomWaiters.push(resolve);
-      await promise;
+      await this.#change.promise;
     }
   }
 
   /** Finishes the flushes under way. The other memtables stay in their journals. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake?.();
-    this.#onArrival?.();
-    this.#letWaitersOn();
+    this.#stopping.abort();
+    this.#tellChange();
     await this.#running;
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   /**
@@ -92,50 +90,39 @@ export class Flusher implements FlushQueue {
   async #run(): Promise<void> {
     const underWay = new Map<ImmutableMemtable, Promise<void>>();
     let last = Promise.resolve();
-    while (underWay.size > 0 || (!this.#stopped && this.#waiting.length > 0)) {
-      const closed = this.#stopped ? undefined : this.#waiting.find((one) => !underWay.has(one));
-      const goesOn = Promise.withResolvers<void>();
-      if (closed === undefined) {
-        this.#onArrival = goesOn.resolve;
-      } else {
+    while (underWay.size > 0 || (!this.#isStopped && this.#waiting.length > 0)) {
+      const closed = this.#isStopped ? undefined : this.#waiting.find((one) => !underWay.has(one));
+      let goesOn = this.#change.promise;
+      if (closed !== undefined) {
+        const written = Promise.withResolvers<void>();
         const onPublished = () => {
           underWay.delete(closed);
           this.#failure = undefined;
           this.#waiting.shift();
-          this.#letWaitersOn();
+          this.#tellChange();
         };
-        last = flushMemtable(closed, { before: last, onFieldsWritten: goesOn.resolve, onPublished }, this.#options);
+        last = flushMemtable(closed, { before: last, onFieldsWritten: written.resolve, onPublished }, this.#options);
         underWay.set(closed, last);
+        goesOn = written.promise;
       }
       try {
-        await Promise.race([goesOn.promise, last]);
+        await Promise.race([goesOn, last]);
       } catch (error) {
         await Promise.allSettled(underWay.values());
         underWay.clear();
         last = Promise.resolve();
         this.#failure = error as Error;
-        this.#letWaitersOn();
+        this.#tellChange();
         this.#options.logger.error({ err: error }, 'flushing failed; the events stay in memory and in the journal, and it is tried again');
-        await this.#pause();
+        await delay(RETRY_DELAY_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       }
     }
     this.#running = undefined;
   }
 
-  #letWaitersOn(): void {
-    for (const resolve of this.#roomWaiters.splice(0)) {
-      resolve();
-    }
-  }
-
-  async #pause(): Promise<void> {
-    if (this.#stopped) {
-      return;
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const timer = setTimeout(resolve, RETRY_DELAY_MS);
-    await promise;
-    clearTimeout(timer);
+  #tellChange(): void {
+    const { resolve } = this.#change;
+    this.#change = Promise.withResolvers<void>();
+    resolve();
   }
 }
