@@ -40,17 +40,15 @@ type Job = 'room' | 'dead letters' | 'damaged journals' | 'retention' | 'scrub' 
 
 /**
  * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, checks files, and compacts
- * while no events come in. Each job has a queue of its own, so none waits for a series of merges.
+ * while no events come in. A job waits for none but itself, and the removal of letters and journals for that of segments.
  */
 export class BackgroundJobs {
   readonly #options: BackgroundJobsOptions;
   readonly #retention = new SerialQueue();
-  readonly #scrubs = new SerialQueue();
-  readonly #flushes = new SerialQueue();
   readonly #compaction = new SerialQueue();
   readonly #failedMerges = new FailedMerges();
   readonly #timer: NodeJS.Timeout;
-  readonly #running = new Set<Job>();
+  readonly #running = new Map<Job, Promise<void>>();
   #stopped = false;
 
   constructor(options: BackgroundJobsOptions) {
@@ -97,7 +95,7 @@ export class BackgroundJobs {
     this.#stopped = true;
     clearInterval(this.#timer);
     this.#options.merges.giveUp();
-    await Promise.all([this.#retention.idle(), this.#scrubs.idle(), this.#flushes.idle(), this.#compaction.idle()]);
+    await Promise.all([this.#retention.idle(), this.#compaction.idle(), this.#running.get('scrub'), this.#running.get('flush')]);
   }
 
   #tick(): void {
@@ -111,10 +109,8 @@ export class BackgroundJobs {
     this.#start('damaged journals', `the removal of old damaged journals ${failed}`, () =>
       this.#afterRetention(() => journals.removeSetAside(now() - retention.retentionMs)),
     );
-    this.#start('scrub', `the check of a file ${failed}`, () => this.#scrubs.run(() => scrub.readNext(() => this.#stopped)));
-    this.#start('flush', `the flush of an old memtable ${failed}`, () =>
-      this.#flushes.run(() => pipeline.betweenLoads(() => loader.closeIfOld())),
-    );
+    this.#start('scrub', `the check of a file ${failed}`, () => scrub.readNext(() => this.#stopped));
+    this.#start('flush', `the flush of an old memtable ${failed}`, () => pipeline.betweenLoads(() => loader.closeIfOld()));
     this.#start('compaction', `the compaction ${failed}`, () =>
       this.#compaction.run(() =>
         this.#compact(
@@ -130,14 +126,15 @@ export class BackgroundJobs {
     if (this.#running.has(job)) {
       return;
     }
-    this.#running.add(job);
-    run()
+    const running = run()
+      .then(() => undefined)
       .catch((error: unknown) => {
         this.#options.logger.error({ err: error }, failure);
       })
       .finally(() => {
         this.#running.delete(job);
       });
+    this.#running.set(job, running);
   }
 
   #dropExpiredSegments(askedBy: 'clock' | 'caller'): Promise<number> {
