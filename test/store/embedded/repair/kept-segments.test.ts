@@ -17,11 +17,13 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'the first output of a merge that was not finished': {
     files: { 'j1-a-0.parquet': 'ab', 'j2-a-0.parquet': 'cd', 'c1-k-0.parquet': 'ac' },
-    leftOut: ['c1-k-0.parquet'],
+    leftOut: [],
+    doubled: ['j1-a-0.parquet', 'j2-a-0.parquet'],
   },
   'the output of a merge beside an input that was larger than it, and one that is whole in it': {
     files: { 'j1-a-0.parquet': 'ab', 'j2-a-0.parquet': 'cde', 'c1-k-0.parquet': 'abc' },
-    leftOut: ['c1-k-0.parquet'],
+    leftOut: ['j1-a-0.parquet'],
+    doubled: ['j2-a-0.parquet'],
   },
   'an input that was not removed yet': {
     files: { 'j2-a-0.parquet': 'cd', 'c1-k-0.parquet': 'abc', 'c1-k-1.parquet': 'd' },
@@ -33,7 +35,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a second merge that was not finished': {
     files: { 'j1-a-0.parquet': 'ab', 'c1-k-0.parquet': 'abcd', 'j3-a-0.parquet': 'ef', 'c4-l-0.parquet': 'ace' },
-    leftOut: ['c4-l-0.parquet', 'j1-a-0.parquet'],
+    leftOut: ['j1-a-0.parquet'],
+    doubled: ['c1-k-0.parquet', 'j3-a-0.parquet'],
   },
   'a flush that was written twice': { files: { 'j1-a-0.parquet': 'ab', 'j1-k-0.parquet': 'ab' }, leftOut: ['j1-a-0.parquet'] },
   'an output whose other one has expired, beside an input that came back': {
