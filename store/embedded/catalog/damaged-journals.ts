@@ -82,9 +82,20 @@ export interface LossOptions {
   readonly logger: StoreLogger;
 }
 
+/** Events of a journal that is not whole. */
+export type LostJournal = Pick<EmptyJournal, 'number' | 'firstSequence' | 'eventCount'>;
+
+const FAULT = 'the files of a journal are not as they were written';
+
+/** The segment that stands for lost events. Nobody knows of which zones and times they were. */
+export function lostJournal({ number, firstSequence, eventCount }: LostJournal, nowMs: number): UnpublishedSegment {
+  const extent = { minTimestamp: 0, maxTimestamp: nowMs, minSequence: firstSequence, maxSequence: firstSequence + BigInt(eventCount) - 1n };
+  return { file: nameOfLost(number), rows: eventCount, bytes: 0, ...extent, zoneRows: new Map(), damage: FAULT };
+}
+
 /**
  * Notes in the catalog that the events of damaged journals are lost, and sets their files aside. Returns the journals as journals without
- * events. Nobody knows of which zones and times the lost events were.
+ * events.
  */
 export async function loseJournals(
   damaged: readonly EmptyJournal[],
@@ -92,26 +103,16 @@ export async function loseJournals(
   folder: JournalFolder,
   { now, logger }: LossOptions,
 ): Promise<Journal[]> {
-  const fault = 'the files of a journal are not as they were written';
   const lost = damaged.filter(({ eventCount }) => eventCount > 0);
-  const add = lost.map(({ number, firstSequence, eventCount }): UnpublishedSegment => {
-    const extent = {
-      minTimestamp: 0,
-      maxTimestamp: now(),
-      minSequence: firstSequence,
-      maxSequence: firstSequence + BigInt(eventCount) - 1n,
-    };
-    return { file: nameOfLost(number), rows: eventCount, bytes: 0, ...extent, zoneRows: new Map(), damage: fault };
-  });
   if (damaged.length > 0) {
-    catalog.apply({ add, remove: [], emptyJournals: damaged });
+    catalog.apply({ add: lost.map((journal) => lostJournal(journal, now())), remove: [], emptyJournals: damaged });
   }
   const journals: Journal[] = [];
   for (const { number, eventCount } of damaged) {
     const files = await folder.setAside(number, now());
     logger.error(
       { journal: number, events: eventCount, folder: folder.path, files },
-      `${fault}: its events are lost, and its files set aside`,
+      `${FAULT}: its events are lost, and its files set aside`,
     );
     const journal = await folder.read(number);
     journals.push(...(journal === undefined ? [] : [journal]));

@@ -1,4 +1,5 @@
 import { StoreError } from '../../store-error.ts';
+import type { LostJournal } from '../catalog/damaged-journals.ts';
 import type { EmptyJournal } from '../journal/empty-journal-table.ts';
 import { endAfter, type Journal } from '../journal/journal.ts';
 
@@ -17,13 +18,6 @@ export interface KeptJournal {
   readonly journal: Journal;
   /** Its number from now on. */
   readonly number: number;
-}
-
-/** Events of a journal that is not whole. */
-export interface LostJournal {
-  readonly number: number;
-  readonly firstSequence: bigint;
-  readonly events: number;
 }
 
 /** How a catalog goes on with the journals that are there. */
@@ -166,6 +160,6 @@ function lostAmong(damaged: readonly DamagedJournal[], whole: readonly Journal[]
     .filter(({ number, events }) => number > lastFlush && number < last && events > 0)
     .map(({ number, events }) => {
       const before = whole.findLast((journal) => journal.number < number);
-      return { number, events, firstSequence: before === undefined ? 1n : endAfter(before).sequence };
+      return { number, eventCount: events, firstSequence: before === undefined ? 1n : endAfter(before).sequence };
     });
 }

@@ -5,6 +5,7 @@ import { SQLITE_BESIDES } from '../../set-aside.ts';
 import { StoreError } from '../../store-error.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { inspectCatalogDatabase, openCatalogDatabase } from '../catalog/catalog-database.ts';
+import { lostJournal } from '../catalog/damaged-journals.ts';
 import type { SegmentsFolder } from '../catalog/start-checks.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../duckdb/statement-runner.ts';
@@ -12,11 +13,11 @@ import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import { syncFile } from '../runtime/file-output.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { nameOfLost, type WrittenFile } from '../segment/file-names.ts';
+import type { WrittenFile } from '../segment/file-names.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import type { UnreadableSegment } from './file-content.ts';
 import { type FoundFiles, findFiles, type KnownFiles } from './found-files.ts';
-import { type JournalPlan, type LostJournal, planJournals } from './kept-journals.ts';
+import { type JournalPlan, planJournals } from './kept-journals.ts';
 import { LeftOut } from './left-out.ts';
 
 export interface RebuildOptions {
@@ -155,8 +156,6 @@ function leaveOut(
   }
 }
 
-const JOURNAL_FAULT = 'the files of a journal are not as they were written';
-
 function record(
   { segments, blobFiles, unreadable }: FoundFiles,
   plan: JournalPlan,
@@ -166,7 +165,8 @@ function record(
   for (const addBlobFile of blobFiles) {
     catalog.apply({ add: [], remove: [], addBlobFile });
   }
-  const lost = [...unreadable.flatMap((file) => lostSegment(file, nowMs)), ...plan.lost.map((journal) => lostJournal(journal, nowMs))];
+  const lostJournals = plan.lost.map((journal) => lostJournal(journal, nowMs));
+  const lost = [...unreadable.flatMap((file) => lostSegment(file, nowMs)), ...lostJournals];
   const { flushedJournal, nextSequence } = plan;
   const progress = { flushedJournal, nextSequence, sourceOffsets: [], expiredEvents: 0, duplicateEvents: 0 };
   catalog.apply({ add: [...segments, ...lost], remove: [], emptyJournals: plan.empty, progress });
@@ -175,7 +175,7 @@ function record(
   return {
     lost: [
       ...unreadable.map(({ file, fault, rows }) => ({ file, fault, events: rows })),
-      ...plan.lost.map(({ number, events }) => ({ file: nameOfLost(number), fault: JOURNAL_FAULT, events })),
+      ...lostJournals.map(({ file, damage = '', rows }) => ({ file, fault: damage, events: rows })),
     ],
     withoutLogs: damagedLogs.map(({ file, damage = '', rows }) => ({ file, fault: damage, events: rows })),
     segments: segments.length,
@@ -192,9 +192,4 @@ function lostSegment({ file, fault, rows, bytes, known }: UnreadableSegment, now
   }
   const extent = { minTimestamp: 0, maxTimestamp: nowMs, minSequence: 0n, maxSequence: END_OF_SEQUENCE - 1n };
   return rows === undefined || rows === 0 ? [] : [{ file, rows, bytes, ...extent, zoneRows: new Map(), damage: fault }];
-}
-
-function lostJournal({ number, firstSequence, events }: LostJournal, nowMs: number): UnpublishedSegment {
-  const extent = { minTimestamp: 0, maxTimestamp: nowMs, minSequence: firstSequence, maxSequence: firstSequence + BigInt(events) - 1n };
-  return { file: nameOfLost(number), rows: events, bytes: 0, ...extent, zoneRows: new Map(), damage: JOURNAL_FAULT };
 }

@@ -128,7 +128,7 @@ const CASES: Readonly<Record<string, Case>> = {
         [5, 5],
       ],
       empty: [[4, 7n, 3]],
-      lost: [{ number: 4, firstSequence: 7n, events: 3 }],
+      lost: [{ number: 4, firstSequence: 7n, eventCount: 3 }],
     },
   },
   'a last journal that is not whole, and one of a flush': {
