@@ -3,6 +3,12 @@ import type { StoreLogger } from './event-store.ts';
 /** The retention waits this long before it drops most of the events. */
 export const HOLD_MS = 3_600_000;
 
+/** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
+export const RETENTION_GRACE_MS = 120_000;
+
+/** Who asks for what has expired to be dropped: the store itself, because of its clock, or somebody who knows. */
+export type SweepAskedBy = 'clock' | 'caller';
+
 export interface RetentionHoldOptions {
   /** What is kept back, such as `events`, for messages. */
   readonly what: string;

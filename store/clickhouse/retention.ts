@@ -5,13 +5,10 @@ import { LETTER_TABLES } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, trusted } from '../../sql/statement.ts';
 import type { StoreLogger } from '../event-store.ts';
-import type { RetentionHold } from '../retention-hold.ts';
+import { RETENTION_GRACE_MS, type RetentionHold, type SweepAskedBy } from '../retention-hold.ts';
 import type { ClickhouseClient } from './server/client.ts';
 import { WITHOUT_AWAY } from './server/settings.ts';
 import type { StoreSettings } from './store-settings.ts';
-
-/** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
-const GRACE_MS = 120_000;
 
 interface RetentionOptions {
   readonly client: ClickhouseClient;
@@ -23,9 +20,6 @@ interface RetentionOptions {
   readonly settings: Pick<StoreSettings, 'areOurs'>;
   readonly logger: StoreLogger;
 }
-
-/** Who asks for expired events to be dropped: the store itself, because of its clock, or somebody who knows. */
-export type SweepAskedBy = 'clock' | 'caller';
 
 interface DayPartition {
   readonly day: number;
@@ -51,7 +45,7 @@ export class Retention {
       await this.#drop(letters, null, expiredDays(await this.#partitions(letters, null), nowMs - deadLetterRetentionMs));
     }
     const days = await this.#partitions(EVENTS_TABLE, cluster);
-    const expired = expiredDays(days, nowMs - retentionMs - GRACE_MS);
+    const expired = expiredDays(days, nowMs - retentionMs - RETENTION_GRACE_MS);
     if ((askedBy === 'clock' && hold.keeps(rowsIn(expired), rowsIn(days))) || expired.length === 0) {
       return 0;
     }

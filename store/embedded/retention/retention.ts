@@ -1,6 +1,6 @@
 import { lastSequencesStatement } from '../../../sql/feed-statements.ts';
 import type { StoreLogger } from '../../event-store.ts';
-import type { RetentionHold } from '../../retention-hold.ts';
+import { RETENTION_GRACE_MS, type RetentionHold, type SweepAskedBy } from '../../retention-hold.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ExpiredWatermarks } from '../catalog/expired-watermarks.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
@@ -10,9 +10,6 @@ import { isReferenced } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { GrowingSegment } from '../snapshot/growing-segment.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
-
-/** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
-const GRACE_MS = 120_000;
 
 export interface RetentionOptions {
   readonly catalog: Catalog;
@@ -25,18 +22,12 @@ export interface RetentionOptions {
 }
 
 /**
- * Who asks for expired segments to be dropped: the store itself, because of its clock, at a start (`openWritePath`) and again and again
- * (`BackgroundJobs`), or somebody who knows.
- */
-type AskedBy = 'clock' | 'caller';
-
-/**
  * Drops the segments whose newest event is past the retention, and the blob files that no other segment needs; returns the number of
  * segments. Their files go with their last reader. A segment that is merged meanwhile expires with the merged one.
  */
-export async function dropExpiredSegments(options: RetentionOptions, nowMs: number, askedBy: AskedBy): Promise<number> {
+export async function dropExpiredSegments(options: RetentionOptions, nowMs: number, askedBy: SweepAskedBy): Promise<number> {
   const { catalog, versions, expiredWatermarks, lastSequences, retentionMs, hold } = options;
-  const oldest = nowMs - retentionMs - GRACE_MS;
+  const oldest = nowMs - retentionMs - RETENTION_GRACE_MS;
   const isExpired = ({ maxTimestamp }: Segment) => maxTimestamp < oldest;
   for (;;) {
     const all = segmentsOf(versions);
