@@ -12,8 +12,8 @@ import { identityOf, messageHashOf } from '../../dead-letter-identity.ts';
 import { QUOTA_USED_UP, recordCostOf } from '../../dead-letter-shares.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import type { ClickhouseClient } from '../server/client.ts';
-import { type HeldLetter, LetterRoom, type OldestLetters } from './letter-room.ts';
-import { LetterShares } from './letter-shares.ts';
+import { LetterRoom, type OldestLetters } from './letter-room.ts';
+import { type HeldLetter, LetterShares } from './letter-shares.ts';
 
 /** A list ends once its letters have so many bytes. */
 const LIST_BYTES = 4 * 1024 * 1024;
@@ -46,13 +46,11 @@ interface NewLetter extends HeldLetter {
 export class SharedDeadLetters {
   readonly #options: SharedDeadLettersOptions;
   readonly #shares: LetterShares;
-  readonly #room: LetterRoom;
 
   constructor(options: SharedDeadLettersOptions) {
-    const { client, quotaBytes, sharesEveryMs } = options;
+    const { client, sharesEveryMs } = options;
     this.#options = options;
     this.#shares = new LetterShares({ client, everyMs: sharesEveryMs });
-    this.#room = new LetterRoom(this.#shares, quotaBytes, this.#oldest);
   }
 
   /**
@@ -67,7 +65,7 @@ export class SharedDeadLetters {
     const newOnes = letters.map(newLetterOf);
     const isKept = await this.#known(newOnes.map(({ identity }) => identity));
     const added = new Map<string, NewLetter>();
-    const room = this.#room.batch();
+    const room = new LetterRoom({ shares: this.#shares, quotaBytes: this.#options.quotaBytes, oldest: this.#oldest });
     for (const letter of newOnes) {
       // A message that comes again takes no further room.
       if (!isKept.has(letter.identity) && !added.has(letter.identity)) {

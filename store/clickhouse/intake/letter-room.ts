@@ -1,66 +1,22 @@
 import { type LetterKind, RECORDS_SHARE } from '../../dead-letter-shares.ts';
-import type { LetterShares } from './letter-shares.ts';
-
-/** A letter that takes room, or may. */
-export interface HeldLetter {
-  readonly zoneId: number | null;
-  /** The bytes of the quota that it takes without those of its message, and with them. */
-  readonly recordCost: number;
-  readonly cost: number;
-  /** A letter from Kafka that gives way leaves a record. */
-  readonly isFromKafka: boolean;
-  /** Where it is stored; null for one that is on its way into the table. */
-  readonly stored: { readonly id: string; readonly identity: string } | null;
-  standing: LetterKind | 'gone';
-}
+import type { HeldLetter, LetterQueue, LetterShares } from './letter-shares.ts';
 
 /** Up to so many of the oldest letters of a zone that are stored, behind an id. */
 export type OldestLetters = (kind: LetterKind, zoneId: number | null, afterId: string | undefined) => Promise<readonly HeldLetter[]>;
 
-/** The letters of a zone of one kind that give way next. */
-interface Queue {
-  readonly letters: HeldLetter[];
-  afterId: string | undefined;
-}
-
-/**
- * Decides who has room. Where the quota is used up, the oldest letters of the zone that holds most give way to those of another one, as in
- * the embedded store (`store/embedded/catalog/dead-letter-table.ts`).
- */
-export class LetterRoom {
-  readonly #shares: LetterShares;
-  readonly #quotaBytes: number;
-  readonly #oldest: OldestLetters;
-  #queues = new Map<string, Queue>();
-  /** The version of the shares that the queues belong to. */
-  #version = -1;
-
-  constructor(shares: LetterShares, quotaBytes: number, oldest: OldestLetters) {
-    this.#shares = shares;
-    this.#quotaBytes = quotaBytes;
-    this.#oldest = oldest;
-  }
-
-  /** Begins with the letters of a batch. Queues last as long as the shares that were read, because other programs change both. */
-  batch(): RoomOfBatch {
-    if (this.#version !== this.#shares.version) {
-      this.#version = this.#shares.version;
-      this.#queues = new Map();
-    }
-    return new RoomOfBatch({ shares: this.#shares, quotaBytes: this.#quotaBytes, oldest: this.#oldest, queues: this.#queues });
-  }
-}
-
-interface RoomOptions {
+export interface LetterRoomOptions {
   readonly shares: LetterShares;
   readonly quotaBytes: number;
   readonly oldest: OldestLetters;
-  readonly queues: Map<string, Queue>;
 }
 
-/** The room of the letters of one batch, and who gave way to them. */
-class RoomOfBatch {
-  readonly #options: RoomOptions;
+/**
+ * Decides which letters of a batch have room. Where the quota is used up, the oldest letters of the zone that holds most give way to those
+ * of another one, as in the embedded store (`store/embedded/catalog/dead-letter-table.ts`).
+ */
+export class LetterRoom {
+  readonly #options: LetterRoomOptions;
+  readonly #queues: Map<string, LetterQueue>;
   /** Letters of this batch, and records that it left, by zone and kind. They are younger than those that are stored. */
   readonly #own = new Map<string, HeldLetter[]>();
   /** Of these zones and kinds nothing more is stored. */
@@ -70,8 +26,9 @@ class RoomOfBatch {
   gaveWay = 0;
   droppedRecords = 0;
 
-  constructor(options: RoomOptions) {
+  constructor(options: LetterRoomOptions) {
     this.#options = options;
+    this.#queues = options.shares.queues;
   }
 
   /** Adds a letter with its bytes if there is room, else, of one from Kafka, a record. */
@@ -158,11 +115,10 @@ class RoomOfBatch {
   }
 
   async #takeStored(kind: LetterKind, zoneId: number | null, key: string): Promise<HeldLetter | undefined> {
-    const { oldest, queues } = this.#options;
-    const queue = queues.get(key) ?? { letters: [], afterId: undefined };
-    queues.set(key, queue);
+    const queue = this.#queues.get(key) ?? { letters: [], afterId: undefined };
+    this.#queues.set(key, queue);
     if (queue.letters.length === 0 && !this.#exhausted.has(key)) {
-      queue.letters.push(...(await oldest(kind, zoneId, queue.afterId)));
+      queue.letters.push(...(await this.#options.oldest(kind, zoneId, queue.afterId)));
       queue.afterId = queue.letters.at(-1)?.stored?.id ?? queue.afterId;
     }
     const letter = queue.letters.shift();

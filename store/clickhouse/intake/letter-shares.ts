@@ -2,6 +2,25 @@ import { letterSharesStatement } from '../../../sql/clickhouse/dead-letter-state
 import { canSpare, type LetterKind } from '../../dead-letter-shares.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 
+/** A letter that takes room, or may. */
+export interface HeldLetter {
+  readonly zoneId: number | null;
+  /** The bytes of the quota that it takes without those of its message, and with them. */
+  readonly recordCost: number;
+  readonly cost: number;
+  /** A letter from Kafka that gives way leaves a record. */
+  readonly isFromKafka: boolean;
+  /** Where it is stored; null for one that is on its way into the table. */
+  readonly stored: { readonly id: string; readonly identity: string } | null;
+  standing: LetterKind | 'gone';
+}
+
+/** The letters of a zone of one kind that give way next. */
+export interface LetterQueue {
+  readonly letters: HeldLetter[];
+  afterId: string | undefined;
+}
+
 /** What a program adds to what a zone holds, or takes from it. */
 interface ShareChange {
   readonly kind: LetterKind;
@@ -28,8 +47,7 @@ export class LetterShares {
   #count = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
-  /** How often they were read. */
-  #version = 0;
+  #queues = new Map<string, LetterQueue>();
   /** The changes that a read which is under way may miss. */
   #changes: ShareChange[] = [];
   #isChanging = false;
@@ -43,9 +61,9 @@ export class LetterShares {
     return this.#count;
   }
 
-  /** Another number after each read. */
-  get version(): number {
-    return this.#version;
+  /** Who gives way next, by zone and kind: others after each read, because other programs remove letters, too. */
+  get queues(): Map<string, LetterQueue> {
+    return this.#queues;
   }
 
   bytesOf(kind: LetterKind): number {
@@ -144,7 +162,7 @@ export class LetterShares {
         this.#apply(change);
       }
       this.#readAtMs = begunAtMs;
-      this.#version += 1;
+      this.#queues = new Map();
     } finally {
       this.#reading = undefined;
     }
