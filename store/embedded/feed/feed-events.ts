@@ -3,10 +3,8 @@ import { areNamed } from '../../../query/plan/feed-zones.ts';
 import { mostLookedAt, type WantedEvents } from '../../../query/plan/wanted-events.ts';
 import { eventsRelation, type GrowingSource } from '../../../sql/events-relation.ts';
 import { type FeedRange, feedHeadsStatement } from '../../../sql/feed-statements.ts';
-import type { PathAliases } from '../duckdb/path-aliases.ts';
-import type { StatementRunner } from '../duckdb/statement-runner.ts';
-import type { CheckSegments } from '../integrity/segment-checks.ts';
 import { readFlushedLogs } from '../search/log-reader.ts';
+import type { ScopeSource } from '../search/search-scope.ts';
 import { type BlobFile, blobFileWithNumber } from '../segment/blob-file.ts';
 import { rowsOfZones, type Segment } from '../segment/segment.ts';
 import { logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
@@ -70,23 +68,13 @@ export function nextFlushed(
 }
 
 /** The means to read events. */
-export interface FlushedReading {
-  readonly aliases: PathAliases;
-  readonly check: CheckSegments;
-  readonly runner: StatementRunner;
-  readonly signal: AbortSignal;
-}
+type Reading = Omit<ScopeSource, 'snapshot'>;
 
 /**
  * Reads the first flushed events of a range, as many as the budget allows. The excerpt ends before the range where that has more events.
  * Each event is found once, in its segment, which also holds its blob pointer.
  */
-export async function readFlushed(
-  snapshot: Snapshot,
-  range: FlushedRange,
-  budget: FeedBudget,
-  reading: FlushedReading,
-): Promise<FeedExcerpt> {
+export async function readFlushed(snapshot: Snapshot, range: FlushedRange, budget: FeedBudget, reading: Reading): Promise<FeedExcerpt> {
   const { after, logs: hasLogs = true } = range;
   const parts = partsOf(snapshot, range);
   if (parts === undefined) {
@@ -113,7 +101,7 @@ export async function readGrowing(
   { growingSegments }: Pick<Snapshot, 'growingSegments'>,
   range: FeedRange,
   budget: FeedBudget,
-  reading: FlushedReading,
+  reading: Reading,
 ): Promise<FeedExcerpt> {
   const { after, logs: hasLogs = true } = range;
   const parts = growingSegments.filter(({ lastSequence }) => lastSequence > after);
@@ -132,7 +120,7 @@ async function readHeads(
   segmentPaths: readonly string[],
   range: FeedRange,
   budget: FeedBudget,
-  { runner }: FlushedReading,
+  { runner }: Reading,
 ): Promise<LowestEvents> {
   const events = eventsRelation(growing, segmentPaths, range.upTo + 1n);
   const lowest = new LowestEvents({ ...range, maxBytes: budget.bytes });
