@@ -8,9 +8,17 @@ import { syncFolder } from '../../store/data-folder.ts';
 import { DeliveryError } from '../sinks/sink.ts';
 import { CommandFailed } from './command.ts';
 
-/** The folder of states that no flag names: `$XDG_STATE_HOME/shieldlog` (unset: `~/.local/state/shieldlog`). */
-export function stateFolder(env: Readonly<Record<string, string | undefined>>): string {
-  return join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'shieldlog');
+/**
+ * The folder of states that no flag names: `$XDG_STATE_HOME/shieldlog` (unset: `~/.local/state/shieldlog`). Throws CommandFailed where
+ * `home` throws, which is for a user that the system knows nothing of but a number.
+ */
+export function stateFolder(env: Readonly<Record<string, string | undefined>>, home: () => string = homedir): string {
+  try {
+    return join(env['XDG_STATE_HOME'] || join(home(), '.local', 'state'), 'shieldlog');
+  } catch (error) {
+    const why = 'this user has no home folder, so there is no place for the state';
+    throw new CommandFailed(`${why}; name one with --state, or with XDG_STATE_HOME`, { cause: error });
+  }
 }
 
 /** `COMMAND-HASH.json`, with a hash of what the state is of. */

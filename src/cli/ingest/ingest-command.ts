@@ -43,8 +43,10 @@ Exit status: 0 every event was accepted (or older than the retention, or left ou
 sent whole, 2 wrong usage, 130 ended by SIGINT.
 `;
 
-interface IngestOptions extends FollowingOptions {
+interface IngestOptions extends Omit<FollowingOptions, 'stateFolder'> {
   readonly follow: boolean;
+  /** That of the user where it is null. */
+  readonly stateFolder: string | null;
 }
 
 function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOptions {
@@ -59,7 +61,7 @@ function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOpt
   if (again !== undefined) throw new UsageError(`'${again}' is given twice; allowed: each FILE once`);
   const follow = switches.has('follow');
   if (!follow && flags['state'] !== undefined) throw new UsageError('--state goes only with --follow');
-  const folder = optional(flags, 'state', (text, flag) => nonEmpty(flag, text, 'the path of a folder')) ?? stateFolder(env);
+  const folder = optional(flags, 'state', (text, flag) => nonEmpty(flag, text, 'the path of a folder'));
   const url = serverUrlOf(flags['url']);
   return { names, url, accessKey: accessKeyOf(flags, env), records: recordsOf(flags), follow, stateFolder: folder };
 }
@@ -177,7 +179,7 @@ async function ingestFiles(options: IngestOptions, io: CommandIo): Promise<ExitS
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const options = parseOptions(args, io.env);
-  if (options.follow) return ingestFollowing(options, io);
+  if (options.follow) return ingestFollowing({ ...options, stateFolder: options.stateFolder ?? stateFolder(io.env) }, io);
   const [name = '', ...others] = options.names;
   try {
     return await (others.length === 0 ? ingestOne(name, options, io) : ingestFiles(options, io));
