@@ -123,7 +123,8 @@ export function hecSink(options: HecSinkOptions): Sink {
 
   async function untilAcknowledged(sent: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
     const awaited = new Set(sent);
-    const giveUpAtMs = now() + ackDeadlineMs;
+    // Not of the clock, which may be set back meanwhile.
+    const giveUpAtMs = performance.now() + ackDeadlineMs;
     for (let pauseMs = FIRST_POLL_MS; ; pauseMs *= 2) {
       const question = Buffer.from(JSON.stringify({ acks: [...awaited] }));
       const answer = await exchange(`/ack?channel=${encodeURIComponent(channel)}`, question, signal);
@@ -131,7 +132,7 @@ export function hecSink(options: HecSinkOptions): Sink {
       if (refusal !== null) throw refusal;
       for (const id of acknowledgedIn(answer)) awaited.delete(id);
       if (awaited.size === 0) return;
-      if (now() >= giveUpAtMs) {
+      if (performance.now() >= giveUpAtMs) {
         const overdue = `${awaited.size} of ${sent.size} acknowledgements of the batch did not come within ${ackDeadlineMs / 1_000} s`;
         throw new DeliveryError('unavailable', `${base}: ${overdue}`);
       }

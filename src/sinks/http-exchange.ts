@@ -34,7 +34,10 @@ export interface HttpRequest {
   /** Bytes, or chunks as they come, of which an error that is a DeliveryError is thrown as it is. */
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
-  /** How long the other side may be silent: while connecting, before its answer, and within it; 0: any time. */
+  /**
+   * How long the other side may be silent: while connecting, before its answer, and within it; and how long it may take from the whole
+   * request to the last header of its answer, though it is not silent. 0: any time.
+   */
   readonly silenceMs: number;
   /** The limit of the answer's body, decompressed. */
   readonly maxAnswerBytes: number;
@@ -182,6 +185,13 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
       request.destroy(fault);
     };
     request.once('timeout', () => giveUp(`it was silent for ${silenceMs / 1_000} s`));
+    if (silenceMs > 0) {
+      const notBegun = (): void => giveUp(`its answer did not begin within ${silenceMs / 1_000} s`);
+      request.once('finish', () => {
+        const late = setTimeout(notBegun, silenceMs);
+        for (const event of ['response', 'close']) request.once(event, () => clearTimeout(late));
+      });
+    }
     if (body === undefined || body instanceof Uint8Array) request.end(body);
     // An error here is also one of the request. An early answer ends the pipeline, which is none.
     else pipeline(Readable.from(body), request).catch(() => undefined);

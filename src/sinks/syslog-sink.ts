@@ -52,7 +52,7 @@ export interface SyslogSinkOptions {
   readonly trust: SecureContext | null;
   readonly header: SyslogHeader;
   readonly format: FeedFormatName;
-  /** How long the receiver may take to accept the connection, to read on, and to close the connection at the end; milliseconds. */
+  /** How long the receiver may take to accept the connection, to read on, and to close the connection at the end, in milliseconds. */
   readonly silenceMs: number;
 }
 
@@ -89,9 +89,7 @@ export function syslogSink(options: SyslogSinkOptions): Sink {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let finished = false;
     const closedEarly = () => new Error('it was closed before the batch was through');
-    socket.setTimeout(silenceMs, () =>
-      reject(new Error(`it was silent for ${silenceMs / 1_000} s, or never closed the connection after the batch`)),
-    );
+    socket.setTimeout(silenceMs, () => reject(new Error(`it was silent for ${silenceMs / 1_000} s`)));
     socket.on('error', reject);
     socket.once('close', () => reject(closedEarly()));
     socket.once('end', () => {
@@ -100,6 +98,12 @@ export function syslogSink(options: SyslogSinkOptions): Sink {
     });
     socket.once('finish', () => {
       finished = true;
+      // A receiver that goes on to send something is not silent, but does not close the connection either.
+      socket.setTimeout(0);
+      const late = setTimeout(() => {
+        reject(new Error(`it never closed the connection, for ${silenceMs / 1_000} s after the batch`));
+      }, silenceMs);
+      socket.once('close', () => clearTimeout(late));
     });
     const begin = async (): Promise<void> => {
       for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) {

@@ -121,6 +121,15 @@ describe("Splunk's event collector", () => {
     });
   });
 
+  test('that never acknowledges is given up as soon where the clock of this machine goes back meanwhile', async () => {
+    const listener = await listen({ acknowledges: () => false });
+    let clock = Date.now();
+    const now = () => (clock -= 60_000);
+    await expect(sinkTo(listener, { ackDeadlineMs: 50, now }).deliver(sampleBatch(2), FOREVER)).rejects.toMatchObject({
+      message: expect.stringContaining('did not come within 0.05 s'),
+    });
+  });
+
   test('whose token has no acknowledgement is told of once; what it takes counts', async () => {
     const listener = await listen({ acks: false });
     const sink = sinkTo(listener);

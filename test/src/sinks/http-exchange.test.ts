@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, createZstdCompress } from 'node:zlib';
@@ -50,5 +50,36 @@ test.each(ANSWERS)('an answer that %s ends the exchange and the connection', asy
   const signal = new AbortController().signal;
   const limits = { silenceMs: 3_600_000, maxAnswerBytes: 1024 * 1024 };
   await expect(client.exchange({ method: 'GET', url, headers: {}, signal, ...limits })).rejects.toMatchObject({ code });
+  await expect.poll(() => sockets.size).toBe(0);
+});
+
+test('an answer whose headers come byte by byte for ever is waited for as long as for none', async () => {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    // The client breaks the answer off.
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\nServer: ');
+      const drip = setInterval(() => socket.write('a'), 5);
+      socket.on('close', () => clearInterval(drip));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = createHttpClient(null);
+  onTestFinished(async () => {
+    client.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const request = { url, headers: {}, signal: new AbortController().signal, silenceMs: 200, maxAnswerBytes: 1024 };
+  const overdue = { code: 'unavailable', message: expect.stringContaining('its answer did not begin within 0.2 s') };
+  for (const sent of [{ method: 'GET' }, { method: 'POST', body: Buffer.alloc(100_000) }] as const) {
+    await expect(client.exchange({ ...request, ...sent })).rejects.toMatchObject(overdue);
+    await expect(client.open({ ...request, ...sent })).rejects.toMatchObject(overdue);
+  }
   await expect.poll(() => sockets.size).toBe(0);
 });

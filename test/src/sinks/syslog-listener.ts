@@ -5,9 +5,9 @@ import type { TestCertificate } from './test-certificate.ts';
 
 /**
  * `read`: to its end, then close. `reset`: cut the connection once some bytes have come. `close`: end it early and politely. `hold`: never
- * close.
+ * close. `talk`: neither, and send something all the time.
  */
-export type SyslogManner = 'read' | 'reset' | 'close' | 'hold';
+export type SyslogManner = 'read' | 'reset' | 'close' | 'hold' | 'talk';
 
 export interface SyslogListener {
   readonly port: number;
@@ -47,6 +47,10 @@ export async function syslogListener(
     const chunks: Buffer[] = [];
     // A client may break off its connection.
     socket.on('error', () => {});
+    if (how === 'talk') {
+      const talking = setInterval(() => socket.write('.'), 5);
+      socket.once('close', () => clearInterval(talking));
+    }
     socket.on('data', (chunk) => {
       chunks.push(chunk);
       // TLS knows no reset of its own; with bytes unread, destroying is one.
@@ -54,7 +58,7 @@ export async function syslogListener(
       if (how === 'close') socket.end();
     });
     socket.on('end', () => {
-      if (how === 'hold' || how === 'close') return;
+      if (how === 'hold' || how === 'talk' || how === 'close') return;
       messages.push(...parseOctetCounted(Buffer.concat(chunks)));
       socket.end();
     });

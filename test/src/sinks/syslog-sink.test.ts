@@ -56,8 +56,8 @@ describe('a syslog receiver', () => {
     expect(listener.messages).toEqual(messagesOf(3));
   });
 
-  test('that never closes the connection has not accepted the batch', async () => {
-    const listener = await listen('hold');
+  test.each(['hold', 'talk'] as const)('that never closes the connection has not accepted the batch: %s', async (manner) => {
+    const listener = await listen(manner);
     await expect(sinkTo(listener.port, { silenceMs: 500 }).deliver(sampleBatch(3), FOREVER)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('never closed the connection'),
