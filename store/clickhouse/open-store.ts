@@ -120,7 +120,8 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const visibility = new Visibility({ client, clock, database, cluster, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes, sharesEveryMs, logger });
   const sourceOffsets = new SourceOffsets(client);
-  const pipeline = new InsertPipeline({ client, clock, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs });
+  const intake = { client, clock, visibility, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs };
+  const pipeline = new InsertPipeline(intake);
   const positions = new ClickhousePositions({ client, visibility, storeId: () => setup.done() });
   const excerptBytes = clickhouseExcerptShareMb(memoryLimitMb) * MEBIBYTE;
   const feed = new Feed({ client, visibility, positions, table, excerptBytes });

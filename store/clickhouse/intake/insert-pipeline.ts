@@ -7,7 +7,7 @@ import { StoreError, storeClosed } from '../../store-error.ts';
 import type { ClickhouseClient } from '../server/client.ts';
 import { ServerUnreachable } from '../server/server-error.ts';
 import type { StoreClock } from '../server/store-clock.ts';
-import { insertComment } from '../server/visibility.ts';
+import { insertComment, type Visibility } from '../server/visibility.ts';
 import type { SharedDeadLetters } from './dead-letters.ts';
 import type { SourceOffsets } from './source-offsets.ts';
 
@@ -18,6 +18,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 interface InsertPipelineOptions {
   readonly client: ClickhouseClient;
   readonly clock: Pick<StoreClock, 'read'>;
+  readonly visibility: Pick<Visibility, 'seesInserted'>;
   readonly database: string;
   /** The table that events are inserted into. */
   readonly table: string;
@@ -119,9 +120,9 @@ export class InsertPipeline {
       const group = this.#waiting.splice(0, fittingBatches(this.#waiting, MAX_EVENTS, MAX_BYTES));
       const begunAt = performance.now();
       try {
-        const receipts = await this.#insert(group);
+        const { receipts, seen } = await this.#insert(group);
         this.#failure = undefined;
-        this.#acknowledge(group, receipts);
+        this.#acknowledge(group, receipts, seen);
       } catch (error) {
         const failure = failureOf(error, group);
         this.#failure = { error: failure, atMs: performance.now() };
@@ -139,19 +140,26 @@ export class InsertPipeline {
 
   /**
    * Resolves the appends of a group that is stored, once readers see all of it: the sequences of its events are as many microseconds as
-   * there are events, and begin at the server's time before its answer. The next insert does not wait for that.
+   * there are events, and begin at the server's time before its answer, and a reader takes an insert that the server still lists for one
+   * that runs. The next insert does not wait for that.
    */
-  #acknowledge(group: readonly Append[], receipts: readonly AppendReceipt[]): void {
+  #acknowledge(group: readonly Append[], receipts: readonly AppendReceipt[], seen: bigint): void {
     const events = receipts.reduce((sum, { eventCount }) => sum + eventCount, 0);
-    const passed = events === 0 ? undefined : delay(Math.ceil(events / 1_000));
-    this.#acknowledging = Promise.all([this.#acknowledging, passed]).then(() => {
+    this.#acknowledging = Promise.all([this.#acknowledging, events === 0 ? undefined : this.#untilSeen(events, seen)]).then(() => {
       for (const [index, { stored }] of group.entries()) {
         stored.resolve(receipts[index] as AppendReceipt);
       }
     });
   }
 
-  async #insert(group: readonly Append[]): Promise<readonly AppendReceipt[]> {
+  /** Never rejects. */
+  async #untilSeen(events: number, seen: bigint): Promise<void> {
+    await delay(Math.ceil(events / 1_000));
+    await this.#options.visibility.seesInserted(this.#writer, seen);
+  }
+
+  /** Stores a group. Gives its receipts, and the time of the store that its events are not before. */
+  async #insert(group: readonly Append[]): Promise<{ readonly receipts: readonly AppendReceipt[]; readonly seen: bigint }> {
     const { clock, deadLetters, sourceOffsets, now } = this.#options;
     const batch = mergeBatches(group.map((append) => append.batch));
     const file = batch.eventCount === 0 ? undefined : batchFileOf(batch.fields, batch.eventCount, 0n, batch.logs);
@@ -164,11 +172,12 @@ export class InsertPipeline {
     await sourceOffsets.add(batch.sourceOffsets, seen);
     this.#expiredEvents += batch.expiredCount;
     let lettersBefore = 0;
-    return group.map(({ batch: { eventCount, deadLetters: letters } }) => {
+    const receipts = group.map(({ batch: { eventCount, deadLetters: letters } }) => {
       const deadLettersNotKept = letters.map((_, index) => index).filter((index) => notKept.has(lettersBefore + index));
       lettersBefore += letters.length;
       return { eventCount, duplicates: null, deadLettersNotKept };
     });
+    return { receipts, seen };
   }
 
   async #insertEvents(file: readonly Uint8Array[], eventCount: number, seen: bigint): Promise<void> {

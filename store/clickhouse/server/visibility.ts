@@ -1,12 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, EVENTS_TABLE, eventsTableOf, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
 import type { Moment } from '../../../sql/clickhouse/events.ts';
 import { arrivalCountStatement } from '../../../sql/clickhouse/feed-statements.ts';
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { runningInsertsStatement } from '../../../sql/clickhouse/visibility-statement.ts';
 import type { StoreLogger } from '../../event-store.ts';
-import type { ClickhouseClient } from './client.ts';
+import type { ClickhouseClient, ReadOptions } from './client.ts';
 import { isNodeAway } from './server-error.ts';
-import type { ClickhouseSettings } from './settings.ts';
 import type { StoreClock, ToldTime } from './store-clock.ts';
 
 /** An insert of events that may be visible in part. */
@@ -70,6 +70,9 @@ const NOTED_MS = 1_000;
 /** Servers tell in whole seconds for how long they run. */
 const START_PRECISION = 2_000_000n;
 
+/** Whether an insert is still listed is asked again after a millisecond, and then after twice as long each time, up to this. */
+const LONGEST_WAIT_MS = 100;
+
 /**
  * What readers may see. An event is visible when its insert is done; `system.processes` lists those that are not, each with a time of the
  * store that its events are not before. The sequence of an event is the time at its insert, so a time that is not after any of these is one
@@ -106,7 +109,7 @@ export class Visibility {
   /** What a read of several statements sees: all that is acknowledged by now, and nothing of what is being inserted. */
   async now(signal?: AbortSignal): Promise<Moment> {
     // A node that is away inserts nothing.
-    const ask = () => this.#look(signal, { skip_unavailable_shards: 1 });
+    const ask = () => this.#look({ signal, settings: { skip_unavailable_shards: 1 } });
     const { latest, running } = await this.#options.clock.steady('latest', async () => withTime(await ask(), 'latest'));
     return {
       beforeSeq: sequenceOf(latest.time),
@@ -138,12 +141,36 @@ export class Visibility {
     return this.#horizon;
   }
 
+  /**
+   * Resolves once readers see all that a process has inserted with an insert that is done, and before. A server lists an insert for a
+   * moment after its answer, and whoever looks meanwhile takes it for one that runs. The same holds for one whose answer was lost.
+   *
+   * @param writer the process
+   * @param seen the time of the store that the events of the insert are not before, microseconds
+   */
+  async seesInserted(writer: number, seen: bigint): Promise<void> {
+    for (let waitMs = 1; await this.#isListed(writer, seen); waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      await delay(waitMs);
+    }
+  }
+
+  /** Where that cannot be asked, nobody waits for it: the events are stored, and readers are told why they cannot be read. */
+  async #isListed(writer: number, seen: bigint): Promise<boolean> {
+    try {
+      // What runs is no matter of replicas, and a node that is away runs nothing.
+      const { running } = await this.#look({ isOfAnyReplica: true, settings: { skip_unavailable_shards: 1 } });
+      return running.some((insert) => insert.writer === writer && insert.seen <= seen);
+    } catch {
+      return false;
+    }
+  }
+
   /** Undefined where a node is away and there is a horizon to stay at. */
   async #lookAtAll(signal: AbortSignal | undefined): Promise<Look | undefined> {
     const { logger } = this.#options;
     const cluster = this.#options.cluster?.name;
     try {
-      const look = await this.#options.clock.steady('earliest', async () => withTime(await this.#look(signal), 'earliest'));
+      const look = await this.#options.clock.steady('earliest', async () => withTime(await this.#look({ signal }), 'earliest'));
       await this.#catchUp(look.startedAt, signal);
       if (this.#isNodeAway) {
         logger.info({ cluster }, 'all nodes of CLICKHOUSE_CLUSTER can be asked again');
@@ -217,10 +244,10 @@ export class Visibility {
     return Number((await client.readRow(arrivalCountStatement(eventsTableOf(cluster), range)))[0]);
   }
 
-  async #look(signal: AbortSignal | undefined, settings: ClickhouseSettings = {}): Promise<Look> {
+  async #look(options: ReadOptions): Promise<Look> {
     const { client, database, cluster } = this.#options;
     const mark = markOf(database);
-    const { rows } = await client.read(runningInsertsStatement(mark, cluster), { signal, settings });
+    const { rows } = await client.read(runningInsertsStatement(mark, cluster), options);
     const nodes = (rows as unknown as readonly NodeRow[]).map(([time, lead, shown, inserts, uptime = 0]) => {
       return { time: BigInt(time), lead: BigInt(lead), shown: BigInt(shown), inserts, uptime };
     });

@@ -28,6 +28,9 @@ const INPUT = /\binput\('(?:[^'\\]|\\.)*'\)/;
 /** A statement that takes ten minutes. */
 const SLEEP = 'SELECT sleepEachRow(1) FROM numbers(600)';
 
+/** An INSERT that stores nothing of what data it has. */
+const INTO_NOTHING = "INSERT INTO FUNCTION null('line String') FORMAT LineAsString";
+
 /** A request that was sent to the server. */
 interface Sent {
   readonly request: ClientRequest;
@@ -141,6 +144,10 @@ export class BreakableProxy {
       case 'cut-during':
         await this.#cutDuring(asked, taken.id, response);
         return;
+      case 'list-on':
+        await this.#listOn(asked, taken.id);
+        await this.#run(asked, taken, response);
+        return;
       default:
         await this.#run(asked, taken, response);
     }
@@ -208,20 +215,32 @@ export class BreakableProxy {
     return fault?.kind === 'store-part' ? moved.replace(INPUT, (input) => `(SELECT * FROM ${input} WHERE ${fault.where})`) : moved;
   }
 
-  /**
-   * Sends an INSERT, and keeps most of its data back until it is let go, or refused. The server reads as many bytes as a statement may have
-   * before it begins one: this one may have no more than it has.
-   */
+  /** Sends an INSERT, and keeps most of its data back until it is let go, or refused. */
   async #sendHeld(asked: StatementRequest, fault: number): Promise<Sent> {
+    const { sent, isRunning, sendRest } = await this.#begin(asked);
+    // A statement that is refused may have been seen running before.
+    const answered = sent.answer.catch(() => undefined);
+    if (isRunning) await Promise.race([this.faults.hold(fault, asked.statement), answered]);
+    sendRest();
+    return sent;
+  }
+
+  /** Has the server run an INSERT into nothing with the comment of this one, which ends when it is let go. */
+  async #listOn(asked: StatementRequest, fault: number): Promise<void> {
+    const { sendRest } = await this.#begin(asked.with(INTO_NOTHING, { query_id: `${asked.queryId}-listed` }));
+    void this.faults.hold(fault, asked.statement).then(sendRest);
+  }
+
+  /**
+   * Sends an INSERT and a byte of its data, and waits until the server runs it, or has answered. The server reads as many bytes as a
+   * statement may have before it begins one: this one may have no more than it has.
+   */
+  async #begin(asked: StatementRequest): Promise<{ readonly sent: Sent; readonly isRunning: boolean; readonly sendRest: () => void }> {
     const { statement } = asked;
     const { body, ...head } = asked.with(statement, { max_query_size: String(Buffer.byteLength(statement) + 1) }).raw;
     const sent = this.#open(head);
     sent.request.write(body.subarray(0, 1));
-    // A statement that is refused may have been seen running before.
-    const answered = sent.answer.catch(() => undefined);
-    if (await this.#begins(asked, sent)) await Promise.race([this.faults.hold(fault, statement), answered]);
-    sent.request.end(body.subarray(1));
-    return sent;
+    return { sent, isRunning: await this.#begins(asked, sent), sendRest: () => void sent.request.end(body.subarray(1)) };
   }
 
   /** Cuts the connection while a statement with this id runs, which ends when it is let go. */

@@ -32,7 +32,9 @@ type FaultKind =
    * The statement waits until it is released: before it is run; inside, where an INSERT with data runs and has not got its data yet, so
    * that system.processes shows it; or after it was run, with its answer.
    */
-  | { readonly kind: 'hold'; readonly at: 'before' | 'inside' | 'after' };
+  | { readonly kind: 'hold'; readonly at: 'before' | 'inside' | 'after' }
+  /** An INSERT is run and answered, and system.processes goes on to list it until it is released. */
+  | { readonly kind: 'list-on' };
 
 interface Held {
   readonly fault: number;

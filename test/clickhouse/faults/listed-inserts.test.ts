@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
+import { NOW } from '../../fixtures/present.ts';
+import { event, HOUR } from '../../store/embedded/stored-events.ts';
+import type { BreakableServer } from '../engine.ts';
+import { breakableAt, everythingIn, PLACES, readFeed, sharedStore } from '../shared-store.ts';
+
+const INSERT = '^INSERT INTO "events';
+
+const BATCH = canonicalBatch([event('a', NOW), event('b', NOW - HOUR)]);
+
+/** Whether an append is not acknowledged by a look that lists an insert, and asks again after that. `end` has the insert listed no more. */
+async function expectAwaited(server: BreakableServer, append: () => Promise<unknown>, end: () => Promise<void>): Promise<void> {
+  const look = (at: 'before' | 'after') => server.break({ kind: 'hold', at, matching: 'system.processes', times: 1 });
+  const listing = await look('after');
+  const appended = append();
+  const whichFirst = (fault: number) => Promise.race([appended.then(() => 'acknowledged'), server.held(fault).then(() => 'looks')]);
+  expect(await whichFirst(listing)).toBe('looks');
+  const next = await look('before');
+  await server.mend(listing);
+  expect(await whichFirst(next)).toBe('looks');
+  await end();
+  await server.mend(next);
+  await appended;
+}
+
+describe.each(PLACES)('on %s, events are acknowledged once all readers see them, where ClickHouse lists', (place) => {
+  async function programs() {
+    const server = await breakableAt(place);
+    const shared = await sharedStore(undefined, place);
+    return { server, store: await shared.open({}, server.url), other: await shared.open() };
+  }
+
+  test('their insert after its answer', async () => {
+    const { server, store, other } = await programs();
+    const listed = await server.break({ kind: 'list-on', matching: INSERT, times: 1 });
+    await expectAwaited(
+      server,
+      () => store.append(BATCH),
+      async () => {
+        expect(await readFeed(other)).toEqual([]);
+        await server.mend(listed);
+      },
+    );
+    expect(await everythingIn(other)).toMatchObject({ histogram: 2, exported: ['a', 'b'], feed: ['a', 'b'] });
+  });
+
+  test('an insert of theirs whose answer was lost, and which runs on', async () => {
+    const { server, store, other } = await programs();
+    const running = await server.break({ kind: 'hold', at: 'inside', matching: INSERT, times: 1 });
+    const lost = store.append(BATCH).catch(({ code }) => code);
+    await server.held(running);
+    await server.goAway();
+    expect(await lost).toBe('unavailable');
+    await server.comeBack();
+    await expectAwaited(
+      server,
+      () => store.append(BATCH),
+      async () => {
+        expect(await readFeed(other)).toEqual([]);
+        await server.mend(running);
+      },
+    );
+    expect(await everythingIn(other)).toMatchObject({ histogram: 2, exported: ['a', 'b'] });
+  });
+});
+
+test('events that are stored are acknowledged where it cannot be asked what runs', async () => {
+  const server = await breakableAt('one server');
+  const shared = await sharedStore(server.url);
+  const store = await shared.open();
+  const error = { code: 241, name: 'MEMORY_LIMIT_EXCEEDED', message: 'memory limit exceeded' };
+  const refused = await server.break({ kind: 'refuse', ...error, matching: 'system.processes' });
+  expect(await store.append(BATCH)).toMatchObject({ eventCount: 2 });
+  await expect(readFeed(store)).rejects.toMatchObject({ code: 'overloaded' });
+  await server.mend(refused);
+  expect((await readFeed(store)).length).toBe(2);
+});
