@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { drawnLines } from './event-table.ts';
+import { pauseClock } from './page-clock.ts';
 import { pagesOf } from './watched-page.ts';
 
 let app: RunningApp;
@@ -128,7 +129,7 @@ test('whoever has scrolled, or gone to a line, keeps the row; at the top stand t
 test('a screen reader hears at most once in ten seconds how many came', async () => {
   const { page } = await openPage('q=ruleId:heard&columns=logId', { movesClock: true });
   await page.locator('main[aria-busy=false]').waitFor();
-  await page.clock.pauseAt(Date.now() + 1_000);
+  await pauseClock(page);
   await page.keyboard.press('l');
   await watching(page);
   await page.evaluate(`(() => {

@@ -7,10 +7,10 @@ import { silentLogger } from '../../store/event-store.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { killAll, runCli } from '../src/cli/cli-process.ts';
-import { ask, lastHour, search } from '../src/running-app.ts';
+import { lastHour, search } from '../src/running-app.ts';
 import { event, NOW } from '../store/embedded/stored-events.ts';
 import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
-import { programOn } from './faults/program-on.ts';
+import { programOn, readiness } from './faults/program-on.ts';
 import { PLACES, sharedStore } from './shared-store.ts';
 
 afterEach(killAll);
@@ -104,10 +104,8 @@ test('a program that was started before its server answers 503, and says why, as
   await server.goAway();
   const program = await programOn([server.url], { database });
   await server.comeBack();
-  const { status, body } = await ask(program, '/readyz');
-  expect(status).toBe(503);
   const line = `the store in CLICKHOUSE_DATABASE=${database} has RETENTION_HOURS=24, and this program RETENTION_HOURS=72: ${ADVICE}`;
-  expect(body.reasons).toEqual([`store: ${line}`]);
+  await expect.poll(() => readiness(program)).toEqual({ status: 503, reasons: [`store: ${line}`] });
   expect((await search(program, lastHour())).status).toBe(503);
 });
 

@@ -64,7 +64,7 @@ test('a zone that goes silent is told, the zone of alerts is not', async () => {
   clock.nowMs += 4 * MINUTE_MS;
   await append(8);
   clock.nowMs += 2 * MINUTE_MS;
-  await expect.poll(told, { timeout: 10_000 }).toEqual(['7']);
+  await expect.poll(told).toEqual(['7']);
 });
 
 test('no zone is silent while events may be on their way', async () => {
@@ -80,7 +80,7 @@ test('no zone is silent while events may be on their way', async () => {
   await append(7);
   clock.nowMs += 6 * MINUTE_MS;
   const before = asked;
-  await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect.poll(() => asked).toBeGreaterThan(before);
   expect(told()).toEqual([]);
 });
 
@@ -93,10 +93,10 @@ test('what cannot be read is told, and counted once it can', async () => {
   });
   await expect.poll(() => evaluator.notes()).toEqual(['alerts do not get on, and try again: the disk does not answer']);
   isAway = false;
-  await expect.poll(() => evaluator.notes(), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => evaluator.notes()).toEqual([]);
   expect(queued()).toBe(0);
   await append(7);
-  await expect.poll(told, { timeout: 10_000 }).toEqual(['DE']);
+  await expect.poll(told).toEqual(['DE']);
   await expect.poll(queued).toBe(1);
 });
 
@@ -114,18 +114,18 @@ test.each([
       if (isLong && kind === longRead && found.includes(group)) [isHeld, isLong] = [false, false];
     },
   });
-  await expect.poll(hasJoined, { timeout: 10_000 }).toBe(true);
+  await expect.poll(hasJoined).toBe(true);
   clock.nowMs += MINUTE_MS;
   await append(7);
   clock.nowMs += 6 * MINUTE_MS;
   isLong = true;
   await append(8, 'NL');
   // It asks behind the read, and then before each one.
-  await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(1);
+  await expect.poll(() => asked).toBeGreaterThan(1);
   expect(told()).not.toContain(group);
   isHeld = true;
   clock.nowMs += MINUTE_MS;
-  await expect.poll(told, { timeout: 10_000 }).toContain(group);
+  await expect.poll(told).toContain(group);
 });
 
 test.each([

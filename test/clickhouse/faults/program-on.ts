@@ -62,3 +62,14 @@ export async function metric(program: Pick<ProgramOn, 'url'>, name: string): Pro
   const line = text.split('\n').find((one) => one.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
+
+/**
+ * What `/readyz` tells. It is to be polled for: on a busy machine it may tell for a while that ClickHouse has not answered within two
+ * seconds.
+ */
+export async function readiness(
+  program: Pick<ProgramOn, 'url'>,
+): Promise<{ readonly status: number; readonly reasons: readonly string[] }> {
+  const { status, body } = await ask(program, '/readyz');
+  return { status, reasons: body.reasons };
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ask, eventLine, ingest } from '../../src/running-app.ts';
 import { breakableServer } from '../engine.ts';
-import { programOn } from './program-on.ts';
+import { programOn, readiness } from './program-on.ts';
 
 const CALLERS = 50;
 
@@ -24,6 +24,5 @@ test('an insert that is refused keeps the program from being ready, whatever els
   const refusal = { code: 497, name: 'ACCESS_DENIED', message: 'default: Not enough privileges' };
   await server.break({ kind: 'refuse', ...refusal, matching: '^INSERT INTO "events_local"' });
   expect((await ingest(program, eventLine({ logId: 'a' }))).status).toBe(503);
-  const { status, body } = await ask(program, '/readyz');
-  expect([status, body.reasons]).toEqual([503, [expect.stringContaining('Not enough privileges')]]);
+  await expect.poll(() => readiness(program)).toEqual({ status: 503, reasons: [expect.stringContaining('Not enough privileges')] });
 });

@@ -11,7 +11,10 @@ import { NOON, sampleMessage, sampleReceiver, sampleSent } from './sample-alerts
 const FOREVER = new AbortController().signal;
 const LIMITS = { silenceMs: 60_000, maxAnswerBytes: 1_000, answerMs: 60_000 };
 /** For receivers that keep who waits for them. */
-const SHORT_LIMITS = { ...LIMITS, silenceMs: 300, answerMs: 300 };
+const SHORT_LIMITS: Readonly<Record<string, typeof LIMITS>> = {
+  silent: { ...LIMITS, silenceMs: 300 },
+  endless: { ...LIMITS, answerMs: 300 },
+};
 const SECRET_PATH = '/services/T0000/B0000/my-secret-part';
 const DAY = 86_400_000;
 
@@ -61,7 +64,7 @@ describe.each(KINDS)('a receiver of the kind %s', (kind) => {
     ['whose answer does not end', 'endless', 'its answer did not end within 0.3 s'],
   ])('%s is worth another attempt', async (_what, reaction, message) => {
     const { url } = await listen(reaction);
-    const limits = reaction === 'silent' || reaction === 'endless' ? SHORT_LIMITS : LIMITS;
+    const limits = SHORT_LIMITS[String(reaction)] ?? LIMITS;
     const sent = clientOf(receiverOf(kind, url), limits).deliver(sampleSent(sampleMessage(1)), FOREVER);
     await expect(sent).rejects.toMatchObject({
       code: 'unavailable',

@@ -115,7 +115,7 @@ describe('an answer', () => {
   test.each(['1.0', '1.1'])('is cut off where its reader takes nothing (HTTP/%s)', async (version) => {
     const { port, outcomes } = await serverOf(endless, { idleMs: 200 });
     const { readOn } = await firstBytes(port, version);
-    await expect.poll(() => outcomes, { timeout: 10_000 }).toEqual(['idle']);
+    await expect.poll(() => outcomes).toEqual(['idle']);
     expect(await readOn()).toBe('ECONNRESET');
   });
 

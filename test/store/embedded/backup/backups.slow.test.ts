@@ -108,7 +108,7 @@ test('while nothing can be flushed no backup is made, which says why, and one is
     message: expect.stringMatching(/^events cannot be moved to disk: .*segments/),
   });
   mkdirSync(join(dataDir, 'segments'));
-  await expect.poll(() => store.reasonsNotReady(), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => store.reasonsNotReady()).toEqual([]);
   await using backup = await store.beginBackup();
   expect(backup.events).toBe(1);
 });
