@@ -10,6 +10,7 @@ export function patchKafkajs(): void {
   passOnEmptyBatches();
   dropAbortedMessages();
   askForTopicIds();
+  beatAfterClockSteps();
 }
 
 const WRAPPED = Symbol.for('shieldlog.kafkajs.wrapped');
@@ -240,4 +241,28 @@ function askForTopicIds(): void {
     version === TOPIC_ID_VERSION
       ? (request) => ({ request: metadataRequest(request), response })
       : protocol({ version: Math.min(version, newest) });
+}
+
+/** The parts of kafkajs's `consumer/consumerGroup` that the patch uses. */
+interface ConsumerGroup {
+  /** Unix ms UTC. */
+  lastRequest: number;
+  heartbeat(request: { readonly interval: number }): Promise<void>;
+}
+
+/**
+ * Goes on with heartbeats where the clock of this machine was set back. kafkajs sends the next one once the clock is an interval past the
+ * last one, so after a step back by an hour none for an hour; the broker takes the member out of its group meanwhile, and refuses its
+ * commits.
+ */
+function beatAfterClockSteps(): void {
+  wrapMethod<ConsumerGroup, 'heartbeat'>(
+    'kafkajs/src/consumer/consumerGroup',
+    'heartbeat',
+    (heartbeat) =>
+      async function (this: ConsumerGroup, request) {
+        if (this.lastRequest > Date.now()) this.lastRequest = 0;
+        await heartbeat.call(this, request);
+      },
+  );
 }

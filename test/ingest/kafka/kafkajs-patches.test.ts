@@ -77,3 +77,35 @@ it('kafkajs arms its throttle timer only when it is throttled, and never with a 
     queue.destroy();
   }
 });
+
+interface Group {
+  readonly coordinator: object;
+  readonly memberId: string;
+  lastRequest: number;
+  heartbeat(request: { readonly interval: number }): Promise<void>;
+}
+
+const ConsumerGroup = requireKafkajs('kafkajs/src/consumer/consumerGroup') as new (options: object) => Group;
+
+it('kafkajs sends a heartbeat once an interval is over, also where the clock was set back since the last one', async () => {
+  let beats = 0;
+  const heartbeat = async () => {
+    beats += 1;
+  };
+  const logger = { namespace: () => ({}) };
+  const members = { cluster: {}, topics: [], topicConfigurations: {}, assigners: [], logger, instrumentationEmitter: { emit: () => {} } };
+  const group = Object.assign(new ConsumerGroup({ ...members, groupId: 'test' }), { coordinator: { heartbeat }, memberId: 'member' });
+  const interval = 3_000;
+  await group.heartbeat({ interval });
+  expect(beats).toBe(0);
+  group.lastRequest -= interval;
+  await group.heartbeat({ interval });
+  expect(beats).toBe(1);
+  // As after a step back by an hour.
+  group.lastRequest += 3_600_000;
+  await group.heartbeat({ interval });
+  expect(beats).toBe(2);
+  expect(group.lastRequest).toBeLessThanOrEqual(Date.now());
+  await group.heartbeat({ interval });
+  expect(beats).toBe(2);
+});
