@@ -1,6 +1,6 @@
 import { BATCH_COLUMNS, columnIndex, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT } from '../../query/batch-columns.ts';
 import { QUESTION_MARK } from '../../query/json-bytes.ts';
-import { ChunkPool, nextChunkSize } from './chunk-pool.ts';
+import { nextChunkSize, type OwnChunks, ownChunks } from './chunk-pool.ts';
 
 const ZONE_ID = columnIndex('shieldZoneId');
 const TIMESTAMP = columnIndex('timestamp');
@@ -24,7 +24,7 @@ export class ColumnWriter {
   #mask = 0;
   readonly #id = new Uint8Array(16);
 
-  constructor(pool = new ChunkPool()) {
+  constructor(pool = ownChunks()) {
     this.columns = BATCH_COLUMNS.map(() => new ColumnBytes(pool));
     this.masks = new ColumnBytes(pool);
   }
@@ -116,13 +116,13 @@ const MAX_SINGLE_BYTES = 64;
  * does not in a column of numbers, since the sizes of chunks are multiples of theirs.
  */
 class ColumnBytes {
-  readonly #pool: ChunkPool;
+  readonly #pool: OwnChunks;
   #chunks: Uint8Array[] = [];
   #chunk = Buffer.alloc(0);
   #used = 0;
   #closedBytes = 0;
 
-  constructor(pool: ChunkPool) {
+  constructor(pool: OwnChunks) {
     this.#pool = pool;
   }
 

@@ -1,10 +1,10 @@
 import type { EventBatch } from '../../store/event-store.ts';
-import { ChunkPool } from './chunk-pool.ts';
+import { ownChunks } from './chunk-pool.ts';
 import { ColumnWriter } from './column-writer.ts';
 import { LineBuffer } from './line-buffer.ts';
 
 /** Of all collectors of the thread together: most uploads are over before they could use a chunk twice. */
-const POOL = new ChunkPool();
+const POOL = ownChunks();
 
 /** Events as a batch holds them: their fields as columns and their packed logs, in the same order. Each event is added to both. */
 export class EventCollector {

@@ -1,9 +1,9 @@
 import { NEWLINE } from '../../query/json-bytes.ts';
-import { ChunkPool, nextChunkSize } from './chunk-pool.ts';
+import { nextChunkSize, type OwnChunks, ownChunks } from './chunk-pool.ts';
 
 /** Collects lines in chunks of memory; a line is never spread over two chunks. */
 export class LineBuffer {
-  readonly #pool: ChunkPool;
+  readonly #pool: OwnChunks;
   #chunks: Uint8Array[] = [];
   #chunk = Buffer.alloc(0);
   #used = 0;
@@ -11,7 +11,7 @@ export class LineBuffer {
   #closedBytes = 0;
 
   /** Takes chunks from the pool, which several may share. */
-  constructor(pool = new ChunkPool()) {
+  constructor(pool = ownChunks()) {
     this.#pool = pool;
   }
 

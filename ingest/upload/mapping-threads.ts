@@ -3,11 +3,11 @@ import { Semaphore } from '../../work/semaphore.ts';
 import { WorkerPool } from '../../work/worker-pool.ts';
 import type { EnvelopeFault } from '../doors/envelope.ts';
 import type { EnvelopeName } from '../doors/take-apart.ts';
+import { LARGEST_SHARED_BYTES, type SharedChunks, sharedChunks } from '../event/chunk-pool.ts';
 import type { MappedValue, Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
 import type { BatchPlace, MappedPiece, RecordBatch } from './mapped-pieces.ts';
 import { carryOut, type EnvelopeTask, type MappedBody, type RecordResult, type RecordTask, type TakenBody } from './record-worker.ts';
-import { LARGEST_CHUNK_BYTES, SharedChunks } from './shared-chunks.ts';
 
 /** So much is mapped on the main thread, because waking or starting another takes longer. */
 export const MAX_BYTES_HERE = 16 * 1024;
@@ -34,7 +34,7 @@ interface OpenedBody extends Omit<TakenBody, 'piece'> {
 export class MappingThreads {
   readonly mappings: NamedMappings;
   /** Memory for batches, which is given back here when they are taken in. */
-  readonly chunks = new SharedChunks();
+  readonly chunks = sharedChunks();
   readonly #pool: WorkerPool<RecordTask, RecordResult, ReadonlyMap<string, Mapping>>;
   /** Of what is under way: as many as there are threads, and a few more, each until it is taken in. */
   readonly #permits: Semaphore;
@@ -218,7 +218,7 @@ export class UnderWay implements Disposable {
   /** An envelope of which an event had no room has more of them: what is there already would be mapped again for each piece. */
   #enlargeRoom(atLeast: number): void {
     const { length } = this.#room;
-    const wanted = Math.max(atLeast, Math.min(LARGEST_CHUNK_BYTES, GROWTH * length));
+    const wanted = Math.max(atLeast, Math.min(LARGEST_SHARED_BYTES, GROWTH * length));
     if (wanted <= length) return;
     this.#of.chunks.giveBack(this.#room);
     this.#room = this.#of.chunks.take(wanted);
@@ -227,7 +227,7 @@ export class UnderWay implements Disposable {
 
 /** A piece is a little larger than its records, and those of an envelope are several times as long. */
 function roomFor({ length }: Uint8Array): number {
-  return Math.min(LARGEST_CHUNK_BYTES, 2 * length);
+  return Math.min(LARGEST_SHARED_BYTES, 2 * length);
 }
 
 /** What a task is about, and the mapping that it names. */

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { ALERT_HEAP_MB } from '../../alerts/evaluation/alert-keeper.ts';
 import { MAX_BATCH_BYTES } from '../../ingest/event/batch-builder.ts';
-import { MAX_KEPT_BYTES } from '../../ingest/event/chunk-pool.ts';
+import { MAX_KEPT_BYTES, MAX_SHARED_BYTES } from '../../ingest/event/chunk-pool.ts';
 import { MAX_PENDING_BYTES } from '../../ingest/event/pending-appends.ts';
 import { LARGEST_RECORD_MB, MAX_MAPPING_THREADS } from '../../ingest/upload/mapping-threads.ts';
-import { MAX_SHARED_BYTES } from '../../ingest/upload/shared-chunks.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { BODY_MEMORY_BYTES, FREE_BODY_BYTES } from '../../src/http/body-memory.ts';
 import { TAIL_LIMITS } from '../../src/tail/tail-limits.ts';

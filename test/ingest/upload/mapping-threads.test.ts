@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { LARGEST_SHARED_BYTES } from '../../../ingest/event/chunk-pool.ts';
 import { LongPiece } from '../../../ingest/event/partial-event.ts';
 import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { MAX_REJECTED } from '../../../ingest/upload/intake-report.ts';
@@ -14,7 +15,6 @@ import {
   rejectionOf,
 } from '../../../ingest/upload/mapped-pieces.ts';
 import { LARGEST_RECORD_MB, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
-import { LARGEST_CHUNK_BYTES } from '../../../ingest/upload/shared-chunks.ts';
 import { ThreadEnded } from '../../../work/worker-pool.ts';
 import { mappingOf } from '../mapping/mapped.ts';
 import { ENDS_THREAD } from './ending-worker.ts';
@@ -142,7 +142,7 @@ describe('records come in pieces of bounded memory, each outcome once and in its
     const found: string[] = [];
     using underWay = await threads.begin(batchOf(records));
     for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
-      expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_CHUNK_BYTES);
+      expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_SHARED_BYTES);
       expect(piece.letters.length).toBeLessThan(2 * MAPPED_PIECE_BYTES);
       expect(piece.kinds.length).toBeLessThan(2 * PIECE_OUTCOMES);
       found.push(...outcomesOf(piece));
@@ -170,7 +170,7 @@ describe('a body is taken apart, and its records are mapped in the same task, an
       using pieces = underWay;
       const found: string[] = [];
       for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
-        expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_CHUNK_BYTES);
+        expect(piece.lines.length).toBeLessThanOrEqual(LARGEST_SHARED_BYTES);
         found.push(...outcomesOf(piece));
       }
       expect([count, found]).toEqual([records.length, expectedOf(records)]);
