@@ -28,25 +28,20 @@ interface LongHash {
   isBlank: boolean;
 }
 
-/** Where an input reports what it holds in memory until more of it comes. Each method throws where there is no room for so much. */
+/**
+ * What an input holds in memory: all of a body, or the event whose end has not come; records that are collected to be mapped together; the
+ * rejections that the answer will list; its decoder.
+ */
+export type InputPart = 'body' | 'records' | 'rejections' | 'decoder';
+
+/** Where an input reports what it holds until more of it comes. */
 export interface InputMemory {
-  /** The bytes of the event whose end has not come; 0 once it has. */
-  holdEvent(bytes: number): void;
-  /** The bytes of records that are collected to be mapped together. */
-  holdRecords(bytes: number): void;
-  /** The bytes of the rejections that the answer will list. */
-  holdRejections(bytes: number): void;
-  /** The bytes of the decoder; 0 without one. */
-  holdDecoder(bytes: number): void;
+  /** A part has so many bytes from now on. Throws where there is no room for them. */
+  hold(part: InputPart, bytes: number): void;
 }
 
 /** For an input that the program itself has chosen, such as a file. */
-export const UNCOUNTED: InputMemory = {
-  holdEvent: () => undefined,
-  holdRecords: () => undefined,
-  holdRejections: () => undefined,
-  holdDecoder: () => undefined,
-};
+export const UNCOUNTED: InputMemory = { hold: () => undefined };
 
 /** A line of the greatest length may end in a carriage return, which is not of the event. */
 const MOST_BYTES = LARGEST_LINE_BYTES + 1;
@@ -114,7 +109,7 @@ export class PartialEvent {
     if (bytes === this.#heldBytes) {
       return;
     }
-    this.#memory.holdEvent(bytes);
+    this.#memory.hold('body', bytes);
     this.#heldBytes = bytes;
   }
 

@@ -22,7 +22,7 @@ export function detectEncoding(first: Uint8Array): Encoding {
 
 export interface DecompressOptions {
   /** Counts what decoders hold. An error that it throws is thrown as it is. Absent: nothing is counted. */
-  readonly memory?: Pick<InputMemory, 'holdDecoder'>;
+  readonly memory?: InputMemory;
   /** The largest window of a frame of zstd. Default: MAX_ZSTD_WINDOW_BYTES. */
   readonly maxWindowBytes?: number;
 }
@@ -40,7 +40,7 @@ export async function* decompressed(
   let refusal: { readonly error: unknown } | undefined;
   const hold = (bytes: number): void => {
     try {
-      memory.holdDecoder(bytes);
+      memory.hold('decoder', bytes);
     } catch (error) {
       refusal = { error };
       throw error;
@@ -63,7 +63,7 @@ export async function* decompressed(
     throw new UnreadableInput('corrupt_input', `the ${found} data is damaged or cut off (${(error as Error).message})`, { cause: error });
   } finally {
     await input.close();
-    memory.holdDecoder(0);
+    memory.hold('decoder', 0);
   }
 }
 

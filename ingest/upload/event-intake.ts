@@ -356,7 +356,7 @@ class Intake implements EventReceiver {
     const index = this.seen;
     if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });
     const rejection = { index, line: this.line, reason };
-    this.#options.memory?.holdRejections(this.#rejections.bytesWith(rejection));
+    this.#options.memory?.hold('rejections', this.#rejections.bytesWith(rejection));
     this.#rejections.add(rejection);
   }
 }

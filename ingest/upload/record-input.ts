@@ -71,7 +71,7 @@ class RecordCollector implements EventReceiver {
   /** Reports what is held. Throws where the memory has no room for it. */
   hold(): void {
     const closed = this.closed.reduce((sum, one) => sum + (one.kind === 'records' ? one.batch.bytes.length : lengthOf(one.bytes)), 0);
-    this.#memory?.holdRecords(closed + this.#chunk.length + this.#ends.length * PLACE_BYTES);
+    this.#memory?.hold('records', closed + this.#chunk.length + this.#ends.length * PLACE_BYTES);
   }
 
   event(bytes: Uint8Array): void {

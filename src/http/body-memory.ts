@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { InputMemory } from '../../ingest/event/partial-event.ts';
+import type { InputMemory, InputPart } from '../../ingest/event/partial-event.ts';
 import { RequestProblem } from './problem.ts';
 
 /** What all bodies and their decoders may hold until their end comes, and those of doors until they are answered, in bytes. */
@@ -114,15 +114,10 @@ function refused(): RequestProblem {
   return new RequestProblem('store.busy', 'Too many bytes of requests wait for the rest of their bodies; try again later', BUSY);
 }
 
-/** In bytes. A whole body counts as an event does. */
-interface Parts {
-  readonly event: number;
-  readonly records: number;
-  readonly rejections: number;
-  readonly decoder: number;
-}
+/** In bytes. */
+type Parts = Readonly<Record<InputPart, number>>;
 
-const NOTHING: Parts = { event: 0, records: 0, rejections: 0, decoder: 0 };
+const NOTHING: Parts = { body: 0, records: 0, rejections: 0, decoder: 0 };
 
 /** What one body holds until its end comes. All of it is given back when it is disposed. */
 export class HeldBody implements InputMemory, Disposable {
@@ -141,26 +136,10 @@ export class HeldBody implements InputMemory, Disposable {
     this.caller = caller;
   }
 
-  /** Counts the bytes of a whole body. Throws RequestProblem `store.busy`, as the other ones do, and counts as before then. */
-  holdBody(bytes: number): void {
-    this.#hold({ ...this.#parts, event: bytes });
-  }
-
-  holdEvent(bytes: number): void {
-    this.holdBody(bytes);
-    this.#eventSinceMs = bytes > FREE_BODY_BYTES ? (this.#eventSinceMs ?? performance.now()) : null;
-  }
-
-  holdRecords(bytes: number): void {
-    this.#hold({ ...this.#parts, records: bytes });
-  }
-
-  holdRejections(bytes: number): void {
-    this.#hold({ ...this.#parts, rejections: bytes });
-  }
-
-  holdDecoder(bytes: number): void {
-    this.#hold({ ...this.#parts, decoder: bytes });
+  /** Throws RequestProblem `store.busy`, and counts as before then. */
+  hold(part: InputPart, bytes: number): void {
+    this.#count({ ...this.#parts, [part]: bytes });
+    if (part === 'body') this.#eventSinceMs = bytes > FREE_BODY_BYTES ? (this.#eventSinceMs ?? performance.now()) : null;
   }
 
   /** Whether nobody else can have its memory. */
@@ -215,12 +194,12 @@ export class HeldBody implements InputMemory, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#hold(NOTHING);
+    this.#count(NOTHING);
     this.#eventSinceMs = null;
   }
 
-  #hold(parts: Parts): void {
-    const bytes = Math.max(0, parts.event + parts.records + parts.rejections - FREE_BODY_BYTES) + parts.decoder;
+  #count(parts: Parts): void {
+    const bytes = Math.max(0, parts.body + parts.records + parts.rejections - FREE_BODY_BYTES) + parts.decoder;
     if (this.#ended !== null && bytes > 0) throw this.#ended;
     if (bytes !== this.#countedBytes) this.#memory.count(this, this.#countedBytes, bytes);
     [this.#parts, this.#countedBytes] = [parts, bytes];

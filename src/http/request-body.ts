@@ -119,7 +119,7 @@ export function wholeBodyIn(bodies: BodyMemory): (request: FastifyRequest, body:
     const gathered = new GatheredBytes();
     for await (const chunk of chunksOf(body, () => ({ leftMs: endsAtMs - performance.now(), what }), held)) {
       requireBodyLength(gathered.length + chunk.length, request);
-      held.holdBody(gathered.capacityWith(chunk.length, mostBytes));
+      held.hold('body', gathered.capacityWith(chunk.length, mostBytes));
       gathered.add(chunk, mostBytes);
     }
     return gathered.take();
@@ -143,10 +143,10 @@ export async function decodedBody(request: FastifyRequest, held: HeldBody, deadl
   const gathered = new GatheredBytes();
   const mostBytes = DOOR_BODY_BYTES + 1;
   const gather = async (chunk: Uint8Array): Promise<void> => {
-    await held.whenRoom(() => held.holdBody(gathered.capacityWith(chunk.length, mostBytes)));
+    await held.whenRoom(() => held.hold('body', gathered.capacityWith(chunk.length, mostBytes)));
     gathered.add(chunk, mostBytes);
   };
-  if (encoding === 'gzip' || encoding === 'zstd') await held.whenRoom(() => held.holdDecoder(DECODER_BYTES));
+  if (encoding === 'gzip' || encoding === 'zstd') await held.whenRoom(() => held.hold('decoder', DECODER_BYTES));
   const body = (request.body as Readable | undefined) ?? request.raw;
   try {
     for await (const chunk of decompressed(chunksOf(body, patience, held), encoding, { memory: held })) {

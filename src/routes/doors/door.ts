@@ -109,7 +109,7 @@ export class DoorIntake {
     const { count, items, rest } = taken;
     // What was unpacked may be more than the body was.
     const arrays = [rest.bytes, rest.starts, rest.ends].reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
-    await held.whenRoom(() => held.holdBody(arrays + (items === undefined ? 0 : bulkItemBytes(items))));
+    await held.whenRoom(() => held.hold('body', arrays + (items === undefined ? 0 : bulkItemBytes(items))));
     const report = await takeInUpload(this.#options, callerOf(request), mapping, signal, {
       source: 'http',
       memory: held,
@@ -125,7 +125,7 @@ export class DoorIntake {
   /** Counts what an answer is made of until it is written, or its client has gone. Throws RequestProblem `store.busy` without room. */
   holdAnswer(request: FastifyRequest, { raw }: FastifyReply, bytes: number): void {
     const held = this.#options.bodies.open(request);
-    held.holdBody(bytes);
+    held.hold('body', bytes);
     held.keep();
     if (raw.closed) held[Symbol.dispose]();
     else raw.once('close', () => held[Symbol.dispose]());

@@ -91,7 +91,7 @@ describe('the window of a zstd frame', () => {
     const held: number[] = [];
     const read = async (): Promise<number> => {
       let length = 0;
-      const memory = { holdDecoder: (holds: number) => void held.push(holds) };
+      const memory = { hold: (_part: string, bytes: number) => void held.push(bytes) };
       for await (const piece of decompressed(inChunks(bytes, 7), 'zstd', { memory, maxWindowBytes: 128 * MIB })) length += piece.length;
       return length;
     };
@@ -122,7 +122,7 @@ describe('the window of a zstd frame', () => {
 test('an error of the memory is thrown as it is', async () => {
   const full = new Error('full');
   const memory = {
-    holdDecoder: (bytes: number): void => {
+    hold: (_part: string, bytes: number): void => {
       if (bytes > 0) throw full;
     },
   };

@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'vitest';
-import { UNCOUNTED } from '../../../ingest/event/partial-event.ts';
 import { MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { type MappedInput, mappedInput, type RecordInputOptions } from '../../../ingest/upload/record-input.ts';
 import { MainThreadTurns } from '../../../work/main-thread-turns.ts';
@@ -66,13 +65,14 @@ test('inputs that are given up leave room for others', async () => {
 test('an input without room for its records ends with the error behind what came before', async () => {
   const full = new Error('full');
   const held: number[] = [];
-  const holdRecords = (bytes: number): void => {
+  const hold = (part: string, bytes: number): void => {
+    if (part !== 'records') return;
     held.push(bytes);
     if (held.length === 7) throw full;
   };
   let taken = 0;
   const read = async (): Promise<void> => {
-    for await (const one of inputOf(new Parts(40), { memory: { ...UNCOUNTED, holdRecords } })) taken += outcomesOf(one);
+    for await (const one of inputOf(new Parts(40), { memory: { hold } })) taken += outcomesOf(one);
   };
   await expect(read()).rejects.toBe(full);
   expect(taken).toBeGreaterThan(3 * 64);

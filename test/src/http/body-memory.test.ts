@@ -20,7 +20,7 @@ const ENDED = 'The memory of this body was needed for another caller; send it ag
 /** What became of holding so many bytes beside those that are free. */
 function outcome(body: HeldBody, countedBytes: number): string {
   try {
-    body.holdBody(FREE_BODY_BYTES + countedBytes);
+    body.hold('body', FREE_BODY_BYTES + countedBytes);
     return 'held';
   } catch (error) {
     expect(error).toMatchObject({ status: 503, errorKey: 'store.busy', headers: { 'retry-after': '5', connection: 'close' } });
@@ -133,19 +133,19 @@ test('the first 16 KiB of a body are free, and what is given back can be held ag
   expect(outcome(bodies.open(from('a')), CAPACITY_BYTES)).toBe('held');
 });
 
-test.each<[what: string, hold: (body: HeldBody, bytes: number) => void, freeBytes: number]>([
-  ['an event', (body, bytes) => body.holdEvent(bytes), FREE_BODY_BYTES],
-  ['records that are collected', (body, bytes) => body.holdRecords(bytes), FREE_BODY_BYTES],
-  ['rejections', (body, bytes) => body.holdRejections(bytes), FREE_BODY_BYTES],
-  ['a decoder', (body, bytes) => body.holdDecoder(bytes), 0],
-])('%s counts, and is refused whole', (_what, hold, freeBytes) => {
+test.each([
+  ['body', FREE_BODY_BYTES],
+  ['records', FREE_BODY_BYTES],
+  ['rejections', FREE_BODY_BYTES],
+  ['decoder', 0],
+] as const)('what an input holds of its %s counts, and is refused whole', (part, freeBytes) => {
   const bodies = memory();
   const body = bodies.open(from('a'));
-  expect(() => hold(body, freeBytes + CAPACITY_BYTES + 1)).toThrow(REFUSED);
+  expect(() => body.hold(part, freeBytes + CAPACITY_BYTES + 1)).toThrow(REFUSED);
   const other = bodies.open(from('a'));
-  hold(other, freeBytes + CAPACITY_BYTES);
+  other.hold(part, freeBytes + CAPACITY_BYTES);
   expect(outcome(bodies.open(from('a')), 1)).toBe(REFUSED);
-  hold(other, 0);
+  other.hold(part, 0);
   expect(outcome(bodies.open(from('a')), CAPACITY_BYTES)).toBe('held');
 });
 
@@ -155,18 +155,18 @@ describe('the time of an event', () => {
 
   test('begins with its first counted byte, ends with it, and stands still while nobody reads', () => {
     const body = memory().open(from('a'));
-    body.holdEvent(FREE_BODY_BYTES);
+    body.hold('body', FREE_BODY_BYTES);
     expect(body.eventMsLeft()).toBe(Number.POSITIVE_INFINITY);
-    body.holdEvent(FREE_BODY_BYTES + 1);
+    body.hold('body', FREE_BODY_BYTES + 1);
     vi.advanceTimersByTime(1_000);
-    body.holdEvent(FREE_BODY_BYTES + 2);
+    body.hold('body', FREE_BODY_BYTES + 2);
     expect(body.eventMsLeft()).toBe(DEADLINE_MS - 1_000);
     vi.advanceTimersByTime(60_000);
     body.wasPaused(60_000);
     expect(body.eventMsLeft()).toBe(DEADLINE_MS - 1_000);
     body.wasPaused(60_000);
     expect(body.eventMsLeft()).toBe(DEADLINE_MS);
-    body.holdEvent(0);
+    body.hold('body', 0);
     expect(body.eventMsLeft()).toBe(Number.POSITIVE_INFINITY);
   });
 });
@@ -179,12 +179,12 @@ describe('a body of a door', () => {
     const bodies = memory();
     const [full] = bodiesOf(bodies, [['a', 1_000]]);
     const waiting = bodies.open(from('a'));
-    const held = waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + KIB));
+    const held = waiting.whenRoom(() => waiting.hold('body', FREE_BODY_BYTES + KIB));
     await vi.advanceTimersByTimeAsync(ROOM_MS - 1);
     full?.[Symbol.dispose]();
     await held;
     const other = bodies.open(from('a'));
-    const refused = expect(other.whenRoom(() => other.holdBody(FREE_BODY_BYTES + CAPACITY_BYTES))).rejects.toThrow(REFUSED);
+    const refused = expect(other.whenRoom(() => other.hold('body', FREE_BODY_BYTES + CAPACITY_BYTES))).rejects.toThrow(REFUSED);
     await vi.advanceTimersByTimeAsync(ROOM_MS);
     await refused;
   });
@@ -196,11 +196,11 @@ describe('a body of a door', () => {
       ['a', 500],
     ]);
     const waiting = bodies.open(from('a'));
-    const some = waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + 500 * KIB));
+    const some = waiting.whenRoom(() => waiting.hold('body', FREE_BODY_BYTES + 500 * KIB));
     await vi.advanceTimersByTimeAsync(ROOM_MS - 1);
     first?.[Symbol.dispose]();
     await some;
-    const more = expect(waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + 600 * KIB))).rejects.toThrow(REFUSED);
+    const more = expect(waiting.whenRoom(() => waiting.hold('body', FREE_BODY_BYTES + 600 * KIB))).rejects.toThrow(REFUSED);
     await vi.advanceTimersByTimeAsync(1);
     await more;
     second?.[Symbol.dispose]();
@@ -209,8 +209,8 @@ describe('a body of a door', () => {
   test('is told at once where it gave way while it waited', async () => {
     const bodies = memory();
     const waiting = bodies.open(from('a'));
-    waiting.holdBody(FREE_BODY_BYTES + 900 * KIB);
-    const more = expect(waiting.whenRoom(() => waiting.holdBody(FREE_BODY_BYTES + 2_000 * KIB))).rejects.toThrow(ENDED);
+    waiting.hold('body', FREE_BODY_BYTES + 900 * KIB);
+    const more = expect(waiting.whenRoom(() => waiting.hold('body', FREE_BODY_BYTES + 2_000 * KIB))).rejects.toThrow(ENDED);
     await vi.advanceTimersByTimeAsync(1);
     expect(outcome(bodies.open(from('b')), 200 * KIB)).toBe('held');
     await more;
@@ -219,9 +219,9 @@ describe('a body of a door', () => {
   test('gives way to nobody once it has come whole, and counts until it is answered', () => {
     const bodies = memory();
     const whole = bodies.open(from('a'));
-    whole.holdBody(FREE_BODY_BYTES + 900 * KIB);
+    whole.hold('body', FREE_BODY_BYTES + 900 * KIB);
     whole.keep();
-    whole.holdRejections(50 * KIB);
+    whole.hold('rejections', 50 * KIB);
     expect(outcome(bodies.open(from('b')), 51 * KIB)).toBe(REFUSED);
     expect(() => bodies.requireRoom(from('b'), 51 * KIB)).toThrow(REFUSED);
     expect(outcome(bodies.open(from('b')), 50 * KIB)).toBe('held');
