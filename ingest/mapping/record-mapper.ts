@@ -261,12 +261,6 @@ function withoutBlanks(bytes: Uint8Array): Buffer {
   return isBare ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
 }
 
-/** Whether bytes are a JSON object, or so long that this does not matter: what a mapping says of others is `isJson: false`. */
-export function isRecord(bytes: Uint8Array): boolean {
-  const bare = withoutBlanks(bytes);
-  return bare.length > LARGEST_EVENT_BYTES || parsedObject(bare.toString()) !== undefined;
-}
-
 function parsedObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,7 +1,8 @@
+import { isBlank, OPEN_BRACE } from '../../query/json-bytes.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
-import { tooLong } from '../event/event-verdict.ts';
+import { behindBrackets } from '../doors/json-brackets.ts';
+import { LARGEST_EVENT_BYTES, tooLong } from '../event/event-verdict.ts';
 import { type InputMemory, LongPiece } from '../event/partial-event.ts';
-import { isRecord } from '../mapping/record-mapper.ts';
 import { type EventReceiver, NO_LINES } from './event-splitters.ts';
 import { type InputForm, InputSplitter, PART_BYTES } from './input-splitter.ts';
 import { MAX_REJECTED, requireAtMost, unclosedArray } from './intake-report.ts';
@@ -85,7 +86,7 @@ class RecordCollector implements EventReceiver {
   }
 
   tryEvent(bytes: Uint8Array): boolean {
-    const isTaken = isRecord(bytes);
+    const isTaken = isClosed(bytes);
     if (isTaken) this.event(bytes);
     return isTaken;
   }
@@ -132,6 +133,13 @@ class RecordCollector implements EventReceiver {
     chunks.giveBack(this.#chunk);
     this.#chunk = larger;
   }
+}
+
+/** Whether a text that begins with a brace ends where that is closed, or is too long for it to matter. Whether it is JSON shows later. */
+function isClosed(text: Uint8Array): boolean {
+  if (text.length > LARGEST_EVENT_BYTES) return true;
+  const end = behindBrackets(text, text.indexOf(OPEN_BRACE));
+  return end > 0 && text.subarray(end).every(isBlank);
 }
 
 function lengthOf(bytes: Uint8Array | LongPiece): number {
