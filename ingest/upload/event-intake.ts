@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
-import { type EventVerdict, tooLong } from '../event/event-verdict.ts';
-import type { LongPiece } from '../event/partial-event.ts';
+import type { RecordValues } from '../event/event-kernel.ts';
+import { type EventVerdict, LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
+import { digestId } from '../event/log-id.ts';
+import { type LongPiece, PartialEvent } from '../event/partial-event.ts';
 import { MAX_PENDING_BYTES, PendingAppends } from '../event/pending-appends.ts';
 import type { EventReceiver } from './event-splitters.ts';
 import { type InputForm, InputSplitter, PART_BYTES } from './input-splitter.ts';
@@ -22,7 +24,7 @@ import { type InputMapping, type MappedInput, mappedInput } from './record-input
 
 /** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
 const APPEND_EVERY_MS = 250;
-/** So many bytes of events that a mapping has made are taken in together, unless one is longer. */
+/** So many bytes of events whose places are known are taken in together, unless one is longer. */
 const SLICE_BYTES = 64 * 1024;
 /** How often an input that waits for the store asks whether it may be read on. */
 const PENDING_POLL_MS = 20;
@@ -55,8 +57,6 @@ export interface IntakeOptions extends InputForm {
   readonly onCutTexts?: (texts: number) => void;
   /** Called for each event whose `ip` is neither an address nor a network. */
   readonly onUnknownIp?: () => void;
-  /** Called after each chunk with the totals so far. */
-  readonly onProgress?: (bytes: number, events: number) => void;
 }
 
 /**
@@ -65,7 +65,7 @@ export interface IntakeOptions extends InputForm {
  * stored; with the store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
-  const { signal, onProgress, mapping, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
+  const { signal, mapping, turns = new MainThreadTurns(), maxBytes = Number.POSITIVE_INFINITY } = options;
   if (mapping !== undefined) {
     return await takeInMapped(mappedInput(chunks, { ...options, mapping, turns, maxBytes }), { ...options, turns });
   }
@@ -78,12 +78,9 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
         const part = Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start));
         // The next chunks may be there already: nothing else ends the turn.
         await turns.run(() => intake.splitter.push(part, intake));
-        await intake.untilRoom();
-        if (intake.isFull) intake.append();
-        intake.throwRefusal();
+        await intake.goOn();
       }
       bytes += chunk.length;
-      onProgress?.(bytes, intake.seen);
     }
     await turns.run(() => intake.splitter.end(intake));
   });
@@ -97,12 +94,37 @@ export async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: 
       signal?.throwIfAborted();
       for (let from = 0; from < (input.kind === 'stray' ? 1 : input.piece.kinds.length); ) {
         from = await turns.run(() => intake.takeMapped(input, from));
-        await intake.untilRoom();
-        if (intake.isFull) intake.append();
-        intake.throwRefusal();
+        await intake.goOn();
       }
     }
   });
+}
+
+/** The same for records that are events of our own form, each of which counts as a line. */
+export async function takeInRecords(records: RecordValues, options: IntakeOptions): Promise<IntakeReport> {
+  const { signal, turns = new MainThreadTurns() } = options;
+  const { bytes, count, starts, ends } = records;
+  return await finished(options, async (intake) => {
+    for (let from = 0; from < count; ) {
+      signal?.throwIfAborted();
+      const [start, end] = [starts[from]!, ends[from]!];
+      if (end - start > LARGEST_LINE_BYTES) {
+        intake.tooLong(await longPiece(bytes.subarray(start, end), turns));
+        intake.newlines(1);
+        from += 1;
+      } else {
+        from = await turns.run(() => intake.takeRecords(records, from));
+      }
+      await intake.goOn();
+    }
+  });
+}
+
+/** A record that is longer than any event, which is hashed in several turns. */
+async function longPiece(record: Uint8Array, turns: MainThreadTurns): Promise<LongPiece> {
+  const partial = new PartialEvent();
+  for (let at = 0; at < record.length; at += PART_BYTES) await turns.run(() => partial.add(record.subarray(at, at + PART_BYTES)));
+  return partial.finish(new Uint8Array(0)) as LongPiece;
 }
 
 /** Takes in an input that `feed` reads to its end. */
@@ -153,7 +175,7 @@ class Intake implements EventReceiver {
     return this.#accepted + this.#expired + this.#rejections.count + this.#leftOut;
   }
 
-  get isFull(): boolean {
+  get #isFull(): boolean {
     return this.#builder.byteLength >= MAX_BATCH_BYTES;
   }
 
@@ -167,13 +189,16 @@ class Intake implements EventReceiver {
     }
   }
 
-  /** Waits until more may be taken in. A batch that is full may be appended then, in the same turn. */
-  async untilRoom(): Promise<void> {
+  /** Waits until more may be taken in, and appends a batch that is full. Throws the error of `admit`, if there was one. */
+  async goOn(): Promise<void> {
     await this.untilStoreHasRoom();
-    if (!this.isFull) return;
-    await this.appends.room();
-    // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
-    while (this.isStoreBusy) await this.untilStoreHasRoom();
+    if (this.#isFull) {
+      await this.appends.room();
+      // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
+      while (this.isStoreBusy) await this.untilStoreHasRoom();
+      if (this.#isFull) this.append();
+    }
+    this.throwRefusal();
   }
 
   event(bytes: Uint8Array): void {
@@ -221,6 +246,24 @@ class Intake implements EventReceiver {
 
   newlines(count: number): void {
     this.line += count;
+  }
+
+  /** Takes in some of the records from an index on, which are no longer than any event. Returns the index of the first that is left. */
+  takeRecords(records: RecordValues, from: number): number {
+    const { bytes, count, starts, ends } = records;
+    let to = from + 1;
+    while (to < count && ends[to]! - starts[from]! <= SLICE_BYTES) to++;
+    const slice = { ...records, count: to };
+    const { converter } = this.#builder;
+    for (let at = from; at < to; at++) {
+      const before = converter.eventCount;
+      at = converter.convertRecords(slice, at, (index) => digestId(bytes.subarray(starts[index], ends[index])));
+      this.converted(converter.eventCount - before);
+      if (at === to) break;
+      this.event(bytes.subarray(starts[at], ends[at]));
+      this.newlines(1);
+    }
+    return to;
   }
 
   /** Takes in some of the outcomes of records, from an index on. Returns the index of the first that is left. */
@@ -272,13 +315,10 @@ class Intake implements EventReceiver {
 
   /** Stores the events before the error, and resolves with the error to throw. An error of the store goes first. */
   async stopped(error: unknown): Promise<unknown> {
-    const drained = this.appends.drained();
-    const failure = await drained.then(
-      () => undefined,
-      (storeError: unknown) => ({ storeError }),
-    );
-    if (failure !== undefined) {
-      return failure.storeError;
+    try {
+      await this.appends.drained();
+    } catch (storeError) {
+      return storeError;
     }
     this.append();
     if (this.#refusal !== undefined) {

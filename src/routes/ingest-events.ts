@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RecordValues } from '../../ingest/event/event-kernel.ts';
 import { DECODER_BYTES, decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
-import { type IntakeOptions, takeInEvents, takeInMapped } from '../../ingest/upload/event-intake.ts';
+import { type IntakeOptions, takeInEvents, takeInMapped, takeInRecords } from '../../ingest/upload/event-intake.ts';
 import type { InputForm } from '../../ingest/upload/input-splitter.ts';
 import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
 import type { MappingThreads } from '../../ingest/upload/mapping-threads.ts';
@@ -40,14 +41,18 @@ export const recordReaders = (mappings: readonly string[]) => ({ mapping: oneOf(
 
 interface IngestQuery {
   readonly source: 'http' | 'file';
-  readonly areLines: boolean;
+  readonly form: 'lines' | 'any';
   readonly named: Partial<RecordQuery>;
 }
 
 function queryOf(query: unknown, { mappings }: MappingThreads): IngestQuery {
   const readers = { source: oneOf('http', 'file'), form: oneOf('lines', 'any'), ...recordReaders([...mappings.keys()]) };
-  const { source = 'http', form, ...named } = readQuery<{ source: 'http' | 'file'; form: 'lines' | 'any' } & RecordQuery>(query, readers);
-  return { source, areLines: form === 'lines', named };
+  const {
+    source = 'http',
+    form = 'any',
+    ...named
+  } = readQuery<{ source: 'http' | 'file'; form: 'lines' | 'any' } & RecordQuery>(query, readers);
+  return { source, form, named };
 }
 
 /**
@@ -112,9 +117,17 @@ function countIntake(metrics: Metrics, source: 'http' | 'file', mapping: string 
   }
 }
 
-/** The decompressed bytes of a request, and how its events or records stand in them; or what has become of its records. */
+/** The decompressed bytes of a request, and how its events or records stand in them; its records; or what has become of them. */
 interface Upload extends InputForm, Pick<IntakeOptions, 'maxRejected' | 'maxBytes'> {
-  readonly input: { readonly chunks: AsyncIterable<Uint8Array> } | { readonly mapped: AsyncIterable<MappedInput> };
+  readonly input:
+    | { readonly chunks: AsyncIterable<Uint8Array> }
+    | { readonly records: RecordValues }
+    | { readonly mapped: AsyncIterable<MappedInput> };
+}
+
+function takenIn(input: Upload['input'], intake: IntakeOptions): Promise<IntakeReport> {
+  if ('records' in input) return takeInRecords(input.records, intake);
+  return 'mapped' in input ? takeInMapped(input.mapped, intake) : takeInEvents(input.chunks, intake);
 }
 
 /**
@@ -144,7 +157,7 @@ export async function takeInUpload(
       ...(admit === undefined ? {} : { admit }),
       ...(mapping === undefined ? {} : { mapping }),
     };
-    const report = await ('mapped' in input ? takeInMapped(input.mapped, intake) : takeInEvents(input.chunks, intake));
+    const report = await takenIn(input, intake);
     countIntake(metrics, source, mapping?.name, report);
     return report;
   } catch (error) {
@@ -181,7 +194,9 @@ export async function ingestEventsRoutes(app: FastifyInstance, options: IngestEv
   } as const;
   app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const caller = callerOf(request);
-    const { source, areLines, named } = queryOf(request.query, threads);
+    const { source, form: asked, named } = queryOf(request.query, threads);
+    const isJson = source === 'file' || isJsonType(bodyTypeOf(request.headers['content-type']) ?? '');
+    const form = asked === 'lines' ? asked : isJson ? 'json' : undefined;
     const signal = hangUpSignal(reply.raw);
     const mapping = mappingOf(named, caller, threads);
     using memory = bodies.open(request);
@@ -190,8 +205,7 @@ export async function ingestEventsRoutes(app: FastifyInstance, options: IngestEv
       input: { chunks: decompressed(body, uploadEncoding(request.headers['content-encoding']), { memory }) },
       memory,
       source,
-      areLines,
-      isJson: source === 'file' || isJsonType(bodyTypeOf(request.headers['content-type']) ?? ''),
+      ...(form === undefined ? {} : { form }),
       maxBytes,
     });
     return await reply.code(202).send(report);

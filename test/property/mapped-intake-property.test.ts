@@ -81,7 +81,7 @@ async function takenIn(chunks: readonly Buffer[], threads: MappingThreads, name:
   const mapping = { threads, name, zones: { given: null, fallback: 7, opened: 'all' } } as const;
   let [report, isCutOff]: [IntakeReport | null, boolean] = [null, false];
   try {
-    report = await takeInEvents(each(chunks), { ...RULES, store: noting, source: 'http', isJson: true, mapping });
+    report = await takeInEvents(each(chunks), { ...RULES, store: noting, source: 'http', form: 'json', mapping });
   } catch (error) {
     if (!(error instanceof IntakeError)) throw error;
     expect(error.code).toBe('unclosed_array');

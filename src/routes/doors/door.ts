@@ -2,10 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BulkItems, bulkItemBytes, type EnvelopeFault } from '../../../ingest/doors/envelope.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
-import type { RecordValues } from '../../../ingest/event/event-kernel.ts';
 import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
 import type { IntakeReport, RejectedEvent } from '../../../ingest/upload/intake-report.ts';
-import { PlacedRecords } from '../../../ingest/upload/placed-records.ts';
 import { type InputMapping, mappedPiecesOf } from '../../../ingest/upload/record-input.ts';
 import { callerOf, type KeyPlace } from '../../auth/access.ts';
 import { ROOM_MS } from '../../http/body-memory.ts';
@@ -115,9 +113,7 @@ export class DoorIntake {
       memory: held,
       maxRejected: MOST_DOOR_LETTERS,
       // A record counts as a line.
-      ...(underWay === null
-        ? { input: { chunks: bytesOf(rest) }, splitter: (converter) => new PlacedRecords(rest, converter) }
-        : { input: { mapped: mappedPiecesOf(underWay, (record) => record + 1) } }),
+      input: underWay === null ? { records: rest } : { mapped: mappedPiecesOf(underWay, (record) => record + 1) },
     });
     return { records: count, report, refusal: refusalOf(report), ...(items && { items }) };
   }
@@ -161,10 +157,6 @@ export class DoorIntake {
       throw new RequestProblem('store.busy', 'The program is behind; send everything again later');
     }
   }
-}
-
-async function* bytesOf({ bytes }: RecordValues): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 function refusalOf({ rejected, accepted, expired, leftOut = 0 }: IntakeReport): RefusedRecord | null {

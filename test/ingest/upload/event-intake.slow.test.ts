@@ -319,14 +319,6 @@ test('the error of an append is handed on', async () => {
   await expect(takeIn(store, event('a'))).rejects.toMatchObject({ name: 'StoreError', code: 'closed' });
 });
 
-test('progress is told in bytes and events', async () => {
-  const store = await newStore();
-  const told: [number, number][] = [];
-  const text = `${event('a')}\nx\n`;
-  await takeIn(store, text, 1_000_000, { onProgress: (bytes: number, events: number) => told.push([bytes, events]) });
-  expect(told).toEqual([[text.length, 2]]);
-});
-
 test('a last event without an end of line is converted in a turn that is shared, as those before it are', async () => {
   let begun = 0;
   class CountedTurns extends MainThreadTurns {

@@ -169,7 +169,7 @@ async function uploaded(bytes: Buffer, store: EventStore): Promise<{ events: unk
     },
   });
   try {
-    const report = await takeInEvents(inChunks(bytes, 7), { ...RULES, store: noting, source: 'http', isJson: true });
+    const report = await takeInEvents(inChunks(bytes, 7), { ...RULES, store: noting, source: 'http', form: 'json' });
     return { events, report, isUnclosed: false };
   } catch (error) {
     if (!(error instanceof IntakeError)) throw error;
