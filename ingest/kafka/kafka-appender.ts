@@ -9,7 +9,7 @@ const MAX_BATCH_EVENTS = 20_000;
 /** How long the first event of a batch waits for more events. */
 const LINGER_MS = 100;
 
-/** Counters of a Kafka source since its start. */
+/** Counters of a Kafka source since its start. What comes again after a failure counts again. */
 export interface KafkaCounters {
   /** Messages read, whatever they hold. */
   messages: number;
@@ -21,14 +21,27 @@ export interface KafkaCounters {
   reconnects: number;
   /** Pauses of a partition because too many bytes waited for the store. */
   pauses: number;
+  /** Events with U+FFFD in their texts, or whose `ip` lost a port or blanks. */
+  repairedEvents: number;
+  /** Texts of events that are stored by their first bytes. */
+  cutTexts: number;
+  /** Events whose `ip` is neither an address nor a network. */
+  unknownIps: number;
+  /** Messages without a value, which mark a key as deleted. */
+  tombstones: number;
+  /** What became of the records of other products, by the name of their mapping. */
+  readonly mappedRecords: Map<string, Record<RecordVerdict['kind'], number>>;
 }
 
 export function kafkaCounters(): KafkaCounters {
-  return { messages: 0, batches: 0, outOfRangeOffsets: 0, reconnects: 0, pauses: 0 };
+  const ofSource = { messages: 0, batches: 0, outOfRangeOffsets: 0, reconnects: 0, pauses: 0 };
+  return { ...ofSource, repairedEvents: 0, cutTexts: 0, unknownIps: 0, tombstones: 0, mappedRecords: new Map() };
 }
 
 export interface KafkaAppenderOptions {
   readonly store: EventStore;
+  /** Adds to what it has of messages and records. */
+  readonly counters: KafkaCounters;
   readonly now: () => number;
   readonly retentionMs: number;
   readonly onAppended: () => void;
@@ -52,16 +65,12 @@ export class KafkaAppender {
   #lingered = false;
   /** The number of discards. A failed append of an earlier generation is reported already. */
   #generation = 0;
-  #repairedEvents = 0;
-  #cutTexts = 0;
-  #unknownIps = 0;
-  #tombstones = 0;
-  readonly #mappedRecords = new Map<string, Record<RecordVerdict['kind'], number>>();
   readonly #count = (verdict: EventVerdict): void => {
+    const { counters } = this.#options;
     if (verdict.kind === 'accepted') {
-      this.#repairedEvents += verdict.isRepaired === true ? 1 : 0;
-      this.#cutTexts += verdict.cutTexts ?? 0;
-      this.#unknownIps += verdict.hasUnknownIp === true ? 1 : 0;
+      counters.repairedEvents += verdict.isRepaired === true ? 1 : 0;
+      counters.cutTexts += verdict.cutTexts ?? 0;
+      counters.unknownIps += verdict.hasUnknownIp === true ? 1 : 0;
     }
   };
   /** Settled when no offset is being moved back. Never rejects. */
@@ -77,31 +86,6 @@ export class KafkaAppender {
     return this.#builder.byteLength + this.#options.store.pendingBytes();
   }
 
-  /** Events with U+FFFD in their texts, or whose `ip` lost a port or blanks. Those that come again after a failure count again. */
-  get repairedEvents(): number {
-    return this.#repairedEvents;
-  }
-
-  /** Texts of events that are stored by their first bytes. Those that come again after a failure count again. */
-  get cutTexts(): number {
-    return this.#cutTexts;
-  }
-
-  /** Events whose `ip` is neither an address nor a network. Those that come again after a failure count again. */
-  get unknownIps(): number {
-    return this.#unknownIps;
-  }
-
-  /** Messages without a value, which mark a key as deleted. Those that come again after a failure count again. */
-  get tombstones(): number {
-    return this.#tombstones;
-  }
-
-  /** What became of the records of other products, by the name of their mapping. Those that come again after a failure count again. */
-  get mappedRecords(): ReadonlyMap<string, Readonly<Record<RecordVerdict['kind'], number>>> {
-    return this.#mappedRecords;
-  }
-
   /** Adds the records of a batch from an index on. `moveTo` passes the offsets of tombstones. */
   add(topic: string, partition: number, records: PartitionRecords, from: number): void {
     const { base, bytes, count, deltas, starts, ends } = records;
@@ -110,7 +94,7 @@ export class KafkaAppender {
       if (index === count) return;
       const start = starts[index] as number;
       if (start < 0) {
-        this.#tombstones++;
+        this.#options.counters.tombstones++;
       } else {
         const offset = base + BigInt(deltas[index] as number);
         addKafkaMessage(this.#builder, topic, partition, offset, bytes.subarray(start, ends[index]), this.#count);
@@ -121,9 +105,10 @@ export class KafkaAppender {
   /** The same for messages whose records are mapped. All records of a message are in one batch. */
   addMapped(topic: string, partition: number, messages: MappedMessages, from: number): void {
     const { mapping, count, messageOf } = messages;
-    const counts = this.#mappedRecords.get(mapping) ?? { accepted: 0, expired: 0, rejected: 0, leftOut: 0 };
-    this.#mappedRecords.set(mapping, counts);
-    this.#tombstones += count - from - messageOf.filter((message) => message >= from).length;
+    const { counters } = this.#options;
+    const counts = counters.mappedRecords.get(mapping) ?? { accepted: 0, expired: 0, rejected: 0, leftOut: 0 };
+    counters.mappedRecords.set(mapping, counts);
+    counters.tombstones += count - from - messageOf.filter((message) => message >= from).length;
     addMappedMessages(this.#builder, { topic, partition }, messages, from, (verdict) => {
       counts[verdict.kind]++;
       if (verdict.kind !== 'leftOut') this.#count(verdict);

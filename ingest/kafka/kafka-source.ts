@@ -57,7 +57,7 @@ export interface KafkaSource {
    * the store has the new offsets, with the partitions that go back. Rejects with KafkaRewindRefused.
    */
   rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]>;
-  counters(): Readonly<KafkaCounters> & Pick<KafkaAppender, 'repairedEvents' | 'cutTexts' | 'unknownIps' | 'tombstones' | 'mappedRecords'>;
+  counters(): Readonly<KafkaCounters>;
   /** The number of unread messages, as of the last fetches. */
   lag(): number;
   /** Leaves the group, and stores the messages that are read. */
@@ -103,6 +103,7 @@ class RunningKafkaSource implements KafkaSource {
     this.#newClient = kafkaClients(options.kafka, options.groupId, options.logger, options.now);
     this.#appender = new KafkaAppender({
       ...options,
+      counters: this.#counters,
       onAppended: () => this.#appended(),
       onFailure: (error) => this.#appendFailed(error),
     });
@@ -141,9 +142,8 @@ class RunningKafkaSource implements KafkaSource {
     return rewound;
   }
 
-  counters(): ReturnType<KafkaSource['counters']> {
-    const { repairedEvents, cutTexts, unknownIps, tombstones, mappedRecords } = this.#appender;
-    return { ...this.#counters, repairedEvents, cutTexts, unknownIps, tombstones, mappedRecords };
+  counters(): Readonly<KafkaCounters> {
+    return this.#counters;
   }
 
   lag(): number {

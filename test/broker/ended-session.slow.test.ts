@@ -59,11 +59,13 @@ it('a session that is stopped while it connects does not join its group any more
   await createTopic(brokers, topic, 1);
   const store = await storeIn(temporaryFolder());
   const kafka = kafkaClients({ brokers: brokers.split(','), tls: null, sasl: null }, 'test', silentKafkaLogger, Date.now)();
-  const appender = new KafkaAppender({ store, now: Date.now, retentionMs: RETENTION_MS, onAppended: () => {}, onFailure: () => {} });
+  const counters = kafkaCounters();
+  const told = { onAppended: () => {}, onFailure: () => {} };
+  const appender = new KafkaAppender({ store, counters, now: Date.now, retentionMs: RETENTION_MS, ...told });
   await withAdmin(brokers, async (admin) => {
     const session = new KafkaSession({
       ...{ kafka, admin, groupId, topics: new Map([[topic, undefined]]), store, appender },
-      ...{ mapperOf: () => null, counters: kafkaCounters(), now: Date.now, logger: silentKafkaLogger },
+      ...{ mapperOf: () => null, counters, now: Date.now, logger: silentKafkaLogger },
     });
     const started = session.start();
     await session.stop();

@@ -77,8 +77,10 @@ async function sessionHeldInSecondFetch(topic: string, store: EventStore) {
       return await store.append(batch);
     },
   });
+  const counters = kafkaCounters();
   const appender = new KafkaAppender({
     store: refusing,
+    counters,
     now: Date.now,
     retentionMs: RETENTION_MS,
     onAppended: () => {},
@@ -91,7 +93,7 @@ async function sessionHeldInSecondFetch(topic: string, store: EventStore) {
   await admin.connect();
   const session = new KafkaSession({
     ...{ kafka, admin, groupId: uniqueName('group'), topics: new Map([[topic, undefined]]), store: refusing, appender },
-    ...{ mapperOf: () => null, counters: kafkaCounters(), now: () => 0, logger: silentKafkaLogger },
+    ...{ mapperOf: () => null, counters, now: () => 0, logger: silentKafkaLogger },
   });
   onTestFinished(async () => {
     await session.stop();

@@ -24,7 +24,7 @@ export function waitingSource(blocked: readonly BlockedPartition[] = [], hanging
       if (topic === TOPIC) return [{ partition: 3, from: 1_204n, until: 90_210n }];
       throw new KafkaRewindRefused(`topic ${topic} is not read here; allowed: a topic of KAFKA_TOPICS`);
     },
-    counters: () => ({ ...kafkaCounters(), repairedEvents: 0, cutTexts: 0, unknownIps: 0, tombstones: 0, mappedRecords: new Map() }),
+    counters: kafkaCounters,
     lag: () => 0,
     stop: async () => {},
   };

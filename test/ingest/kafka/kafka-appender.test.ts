@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PartitionRecords } from '../../../ingest/event/batch-builder.ts';
-import { KafkaAppender } from '../../../ingest/kafka/kafka-appender.ts';
+import { KafkaAppender, kafkaCounters } from '../../../ingest/kafka/kafka-appender.ts';
 import { decodeRecordSet, oneRecord } from '../../../ingest/kafka/record-set.ts';
 import type { EventStore } from '../../../store/event-store.ts';
 import { rowsOf } from '../../fixtures/answered-rows.ts';
@@ -13,14 +13,16 @@ function message(logId: string, more: Readonly<Record<string, unknown>> = {}): B
 
 function appenderTo(store: EventStore) {
   const failures: string[] = [];
+  const counters = kafkaCounters();
   const appender = new KafkaAppender({
     store,
     now: Date.now,
     retentionMs: RETENTION_MS,
+    counters,
     onAppended: () => {},
     onFailure: ({ message: text }) => failures.push(text),
   });
-  return { appender, failures };
+  return { appender, counters, failures };
 }
 
 it('stores messages and their offsets together', async () => {
@@ -38,14 +40,14 @@ it('stores messages and their offsets together', async () => {
 });
 
 it('counts the events that were repaired, and those whose ip is no address', async () => {
-  const { appender } = appenderTo(await storeIn(temporaryFolder()));
+  const { appender, counters } = appenderTo(await storeIn(temporaryFolder()));
   appender.add('t', 0, oneRecord(0n, message('a')), 0);
   appender.add('t', 0, oneRecord(1n, Buffer.from(message('caf\xe9').toString(), 'latin1')), 0);
   appender.add('t', 0, oneRecord(2n, message('\ud83d')), 0);
   appender.add('t', 0, oneRecord(3n, message('b', { ip: '192.0.2.7:9989' })), 0);
   appender.add('t', 0, oneRecord(4n, message('c', { ip: '192.0.2.7, 192.0.2.8' })), 0);
   await appender.drain();
-  expect([appender.repairedEvents, appender.unknownIps]).toEqual([3, 1]);
+  expect([counters.repairedEvents, counters.unknownIps]).toEqual([3, 1]);
 });
 
 it('appends by itself, a moment after the first message', async () => {
@@ -89,20 +91,20 @@ it('stores the source offset behind messages that hold no event', async () => {
 
 it('counts a tombstone, which is no dead letter, and passes it', async () => {
   const store = await storeIn(temporaryFolder());
-  const { appender } = appenderTo(store);
+  const { appender, counters } = appenderTo(store);
   appender.add('t', 0, oneRecord(6n, null), 0);
   appender.moveTo('t', 0, 7n, undefined);
   await appender.drain();
-  expect([await store.sourceOffset('t', 0), (await store.stats()).deadLetters, appender.tombstones]).toEqual([7n, 0, 1]);
+  expect([await store.sourceOffset('t', 0), (await store.stats()).deadLetters, counters.tombstones]).toEqual([7n, 0, 1]);
 });
 
 it('stores several events of one message, with the counts of each, and their letters', async () => {
   const store = await storeIn(temporaryFolder());
-  const { appender } = appenderTo(store);
+  const { appender, counters } = appenderTo(store);
   const repaired = message('caf\xe9').toString();
   appender.add('t', 0, oneRecord(6n, Buffer.from(`[${message('a')},${repaired},{},${repaired.replace('caf', 'the')},3]`, 'latin1')), 0);
   await appender.drain();
-  expect([(await store.stats()).events, await store.sourceOffset('t', 0), appender.repairedEvents]).toEqual([3, 7n, 2]);
+  expect([(await store.stats()).events, await store.sourceOffset('t', 0), counters.repairedEvents]).toEqual([3, 7n, 2]);
   const letters = await store.listDeadLetters({ zones: 'all', limit: 10 });
   expect(letters.map(({ offset, index, bytes }) => [offset, index, Buffer.from(bytes).toString()])).toEqual([
     [6n, 2, '{}'],
@@ -160,7 +162,7 @@ describe('the records of one batch', () => {
 
   it('become events with the ids of their offsets, and dead letters with theirs', async () => {
     const store = await storeIn(temporaryFolder());
-    const { appender, failures } = appenderTo(store);
+    const { appender, counters, failures } = appenderTo(store);
     appender.add('t', 3, read(), 0);
     await appender.drain();
     const derived = values.flatMap((value, index) => (value === withLog || value === withoutId ? [`t-3-${offsetOf(index)}`] : []));
@@ -173,7 +175,7 @@ describe('the records of one batch', () => {
       [offsetOf(46), null, ''],
       [offsetOf(47), null, 'no JSON'],
     ]);
-    expect([appender.tombstones, appender.cutTexts, failures]).toEqual([2, 1, []]);
+    expect([counters.tombstones, counters.cutTexts, failures]).toEqual([2, 1, []]);
     // The last one is a tombstone, whose offset the caller passes.
     expect(await store.sourceOffset('t', 3)).toBe(offsetOf(values.length - 2) + 1n);
     expect(await store.stats()).toMatchObject({ deadLetters: 4, expiredEvents: 1 });
@@ -181,10 +183,10 @@ describe('the records of one batch', () => {
 
   it('are taken from any of them on', async () => {
     const store = await storeIn(temporaryFolder());
-    const { appender } = appenderTo(store);
+    const { appender, counters } = appenderTo(store);
     appender.add('t', 3, read(), 51);
     await appender.drain();
     expect(await idsOf(store)).toEqual(values.slice(51, -1).map((_, index) => `t-3-${offsetOf(51 + index)}`));
-    expect(appender.tombstones).toBe(1);
+    expect(counters.tombstones).toBe(1);
   });
 });
