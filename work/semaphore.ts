@@ -2,11 +2,17 @@ import { abortable } from './abortable.ts';
 
 /** So many permits, which go to those who wait for one in the order of their calls. */
 export class Semaphore {
+  readonly #permits: number;
   #free: number;
   readonly #waiting = new Set<() => void>();
 
   constructor(permits: number) {
-    this.#free = permits;
+    [this.#permits, this.#free] = [permits, permits];
+  }
+
+  /** The permits that are taken. */
+  get taken(): number {
+    return this.#permits - this.#free;
   }
 
   /** Whether a permit is free. */
@@ -22,8 +28,20 @@ export class Semaphore {
   /** Waits for a permit, which is free again once it is disposed. Rejects with the signal's reason where it is aborted before. */
   async take(signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
-    if (this.#free > 0) this.#free -= 1;
-    else await this.#wait(signal);
+    const free = this.tryTake();
+    if (free !== null) return free;
+    await this.#wait(signal);
+    return this.#permit();
+  }
+
+  /** Takes a permit, as `take` does, where one is free; null where none is. */
+  tryTake(): Disposable | null {
+    if (this.#free === 0) return null;
+    this.#free -= 1;
+    return this.#permit();
+  }
+
+  #permit(): Disposable {
     let isTaken = true;
     return {
       [Symbol.dispose]: () => {

@@ -1,31 +1,17 @@
 import type { Counter, Registry } from 'prom-client';
+import type { Semaphore } from '../../work/semaphore.ts';
 import { counterIn, levelRead } from '../http/metric-registry.ts';
 import { RequestProblem } from '../http/problem.ts';
 
 /** An export holds a part of the processor and of the memory for as long as its client reads, so only so many run at once. */
 export const EXPORTS_AT_ONCE = 4;
 
-/** Counts the exports that are under way. */
-export class ExportSlots {
-  #taken = 0;
-
-  get taken(): number {
-    return this.#taken;
-  }
-
-  /** Takes a slot and returns the function that gives it back. Throws RequestProblem `store.busy` if all are taken. */
-  take(): () => void {
-    if (this.#taken >= EXPORTS_AT_ONCE) {
-      const detail = `${this.#taken} exports are under way; allowed: at most ${EXPORTS_AT_ONCE} at once`;
-      throw new RequestProblem('store.busy', detail, { headers: { 'retry-after': '10' } });
-    }
-    this.#taken += 1;
-    let isGivenBack = false;
-    return () => {
-      if (!isGivenBack) this.#taken -= 1;
-      isGivenBack = true;
-    };
-  }
+/** Takes one of the slots of exports, which does not wait. Throws RequestProblem `store.busy` where all are taken. */
+export function takeExportSlot(slots: Pick<Semaphore, 'tryTake' | 'taken'>): Disposable {
+  const slot = slots.tryTake();
+  if (slot !== null) return slot;
+  const detail = `${slots.taken} exports are under way; allowed: at most ${EXPORTS_AT_ONCE} at once`;
+  throw new RequestProblem('store.busy', detail, { headers: { 'retry-after': '10' } });
 }
 
 export interface ExportMetrics {
@@ -36,7 +22,7 @@ export interface ExportMetrics {
 }
 
 /** Registers the metrics of exports; the gauge of those under way follows `slots`. */
-export function createExportMetrics(registry: Registry, slots: Pick<ExportSlots, 'taken'>): ExportMetrics {
+export function createExportMetrics(registry: Registry, slots: Pick<Semaphore, 'taken'>): ExportMetrics {
   levelRead(registry, 'shieldlog_exports_under_way', 'Exports that are being sent', () => slots.taken);
   return {
     exports: counterIn(

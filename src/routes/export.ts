@@ -3,11 +3,12 @@ import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { RowPiece } from '../../query/plan/search-result.ts';
 import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
+import { Semaphore } from '../../work/semaphore.ts';
 import { callerOf, flowOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones, type ZonePath } from '../auth/requested-zones.ts';
 import { csvColumns, EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { exportPieces } from '../export/export-pieces.ts';
-import { createExportMetrics, ExportSlots } from '../export/export-slots.ts';
+import { createExportMetrics, EXPORTS_AT_ONCE, takeExportSlot } from '../export/export-slots.ts';
 import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import { markIncomplete } from '../http/incomplete-answer.ts';
@@ -67,7 +68,7 @@ function logEnd({ log }: FastifyRequest, outcome: AnswerOutcome, reason: unknown
 /** `POST /shield/event-logs/{shieldZoneId}/export`: all rows of one zone, a list of zones or `all`, as CSV or NDJSON. */
 export async function exportRoutes(app: FastifyInstance, options: RouteServices): Promise<void> {
   const { store, reads, turns, metrics, now, bodies, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
-  const slots = new ExportSlots();
+  const slots = new Semaphore(EXPORTS_AT_ONCE);
   const counts = createExportMetrics(metrics.registry, slots);
 
   takeWholeBodies(app, bodies);
@@ -89,9 +90,9 @@ export async function exportRoutes(app: FastifyInstance, options: RouteServices)
       const plan = compiled(() => compileExport(wholeBody(request), { zones, nowMs: now() }));
       const format = askedFormat(request);
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
-      const giveBack = slots.take();
+      const slot = takeExportSlot(slots);
       const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
-        giveBack();
+        slot[Symbol.dispose]();
         counts.exports.inc({ format: format.name, outcome });
         if (reply.raw.headersSent) logEnd(request, outcome, reason);
       };

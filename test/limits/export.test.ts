@@ -2,8 +2,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { csvColumns } from '../../src/export/export-format.ts';
-import { EXPORTS_AT_ONCE, ExportSlots } from '../../src/export/export-slots.ts';
+import { EXPORTS_AT_ONCE, takeExportSlot } from '../../src/export/export-slots.ts';
 import { SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
+import { Semaphore } from '../../work/semaphore.ts';
 import { ask, lastHour, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
@@ -81,8 +82,8 @@ describeLimits('Export', import.meta.filename, {
     is: count(EXPORTS_AT_ONCE),
     ask: (exports) =>
       refusalOf(() => {
-        const slots = new ExportSlots();
-        for (let taken = 0; taken < exports; taken += 1) slots.take();
+        const slots = new Semaphore(EXPORTS_AT_ONCE);
+        for (let taken = 0; taken < exports; taken += 1) takeExportSlot(slots);
       }),
   },
   'time until the first byte': {

@@ -22,6 +22,14 @@ test('permits go to those who wait, in the order of their calls', async () => {
   await expect(semaphore.take(AbortSignal.abort(new Error('it has left')))).rejects.toThrow('it has left');
 });
 
+test('a permit is there at once, or is not waited for', async () => {
+  const semaphore = new Semaphore(1);
+  const permit = semaphore.tryTake();
+  expect([semaphore.tryTake(), semaphore.taken, semaphore.hasRoom]).toEqual([null, 1, false]);
+  permit?.[Symbol.dispose]();
+  expect([semaphore.taken, semaphore.hasRoom]).toEqual([0, true]);
+});
+
 test('the permit of one that leaves while it is given goes to the next', async () => {
   const semaphore = new Semaphore(1);
   const taken = await semaphore.take();
