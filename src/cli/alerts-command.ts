@@ -22,7 +22,7 @@ import { alertLine } from '../alerts/backtest.ts';
 import { loadConfig } from '../config/config.ts';
 import { RECEIVERS_FLAG, sendTest } from './alerts-send-test.ts';
 import { BACKTEST_FLAGS, BACKTEST_HELP, testOnProgram } from './alerts-test.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseAction } from './command.ts';
 
 const HELP = `Usage: shieldlog alerts check FILE [EXAMPLES…]
        shieldlog alerts test FILE [--last 24h]
@@ -161,24 +161,15 @@ async function check(file: string, examples: readonly string[], retentionMs: num
   });
 }
 
-/** The flags of each action. */
-const FLAGS: Readonly<Record<'check' | 'test' | 'send-test', readonly string[]>> = {
-  check: ['retention-hours'],
-  test: BACKTEST_FLAGS,
-  'send-test': [RECEIVERS_FLAG],
-};
+const ACTIONS = {
+  check: { flags: ['retention-hours'], takes: [1, Number.POSITIVE_INFINITY], needs: 'the FILE of a rule' },
+  test: { flags: BACKTEST_FLAGS, takes: [1, 1], needs: 'the FILE of a rule' },
+  'send-test': { flags: [RECEIVERS_FLAG], takes: [1, 1], needs: 'the name of a RECEIVER' },
+} as const;
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, Object.values(FLAGS).flat());
-  const [action, file, ...others] = positionals;
-  if (action !== 'check' && action !== 'test' && action !== 'send-test') {
-    throw new UsageError(action === undefined ? 'alerts needs check, test or send-test' : `'${action}' is not check, test or send-test`);
-  }
-  if (file === undefined)
-    throw new UsageError(`alerts ${action} needs the ${action === 'send-test' ? 'name of a RECEIVER' : 'FILE of a rule'}`);
-  const foreign = Object.keys(flags).find((flag) => !FLAGS[action].includes(flag));
-  if (foreign !== undefined) throw new UsageError(`--${foreign} is not allowed with alerts ${action}`);
-  if (action !== 'check' && others.length > 0) throw new UsageError(`Unexpected argument '${others[0]}'; alerts ${action} takes one`);
+  const { action, flags, rest } = parseAction('alerts', args, ACTIONS);
+  const [file = '', ...others] = rest;
   if (action === 'send-test') return await sendTest(file, flags, io);
   if (action === 'test') return checkedRule(file, io) === undefined ? 1 : await testOnProgram(file, flags, io);
   const hours = flags['retention-hours'];

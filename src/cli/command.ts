@@ -87,3 +87,37 @@ export function parseCommandLine(args: readonly string[], flagNames: readonly st
     throw new UsageError(`${wrong}${suggestion(wrong, [...flagNames, ...switchNames])}`, { cause: error });
   }
 }
+
+/** What an action of a command takes. */
+export interface ActionForm {
+  /** Its flags, beside those of all actions. */
+  readonly flags?: readonly string[];
+  /** How many arguments. Default: none. */
+  readonly takes?: readonly [least: number, most: number];
+  /** Completes the sentence "COMMAND ACTION needs …". */
+  readonly needs?: string;
+}
+
+/** Parses a command line that begins with an action of the command. Throws UsageError. */
+export function parseAction<Action extends string>(
+  command: string,
+  args: readonly string[],
+  actions: Readonly<Record<Action, ActionForm>>,
+  flagsOfAll: readonly string[] = [],
+): Pick<ParsedArgs, 'flags'> & { readonly action: Action; readonly rest: readonly string[] } {
+  const forms: readonly (readonly [string, ActionForm])[] = Object.entries(actions);
+  const { flags, positionals } = parseCommandLine(args, [...flagsOfAll, ...forms.flatMap(([, form]) => form.flags ?? [])]);
+  const [given, ...rest] = positionals;
+  const found = forms.find(([name]) => name === given);
+  if (found === undefined) {
+    const allowed = `one of ${Object.keys(actions).join(', ')}`;
+    throw new UsageError(given === undefined ? `${command} needs ${allowed}` : `'${given}' is not ${allowed}`);
+  }
+  const [action, { flags: own = [], takes: [least, most] = [0, 0], needs }] = found;
+  const foreign = Object.keys(flags).find((flag) => ![...flagsOfAll, ...own].includes(flag));
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not allowed with ${command} ${action}`);
+  const needed = `${command} ${action} needs ${needs}`;
+  if (rest.length < least) throw new UsageError(needed);
+  if (rest.length > most) throw new UsageError(`Unexpected argument '${rest[most]}'${needs === undefined ? '' : `; ${needed}`}`);
+  return { action: action as Action, flags, rest };
+}

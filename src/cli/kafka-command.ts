@@ -1,6 +1,6 @@
 import { INT32, INT64, wholeNumberIn } from '../../query/integer-ranges.ts';
 import { membersIn } from '../sinks/http-exchange.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseAction, UsageError } from './command.ts';
 import { pointInTime } from './flag-values.ts';
 import { fetchAnswer, programOf } from './program-requests.ts';
 import { PROGRAM_FLAGS, PROGRAM_HELP } from './server-flags.ts';
@@ -30,8 +30,10 @@ Exit status: 0 done, 1 failed, 2 wrong usage.
 /** How long the program may take: it asks the brokers, and stores where to go on. */
 const SILENCE_MS = 60_000;
 
-const SKIP_NEEDS = 'kafka skip needs TOPIC PARTITION OFFSET, as /readyz names them';
-const REWIND_NEEDS = 'kafka rewind needs --topic TOPIC and --since TIME';
+const ACTIONS = {
+  skip: { flags: ['to'], takes: [3, 3], needs: 'TOPIC PARTITION OFFSET, as /readyz names them' },
+  rewind: { flags: ['topic', 'since'], needs: '--topic TOPIC and --since TIME' },
+} as const;
 
 /** What a running program is asked for, and what its answer says to people. */
 interface Errand {
@@ -47,9 +49,7 @@ function numberUpTo(max: bigint, name: string, text: string): bigint {
   throw new UsageError(`${name} "${text}" is not allowed; allowed: a whole number 0 to ${max}`);
 }
 
-function skipErrand([topic, partition, offset, extra]: readonly string[], to: string | undefined): Errand {
-  if (topic === undefined || partition === undefined || offset === undefined) throw new UsageError(SKIP_NEEDS);
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${SKIP_NEEDS}`);
+function skipErrand([topic, partition = '', offset = '']: readonly string[], to: string | undefined): Errand {
   const members = [
     `"topic":${JSON.stringify(topic)}`,
     `"partition":${numberUpTo(INT32.max, 'PARTITION', partition)}`,
@@ -67,9 +67,8 @@ function skipErrand([topic, partition, offset, extra]: readonly string[], to: st
   };
 }
 
-function rewindErrand([extra]: readonly string[], { topic, since }: Readonly<Record<string, string>>): Errand {
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${REWIND_NEEDS}`);
-  if (topic === undefined || since === undefined) throw new UsageError(REWIND_NEEDS);
+function rewindErrand({ topic, since }: Readonly<Record<string, string>>): Errand {
+  if (topic === undefined || since === undefined) throw new UsageError(`kafka rewind needs ${ACTIONS.rewind.needs}`);
   return {
     path: '/ingest/kafka/rewind',
     body: JSON.stringify({ topic, since: pointInTime('since', since) }),
@@ -81,17 +80,9 @@ function rewindErrand([extra]: readonly string[], { topic, since }: Readonly<Rec
   };
 }
 
-function errandOf([action, ...rest]: readonly string[], flags: Readonly<Record<string, string>>): Errand {
-  if (action === undefined) throw new UsageError('kafka needs skip or rewind');
-  if (action !== 'skip' && action !== 'rewind') throw new UsageError(`'${action}' is not allowed; allowed: skip, rewind`);
-  const foreign = (action === 'skip' ? ['topic', 'since'] : ['to']).find((flag) => flags[flag] !== undefined);
-  if (foreign !== undefined) throw new UsageError(`--${foreign} is not allowed with kafka ${action}`);
-  return action === 'skip' ? skipErrand(rest, flags['to']) : rewindErrand(rest, flags);
-}
-
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, [...PROGRAM_FLAGS, 'to', 'topic', 'since']);
-  const { path, body, told } = errandOf(positionals, flags);
+  const { action, flags, rest } = parseAction('kafka', args, ACTIONS, PROGRAM_FLAGS);
+  const { path, body, told } = action === 'skip' ? skipErrand(rest, flags['to']) : rewindErrand(flags);
   const program = programOf(flags, io.env);
   try {
     const { bytes } = await fetchAnswer(program, { method: 'POST', path, body, accept: 'application/json', silenceMs: SILENCE_MS });

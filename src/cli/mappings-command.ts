@@ -13,7 +13,7 @@ import { mapRecords } from '../../ingest/upload/mapped-records.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import { loadConfig } from '../config/config.ts';
 import { configuredMappings } from '../config/configured-mappings.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseAction, UsageError } from './command.ts';
 import { optional, zoneNumber } from './flag-values.ts';
 
 const HELP = `Usage: shieldlog mappings list [flags]
@@ -40,8 +40,12 @@ EXAMPLES and standard input are lines, arrays, or objects over several lines, pl
 Exit status: 0 done, 1 the file is wrong, or a record has a reason, 2 wrong usage.
 `;
 
-const ACTIONS = ['list', 'show', 'check', 'try'] as const;
-type Action = (typeof ACTIONS)[number];
+const ACTIONS = {
+  list: {},
+  show: { takes: [1, 1], needs: 'the NAME of a mapping' },
+  check: { flags: ['zone'], takes: [1, Number.POSITIVE_INFINITY], needs: 'the FILE of a mapping' },
+  try: { flags: ['mapping', 'zone'], needs: '--mapping NAME' },
+} as const;
 
 /** Examples are often older than any retention. */
 const RETENTION_MS = 3_650 * DAY_MS;
@@ -55,13 +59,6 @@ interface Counts {
 }
 
 const NO_RECORDS = (): Counts => ({ events: 0, rejected: 0, leftOut: 0, withoutId: 0 });
-
-function actionOf(given: string | undefined): Action {
-  const allowed = ACTIONS.join(', ');
-  const action = ACTIONS.find((name) => name === given);
-  if (action !== undefined) return action;
-  throw new UsageError(given === undefined ? `mappings needs one of ${allowed}` : `'${given}' is not one of ${allowed}`);
-}
 
 function named(mappings: NamedMappings, name: string): NonNullable<ReturnType<NamedMappings['get']>> {
   const found = mappings.get(name);
@@ -190,37 +187,23 @@ async function check(file: string, examples: readonly string[], zone: number | n
   return 0;
 }
 
-/** Throws UsageError for a flag or an argument that the action does not take. */
-function refuseOthers(action: Action, { mapping, zone }: Readonly<Record<string, string>>, rest: readonly string[]): void {
-  if (mapping !== undefined && action !== 'try') throw new UsageError(`--mapping is not allowed with mappings ${action}`);
-  if (zone !== undefined && action !== 'try' && action !== 'check') throw new UsageError(`--zone is not allowed with mappings ${action}`);
-  const extra = action === 'check' ? undefined : rest[action === 'show' ? 1 : 0];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'`);
-}
-
-function needed(value: string | undefined, what: string): string {
-  if (value === undefined) throw new UsageError(`mappings ${what}`);
-  return value;
-}
-
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['mapping', 'zone', 'mappings']);
-  const [given, ...rest] = positionals;
-  const action = actionOf(given);
-  refuseOthers(action, flags, rest);
+  const { action, flags, rest } = parseAction('mappings', args, ACTIONS, ['mappings']);
+  const [first = '', ...others] = rest;
   const zone = optional(flags, 'zone', zoneNumber);
-  const folder = flags['mappings'];
+  const { mappings: folder, mapping: name } = flags;
   switch (action) {
     case 'list':
       for (const [name, { file, isPreset }] of configured(io, folder)) io.stdout.write(`${name}\t${isPreset ? 'preset' : file}\n`);
       return 0;
     case 'show':
-      io.stdout.write(named(configured(io, folder), needed(rest[0], 'show needs the NAME of a mapping')).text);
+      io.stdout.write(named(configured(io, folder), first).text);
       return 0;
     case 'try':
-      return await tryRecords(named(configured(io, folder), needed(flags['mapping'], 'try needs --mapping NAME')).mapping, zone, io);
+      if (name === undefined) throw new UsageError(`mappings try needs ${ACTIONS.try.needs}`);
+      return await tryRecords(named(configured(io, folder), name).mapping, zone, io);
     case 'check':
-      return await check(needed(rest[0], 'check needs the FILE of a mapping'), rest.slice(1), zone, io);
+      return await check(first, others, zone, io);
   }
 }
 

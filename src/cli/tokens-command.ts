@@ -1,19 +1,10 @@
 import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/access-tokens.ts';
 import { refuseLinks } from '../../store/data-folder.ts';
 import { loadConfig } from '../config/config.ts';
-import {
-  type Command,
-  CommandFailed,
-  type CommandIo,
-  type ExitStatus,
-  OWNER_ONLY,
-  parseCommandLine,
-  requireFolder,
-  UsageError,
-} from './command.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, OWNER_ONLY, parseAction, requireFolder } from './command.ts';
 
-const ACTIONS = ['generate', 'regenerate', 'list'] as const;
-type Action = (typeof ACTIONS)[number];
+const ACTIONS = { generate: {}, regenerate: {}, list: {} };
+type Action = keyof typeof ACTIONS;
 
 const HELP = `Usage: shieldlog tokens generate|regenerate|list [flags]
 
@@ -30,16 +21,6 @@ New tokens are written to standard output, once: only their hashes are kept.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.
 `;
-
-function parseAction(positionals: readonly string[]): Action {
-  const [given, extra] = positionals;
-  const allowed = ACTIONS.join(', ');
-  const action = ACTIONS.find((name) => name === given);
-  if (action === undefined)
-    throw new UsageError(given === undefined ? `tokens needs one of ${allowed}` : `'${given}' is not one of ${allowed}`);
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; tokens takes one of ${allowed}`);
-  return action;
-}
 
 function writeNew(tokens: readonly NewToken[], { stdout, stderr }: CommandIo): void {
   for (const { kind, token } of tokens) stdout.write(`${kind}\t${token}\n`);
@@ -73,8 +54,7 @@ function openStore(dataDir: string): TokenStore {
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['data-dir']);
-  const action = parseAction(positionals);
+  const { action, flags } = parseAction('tokens', args, ACTIONS, ['data-dir']);
   // Other settings are not read, because they may be set only for the program.
   const { dataDir } = loadConfig({ DATA_DIR: io.env['DATA_DIR'] }, flags);
   process.umask(OWNER_ONLY);

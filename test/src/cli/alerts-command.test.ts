@@ -38,10 +38,10 @@ const jsonLines = (text: string) =>
     .map((line) => JSON.parse(line));
 
 it.each<[readonly string[], string]>([
-  [[], 'alerts needs check, test or send-test'],
-  [['try'], "'try' is not check, test or send-test"],
+  [[], 'alerts needs one of check, test, send-test'],
+  [['try'], "'try' is not one of check, test, send-test"],
   [['test'], 'alerts test needs the FILE of a rule'],
-  [['test', 'a', 'b'], "Unexpected argument 'b'; alerts test takes one"],
+  [['test', 'a', 'b'], "Unexpected argument 'b'; alerts test needs the FILE of a rule"],
   [['test', 'a', '--retention-hours', '1'], '--retention-hours is not allowed with alerts test'],
   [['check', 'a', '--last', '1h'], '--last is not allowed with alerts check'],
   [['send-test'], 'alerts send-test needs the name of a RECEIVER'],

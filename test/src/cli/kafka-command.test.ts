@@ -15,8 +15,8 @@ const NEEDS = 'kafka skip needs TOPIC PARTITION OFFSET, as /readyz names them';
 const REWIND_NEEDS = 'kafka rewind needs --topic TOPIC and --since TIME';
 
 it.each<[readonly string[], string]>([
-  [[], 'kafka needs skip or rewind'],
-  [['skipp', 't', '0', '1'], "'skipp' is not allowed; allowed: skip, rewind"],
+  [[], 'kafka needs one of skip, rewind'],
+  [['skipp', 't', '0', '1'], "'skipp' is not one of skip, rewind"],
   [['rewind'], REWIND_NEEDS],
   [['rewind', '--topic', 't'], REWIND_NEEDS],
   [['rewind', 't', '--since', '1'], `Unexpected argument 't'; ${REWIND_NEEDS}`],

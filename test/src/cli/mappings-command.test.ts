@@ -22,7 +22,7 @@ it.each<[readonly string[], string]>([
   [[], 'mappings needs one of list, show, check, try'],
   [['lst'], "'lst' is not one of list, show, check, try"],
   [['list', 'a'], "Unexpected argument 'a'"],
-  [['show', 'a', 'b'], "Unexpected argument 'b'"],
+  [['show', 'a', 'b'], "Unexpected argument 'b'; mappings show needs the NAME of a mapping"],
   [['show'], 'mappings show needs the NAME of a mapping'],
   [['check'], 'mappings check needs the FILE of a mapping'],
   [['try'], 'mappings try needs --mapping NAME'],
