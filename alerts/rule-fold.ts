@@ -7,7 +7,7 @@ import { DueTimes } from './due-times.ts';
 import { EntryBudget } from './entry-budget.ts';
 import type { FoldChanges, FoldFacts, FoldState, Mutable } from './fold-state.ts';
 import { type AlertRule, readBackMs } from './rule.ts';
-import { ValueMemory } from './value-memory.ts';
+import { SeenValues } from './seen-values.ts';
 import { WindowCounts } from './window-counts.ts';
 
 export interface RuleFoldOptions {
@@ -37,7 +37,7 @@ export class RuleFold {
   readonly #facts: Mutable<FoldFacts>;
   readonly #dues = new DueTimes();
   readonly #book: AlertBook;
-  readonly #counts: WindowCounts | ValueMemory;
+  readonly #counts: WindowCounts | SeenValues;
   /** Whether anything but the time may be different since the last changes were taken. A new rule is. */
   #isTouched: boolean;
   /** How often something had been given up by then. */
@@ -53,7 +53,7 @@ export class RuleFold {
     this.#facts = facts;
     this.#book = new AlertBook({ rule, facts, dues }, alerts, maxAlerts);
     const parts = { rule, retentionMs, facts, dues, book: this.#book, budget };
-    this.#counts = rule.kind.kind === 'new_value' ? new ValueMemory(parts, rule.kind, known) : new WindowCounts(parts, known);
+    this.#counts = rule.kind.kind === 'new_value' ? new SeenValues(parts, rule.kind, known) : new WindowCounts(parts, known);
     this.#isTouched = state === undefined;
     this.#takenBounded = facts.bounded;
     budget.add(this);

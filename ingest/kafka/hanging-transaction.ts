@@ -3,15 +3,6 @@ import type { FetchedBatch, PartitionCursor } from './kafka-partition.ts';
 /** A transaction hangs that is open for so long: by default Kafka itself ends one after as much time without its producer. */
 const HANGING_AFTER_MS = 60_000;
 
-/** Where a partition can be read no further, because a transaction is open. Unix milliseconds. */
-export interface StableOffset {
-  /** The first offset of the oldest open transaction, which is read together with what is behind it. */
-  readonly offset: bigint;
-  /** The first fetch and the last one that told this offset. */
-  readonly sinceMs: number;
-  readonly seenMs: number;
-}
-
 /** A transaction that hangs. Its partition is read again once it ends. */
 export interface HangingTransaction {
   readonly topic: string;

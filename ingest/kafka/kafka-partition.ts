@@ -4,7 +4,6 @@ import type { EventStore } from '../../store/event-store.ts';
 import type { PartitionRecords } from '../event/batch-builder.ts';
 import { copiesOf, type MappedMessages, type MessageCopies } from '../upload/mapped-messages.ts';
 import { type BlockedPartition, blockedAt, type SkipOutcome } from './blocked-partition.ts';
-import type { StableOffset } from './hanging-transaction.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
 import type { BatchFault } from './record-set.ts';
@@ -26,6 +25,15 @@ export interface PartitionCursor {
   block: WaitingBlock | null;
   /** Set while the last fetches told an end that cannot be read to. */
   stable: StableOffset | null;
+}
+
+/** Where a partition can be read no further, because a transaction is open. Unix milliseconds. */
+interface StableOffset {
+  /** The first offset of the oldest open transaction, which is read together with what is behind it. */
+  readonly offset: bigint;
+  /** The first fetch and the last one that told this offset. */
+  readonly sinceMs: number;
+  readonly seenMs: number;
 }
 
 /** A block, with what ends its wait. */

@@ -8,7 +8,7 @@ import type { RuleKind } from './rule.ts';
 const VALUE_BYTES = 200;
 
 /** The values of each zone that a rule knows, until nothing came of one for a while. */
-export class ValueMemory {
+export class SeenValues {
   readonly #parts: FoldParts;
   readonly #kind: Extract<RuleKind, { readonly kind: 'new_value' }>;
   /** The intake time of the last event of each zone and value, as `groupKey` writes them. */
