@@ -14,7 +14,7 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const RENEW_EVERY_MS = 10_000;
 /** A renewal without an answer for so long no longer keeps the next one from being tried; its connection may take minutes to fail. */
 const HANGS_AFTER_MS = 20_000;
-/** A start and a stop wait so long for a store that does not answer. */
+/** A start and a stop wait so long for a store that does not answer, and the stop half of it for renewals to end. */
 const START_WAIT_MS = 10_000;
 const STOP_WAIT_MS = 2_000;
 
@@ -83,7 +83,7 @@ export async function watchAlertClaim(options: AlertClaimOptions): Promise<Alert
     }
   }
 
-  /** Resolves when all renewals have ended. The claim is given back then, because a late renewal would take it again. */
+  /** Resolves when all renewals have ended. One that comes to the store behind the giving back takes the claim again. */
   let renewing: Promise<unknown> = renew();
   await Promise.race([renewing, delay(START_WAIT_MS, undefined, { ref: false })]);
   if (other !== null) {
@@ -98,9 +98,12 @@ export async function watchAlertClaim(options: AlertClaimOptions): Promise<Alert
 
   async function giveBack(): Promise<void> {
     clearInterval(timer);
-    const released = renewing.then(() => claim.release(own));
     const failed = (err: unknown): void => logger.warn({ err }, 'the claim to follow rules of alerts could not be given back');
-    await Promise.race([released.catch(failed), delay(STOP_WAIT_MS, undefined, { ref: false })]);
+    const release = (): Promise<void> => claim.release(own).catch(failed);
+    const waitMs = STOP_WAIT_MS / 2;
+    const haveEnded = await Promise.race([renewing.then(() => true), delay(waitMs, false, { ref: false })]);
+    if (!haveEnded) void renewing.then(release);
+    await Promise.race([release(), delay(waitMs, undefined, { ref: false })]);
   }
 
   let stopped: Promise<void> | undefined;

@@ -97,6 +97,15 @@ test.each<[late: Answer, later: Answer | 'nothing', isHeld: boolean]>([
   expect(watch.notes()).toEqual(isHeld ? [] : [expect.stringContaining('this program follows no rules of alerts')]);
 });
 
+test('the claim is given back while a renewal hangs, too, and once more behind it, because it may have taken it again', async () => {
+  const { watch, answer, released } = await renewing();
+  vi.advanceTimersByTime(10_000);
+  await watch.stop();
+  expect(released()).toBe(1);
+  await answer(0, 'success');
+  expect(released()).toBe(2);
+});
+
 test('the claim is given back once no renewal is under way any more', async () => {
   const { watch, answer, released } = await renewing();
   vi.advanceTimersByTime(35_000);
