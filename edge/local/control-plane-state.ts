@@ -74,6 +74,11 @@ export function inPlaneTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
+/** The state was written by a newer program. The message is one line that names both versions and what to do. */
+export class NewerState extends Error {
+  override readonly name = 'NewerState';
+}
+
 /** A resource's tables: version n is made by the first n migrations. */
 export interface Migrated {
   readonly name: string;
@@ -86,17 +91,14 @@ function versionOf(db: DatabaseSync, name: string): number {
 }
 
 /**
- * Brings the tables of a resource to their newest version, in one transaction. `seed` fills new tables. Throws where a newer program wrote
- * the file.
+ * Brings the tables of a resource to their newest version, in one transaction. `seed` fills new tables. Throws NewerState.
  */
 export function migrate(db: DatabaseSync, { name, migrations }: Migrated, seed: () => void = () => {}): void {
   inPlaneTransaction(db, () => {
     const version = versionOf(db, name);
     if (version > migrations.length) {
-      throw new Error(
-        `${STATE_FILE}: "${name}" has version ${version}, this program knows versions up to ${migrations.length}; run the newer ` +
-          'program, or another DATA_DIR',
-      );
+      const known = `this program knows versions up to ${migrations.length}`;
+      throw new NewerState(`${STATE_FILE}: "${name}" has version ${version}, ${known}; run the newer program, or another DATA_DIR`);
     }
     if (version === migrations.length) return;
     for (const sql of migrations.slice(version)) db.exec(sql);

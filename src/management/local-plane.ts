@@ -3,12 +3,12 @@ import type { FastifyBaseLogger } from 'fastify';
 import { EdgeError } from '../../edge/edge-error.ts';
 import { httpChallengeResolver } from '../../edge/local/certificates/http-challenge.ts';
 import { type ControlPlane, localResources, startControlPlane } from '../../edge/local/control-plane.ts';
-import { damagedState, STATE_FILE } from '../../edge/local/control-plane-state.ts';
+import { damagedState, NewerState, STATE_FILE } from '../../edge/local/control-plane-state.ts';
 import { openTokenStore, requireToken, type TokenStore } from '../../edge/local/database/access-tokens.ts';
 import { DATABASE_FILE } from '../../edge/local/database/database-resource.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { isUnusable } from '../../store/sqlite-transaction.ts';
-import { StoreError } from '../../store/store-error.ts';
+import { IncompatibleStore, StoreError } from '../../store/store-error.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalPlane } from '../config/edge-config.ts';
 import { guardianDays } from './guardian-counts.ts';
@@ -44,7 +44,7 @@ interface OpenPlane {
 
 /**
  * Starts the local control plane. Rejects with StoreError (`folder_unusable`) where its files cannot be used, as on a full disk, and with
- * another error where its state is that of a newer program.
+ * IncompatibleStore where its state is that of a newer program.
  */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { config, now, logger } = options;
@@ -67,6 +67,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     };
   } catch (error) {
     history.stop();
+    if (error instanceof NewerState) throw new IncompatibleStore(`DATA_DIR: ${JSON.stringify(config.dataDir)}: ${error.message}`);
     // A transaction that finds the disk full says so by an EdgeError.
     if (!isUnusable(error) && !(error instanceof EdgeError)) throw error;
     const what = `the files of the control plane in ${JSON.stringify(config.dataDir)} cannot be opened: ${(error as Error).message}`;

@@ -1,8 +1,10 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
 import { COMPANIONS } from '../../../edge/operations/operations.ts';
+import { IncompatibleStore } from '../../../store/store-error.ts';
 import { EXAMPLE_REQUESTS, requestOf, send } from '../../edge/example-requests.ts';
 import { expectAnswer } from '../../edge/schema-check.ts';
 import { ask, eventLine, ingest, lastHour, search } from '../running-app.ts';
@@ -18,6 +20,24 @@ const DAMAGES: Readonly<Record<string, (state: string) => void>> = {
     writeFileSync(state, readFileSync(state).fill(0xff, 4_096, 8_192));
   },
 };
+
+test('a state that a newer program wrote ends the start with a line that names it', async () => {
+  const started = startWhole({}, (dataDir) => {
+    openTokenStore(dataDir, Date.now).close();
+    const state = new DatabaseSync(join(dataDir, STATE));
+    state.exec('UPDATE schema_version SET version = 99');
+    state.close();
+  });
+  const error = await started.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(IncompatibleStore);
+  const known = '"[a-z-]+" has version 99, this program knows versions up to \\d+';
+  expect((error as Error).message).toMatch(
+    new RegExp(`^DATA_DIR: ".+": control-plane\\.sqlite: ${known}; run the newer program, or another DATA_DIR$`),
+  );
+});
 
 test.each(Object.entries(DAMAGES))(
   'while the state of the control plane %s, its operations answer 503, and all else goes on',
