@@ -18,6 +18,8 @@ export interface ReplayOptions {
   readonly retentionMs: number;
   /** Those of the program. The letter of a mapped record becomes an event by their mapping of its name. */
   readonly threads: MappingThreads;
+  /** So long a letter waits for a thread. Default: as long as it takes. */
+  readonly waitMs?: number;
   /** Only dead letters of these zones. Dead letters without a zone belong to `all` alone. */
   readonly zones: DeadLetterSelection['zones'];
   /** Only these dead letters; absent: all. */
@@ -44,11 +46,12 @@ export interface ReplayReport {
 /**
  * Converts dead letters again, for example after rules were relaxed or a mapping was changed. One that is a whole message, or an envelope,
  * may hold several events. A dead letter is removed after its events are durable, and a repeated replay stores no event twice. Dead letters
- * that still break a rule stay. Source offsets do not move. Rejects with the signal's reason when aborted.
+ * that still break a rule stay. Source offsets do not move. Rejects with the signal's reason when aborted, and with
+ * ThreadsBusy.
  */
 export async function replayDeadLetters(store: EventStore, options: ReplayOptions): Promise<ReplayReport> {
-  const { ids, zones, signal, threads, mapping, ...rules } = options;
-  const builder = new BatchBuilder(rules);
+  const { ids, zones, mapping } = options;
+  const builder = new BatchBuilder(options);
   let [replayed, stillRejected, notReplayable] = [0, 0, 0];
   let taken: string[] = [];
   /** Of these the ones that leave letters of their events. */
@@ -64,12 +67,12 @@ export async function replayDeadLetters(store: EventStore, options: ReplayOption
     [taken, divided] = [[], new Set()];
   };
   for await (const letter of deadLettersOf(store, zones, ids)) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     if (!letter.isWhole) {
       notReplayable++;
     } else {
       const asked = mapping === undefined ? letter : { ...letter, mapping };
-      const { rejected, isLeft, lacks } = await triedAgain(builder, asked, threads, signal);
+      const { rejected, isLeft, lacks } = await triedAgain(builder, asked, options);
       if (lacks !== undefined) missing.add(lacks);
       stillRejected += rejected;
       if (!isLeft) taken.push(letter.id);
@@ -94,16 +97,13 @@ interface TriedLetter {
   readonly lacks?: string;
 }
 
-async function triedAgain(
-  builder: BatchBuilder,
-  letter: StoredDeadLetter,
-  threads: MappingThreads,
-  signal: AbortSignal | undefined,
-): Promise<TriedLetter> {
+type Waiting = Pick<ReplayOptions, 'threads' | 'signal' | 'waitMs'>;
+
+async function triedAgain(builder: BatchBuilder, letter: StoredDeadLetter, waiting: Waiting): Promise<TriedLetter> {
   const { mapping } = letter;
   if (mapping === null) return addAgain(builder, letter);
-  if (!threads.mappings.has(mapping)) return { rejected: 1, isLeft: true, lacks: mapping };
-  return await addMapped(builder, { ...letter, mapping }, threads, signal);
+  if (!waiting.threads.mappings.has(mapping)) return { rejected: 1, isLeft: true, lacks: mapping };
+  return await addMapped(builder, { ...letter, mapping }, waiting);
 }
 
 const placeOf = ({ topic, partition, offset }: StoredDeadLetter): MessagePlace | null =>
@@ -135,15 +135,10 @@ type MappedLetter = StoredDeadLetter & { readonly mapping: string };
  * The same for the letter of a record, of an envelope of several, or of a message of Kafka that was rejected as a whole. A letter that has
  * a zone keeps it, so that a key writes to its zones alone; one without is for keys of all zones, and gets that of the mapping.
  */
-async function addMapped(
-  builder: BatchBuilder,
-  letter: MappedLetter,
-  threads: MappingThreads,
-  signal: AbortSignal | undefined,
-): Promise<TriedLetter> {
+async function addMapped(builder: BatchBuilder, letter: MappedLetter, waiting: Waiting): Promise<TriedLetter> {
   const rejected: RejectedMessage[] = [];
   let [count, rejectedCount] = [0, 0];
-  for await (const one of recordsOf(builder, letter, threads, signal)) {
+  for await (const one of recordsOf(builder, letter, waiting)) {
     count++;
     if (one === null) continue;
     // The message is rejected as a whole.
@@ -170,14 +165,13 @@ async function addMapped(
 async function* recordsOf(
   builder: BatchBuilder,
   letter: MappedLetter,
-  threads: MappingThreads,
-  signal: AbortSignal | undefined,
+  { threads, signal, waitMs }: Waiting,
 ): AsyncGenerator<RejectedMessage | null> {
   const { mapping, zoneId: given, index, bytes } = letter;
   const place = placeOf(letter);
   const batch = { mapping, zones: { given, fallback: null, opened: 'all' }, bytes, ends: Uint32Array.of(bytes.length) } as const;
   const messages = place === null ? {} : { messages: { ...place, offsets: [place.offset] } };
-  using underWay = await threads.begin({ ...batch, ...messages }, signal);
+  using underWay = await threads.begin({ ...batch, ...messages }, signal, waitMs);
   for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
     for (let outcome = 0; outcome < piece.kinds.length; outcome++) {
       const verdict = recordVerdict(builder, piece, outcome);

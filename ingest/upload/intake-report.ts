@@ -96,6 +96,15 @@ export class UnreadableInput extends Error {
   }
 }
 
+/** No thread was free for records in the time that their sender waits. */
+export class ThreadsBusy extends Error {
+  override readonly name = 'ThreadsBusy';
+
+  constructor(waitMs: number) {
+    super(`no thread was free for the records for ${waitMs} ms`);
+  }
+}
+
 /** What became of events, or of records of another product, of which some may be left out. */
 export type IntakeCounts = Pick<IntakeReport, 'accepted' | 'duplicates' | 'expired' | 'repaired' | 'rejectedCount' | 'leftOut'>;
 

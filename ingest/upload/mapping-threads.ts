@@ -6,6 +6,7 @@ import type { EnvelopeName } from '../doors/take-apart.ts';
 import { LARGEST_SHARED_BYTES, type SharedChunks, sharedChunks } from '../event/chunk-pool.ts';
 import type { MappedValue, Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
+import { ThreadsBusy } from './intake-report.ts';
 import type { BatchPlace, MappedPiece, RecordBatch } from './mapped-pieces.ts';
 import { carryOut, type EnvelopeTask, type MappedBody, type RecordResult, type RecordTask, type TakenBody } from './record-worker.ts';
 
@@ -69,11 +70,11 @@ export class MappingThreads {
   }
 
   /**
-   * Waits for room, and begins to map a batch. Resolves with what becomes of its records, which is to be disposed once it is taken in, or
-   * given up. Rejects with the signal's reason where it is aborted before there is room.
+   * Waits for room, for `waitMs` at most, and begins to map a batch. Resolves with what becomes of its records, which is to be disposed
+   * once it is taken in, or given up. Rejects with ThreadsBusy, and with the signal's reason where it is aborted before there is room.
    */
-  async begin(batch: RecordBatch, signal?: AbortSignal): Promise<UnderWay> {
-    const permit = await this.#permits.take(signal);
+  async begin(batch: RecordBatch, signal?: AbortSignal, waitMs?: number): Promise<UnderWay> {
+    const permit = this.#permits.tryTake() ?? (await this.#awaitedPermit(signal, waitMs));
     const { chunks } = this;
     return new UnderWay({
       records: batch.ends.length,
@@ -103,6 +104,17 @@ export class MappingThreads {
     // A Buffer comes from a thread as the array that it is.
     const rest = { ...taken.rest, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) };
     return { ...taken, rest, underWay: null };
+  }
+
+  async #awaitedPermit(signal: AbortSignal | undefined, waitMs: number | undefined): Promise<Disposable> {
+    if (waitMs === undefined) return await this.#permits.take(signal);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new ThreadsBusy(waitMs)), waitMs);
+    try {
+      return await this.#permits.take(AbortSignal.any([late.signal, ...(signal === undefined ? [] : [signal])]));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Ends the threads; batches under way reject. */

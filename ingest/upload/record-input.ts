@@ -26,6 +26,8 @@ export interface InputMapping {
   readonly zones: RecordZones;
   /** What is added to the time of each event, in milliseconds. Default: nothing. */
   readonly movedByMs?: number;
+  /** So long its records wait for a thread. Default: as long as it takes. */
+  readonly waitMs?: number;
 }
 
 /** What has become of records of an input, or bytes of it that are no record. */
@@ -236,7 +238,7 @@ class RecordInput {
         this.#ahead.push(next);
       } else {
         // A small batch is mapped at once.
-        const underWay = await turns.run(() => mapping.threads.begin(next.batch, signal));
+        const underWay = await turns.run(() => mapping.threads.begin(next.batch, signal, mapping.waitMs));
         this.#ahead.push({ kind: 'begun', underWay, lines: next.lines });
       }
     }

@@ -7,7 +7,7 @@ export const BODY_MEMORY_BYTES = 128 * 1024 * 1024;
 /** So much of each body, or of the event and the rejections of an upload, is not counted: usual ones never meet the limit. */
 export const FREE_BODY_BYTES = 16 * 1024;
 
-/** So long a body that is taken whole waits for room in the memory, in milliseconds. */
+/** So long a body that is taken whole waits for room in the memory, and records of a request for a thread, in milliseconds. */
 export const ROOM_MS = 5_000;
 
 /** The rest of the body may still come, and must not be taken for the next request. */

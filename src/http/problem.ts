@@ -1,4 +1,5 @@
 import { AlertStateError } from '../../alerts/evaluation/alert-state.ts';
+import { ThreadsBusy } from '../../ingest/upload/intake-report.ts';
 import { type FieldError, InvalidSearchError } from '../../query/request/request-errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/store-error.ts';
 import { ThreadEnded } from '../../work/worker-pool.ts';
@@ -172,6 +173,10 @@ export const STORE_PROBLEMS = {
 
 /** Returns the problem for an error of the store, of the state of alerts, or of a thread that ended; any other comes back as it is. */
 export function asStoreProblem(error: unknown): unknown {
+  if (error instanceof ThreadsBusy) {
+    const detail = 'The records of too many requests are being mapped; try again later';
+    return new RequestProblem('store.busy', detail, { headers: { 'retry-after': '5' }, cause: error });
+  }
   if (error instanceof ThreadEnded) {
     const detail = 'A thread of the program ended while it worked for this request; try again later';
     return new RequestProblem('store.busy', detail, { headers: { 'retry-after': '5' }, cause: error });

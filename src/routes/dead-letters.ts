@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterIds, DeadLetterSelection } from '../../store/dead-letter.ts';
 import { callerOf, mappingFor } from '../auth/access.ts';
+import { ROOM_MS } from '../http/body-memory.ts';
 import { requireJsonBody, requirePlainBody } from '../http/content-negotiation.ts';
 import {
   DEFAULT_LISTED_LETTERS,
@@ -66,7 +67,7 @@ export async function deadLetterRoutes(app: FastifyInstance, options: RouteServi
     if (named.mapping !== undefined) mappingFor(callerOf(request), named.mapping);
     const zones = zonesOf(request);
     const signal = hangUpSignal(reply.raw);
-    return await replayDeadLetters(store, { now, retentionMs, threads, zones, signal, ...named });
+    return await replayDeadLetters(store, { now, retentionMs, threads, waitMs: ROOM_MS, zones, signal, ...named });
   });
 
   app.post('/ingest/dead-letters/discard', changes, async (request) => {

@@ -10,6 +10,7 @@ import type { InputMapping, MappedInput } from '../../ingest/upload/record-input
 import { BODY, elementPath, type FieldError } from '../../query/request/request-errors.ts';
 import { type Caller, callerOf, mappingFor, requireZone } from '../auth/access.ts';
 import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
+import { ROOM_MS } from '../http/body-memory.ts';
 import {
   isJsonType,
   isLineType,
@@ -73,7 +74,7 @@ export function mappingOf(
   const { zones } = caller;
   const [only = null, another] = zones === 'all' ? [] : zones;
   const fallback = another === undefined ? only : null;
-  return { threads, name, zones: { given: zone ?? null, fallback, opened: zones === 'all' ? zones : [...zones] } };
+  return { threads, name, waitMs: ROOM_MS, zones: { given: zone ?? null, fallback, opened: zones === 'all' ? zones : [...zones] } };
 }
 
 /** The media type of the body; null where the request names none. */

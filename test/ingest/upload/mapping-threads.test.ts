@@ -86,6 +86,18 @@ describe('the worst records are mapped within half of the heap of a thread', () 
   });
 });
 
+test('a batch waits for a thread no longer than is said, and those that wait on come to their turn', async () => {
+  const held = [];
+  while (threads.hasRoom) held.push(await threads.begin(batchOf([small])));
+  const waiting = [undefined, 60_000].map((waitMs) => threads.begin(batchOf([small]), undefined, waitMs));
+  await expect(threads.begin(batchOf([small]), undefined, 20)).rejects.toThrow('no thread was free for the records for 20 ms');
+  const left = threads.begin(batchOf([small]), AbortSignal.timeout(20), 60_000);
+  await expect(left).rejects.toMatchObject({ name: 'TimeoutError' });
+  for (const one of held) one[Symbol.dispose]();
+  for (const one of await Promise.all(waiting)) one[Symbol.dispose]();
+  expect(threads.hasRoom).toBe(true);
+});
+
 /** What becomes of records, in words, by the mapper alone. */
 function expectedOf(records: readonly string[]): readonly string[] {
   const mapper = new RecordMapper(MAPPING, { given: 7, fallback: null, opens: () => true });

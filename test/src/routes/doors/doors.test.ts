@@ -83,6 +83,14 @@ function send(path: Path, records: readonly string[], query = '?mapping=aws-waf&
   });
 }
 
+const upload = (lines: readonly string[]): Promise<Answer> =>
+  ask(app, '/ingest/events?mapping=aws-waf&zone=7', {
+    method: 'POST',
+    headers: { accesskey: KEY, 'content-type': 'application/x-ndjson' },
+    body: lines.join('\n'),
+  });
+const replay = (): Promise<Answer> => ask(app, '/ingest/dead-letters/replay', { method: 'POST', headers: { accesskey: KEY } });
+
 const stored = async (): Promise<number> => (await search(app, lastHour({ pageSize: 1 }), { accesskey: KEY })).body.total;
 
 /** Envelopes of Azure: one of records that are left out, and one of two that are no events. */
@@ -141,10 +149,18 @@ test('a wrong method is refused without a key in the words of the door, and coun
 test('a request for which no thread is free for 5 seconds is told so', async () => {
   const bytes = Buffer.from(newRecords(1).join());
   const zones = { given: 7, fallback: null, opened: 'all' } as const;
+  expect((await upload(['{"timestamp":"never"}'])).body).toMatchObject({ rejectedCount: 1 });
   const held = [];
   while (threads.hasRoom) held.push(await threads.begin({ mapping: 'aws-waf', zones, bytes, ends: Uint32Array.of(bytes.length) }));
-  const answers = await Promise.all(PATHS.map((path) => send(path, newRecords(1))));
+  const [answers, ...others] = await Promise.all([
+    Promise.all(PATHS.map((path) => send(path, newRecords(1)))),
+    upload(newRecords(1)),
+    replay(),
+  ]);
   for (const one of held) one[Symbol.dispose]();
+  for (const { status, headers, body } of others)
+    expect([status, headers.get('retry-after'), body.errorKey]).toEqual([503, '5', 'store.busy']);
+  expect((await replay()).body).toMatchObject({ stillRejected: 1 });
   expect(answers.map(({ status, headers, body }) => [status, headers.get('retry-after'), body])).toEqual(
     PATHS.map((path) => [DOORS[path].busy[0], '5', expect.objectContaining(DOORS[path].busy[1])]),
   );
@@ -154,12 +170,6 @@ test('a request for which no thread is free for 5 seconds is told so', async () 
 test('an upload in the middle of which the thread ends is 503, and what is sent again is stored once', async () => {
   const before = await stored();
   const records = newRecords(1_000);
-  const upload = (lines: readonly string[]): Promise<Answer> =>
-    ask(app, '/ingest/events?mapping=aws-waf&zone=7', {
-      method: 'POST',
-      headers: { accesskey: KEY, 'content-type': 'application/x-ndjson' },
-      body: lines.join('\n'),
-    });
   const answer = await upload([...records.slice(0, 900), JSON.stringify(ENDS_THREAD), ...records.slice(900)]);
   expect([answer.status, answer.headers.get('retry-after'), answer.body.errorKey]).toEqual([503, '5', 'store.busy']);
   expect((await upload(records)).status).toBe(202);
