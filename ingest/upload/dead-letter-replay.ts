@@ -4,6 +4,7 @@ import type { EventStore } from '../../store/event-store.ts';
 import { BatchBuilder, MAX_BATCH_BYTES, type RejectedMessage } from '../event/batch-builder.ts';
 import type { MessagePlace } from '../event/log-id.ts';
 import { LongPiece } from '../event/partial-event.ts';
+import { UnreadableInput } from './intake-report.ts';
 import { mappedLetterOf, recordVerdict } from './mapped-messages.ts';
 import type { MappingThreads } from './mapping-threads.ts';
 import { MAX_ITEM_LETTERS, splitMessage } from './message-events.ts';
@@ -103,7 +104,12 @@ async function triedAgain(builder: BatchBuilder, letter: StoredDeadLetter, waiti
   const { mapping } = letter;
   if (mapping === null) return addAgain(builder, letter);
   if (!waiting.threads.mappings.has(mapping)) return { rejected: 1, isLeft: true, lacks: mapping };
-  return await addMapped(builder, { ...letter, mapping }, waiting);
+  try {
+    return await addMapped(builder, { ...letter, mapping }, waiting);
+  } catch (error) {
+    if (error instanceof UnreadableInput) return { rejected: 1, isLeft: true };
+    throw error;
+  }
 }
 
 const placeOf = ({ topic, partition, offset }: StoredDeadLetter): MessagePlace | null =>

@@ -85,7 +85,7 @@ export interface IntakeReport {
   readonly leftOut?: number;
 }
 
-/** Thrown by decompression and splitters where the rest of an input cannot be read. */
+/** Thrown by decompression, splitters and threads where the rest of an input cannot be read. */
 export class UnreadableInput extends Error {
   readonly code: IntakeErrorCode;
 
@@ -130,7 +130,7 @@ export function unclosedArray(element: number): UnreadableInput {
 }
 
 /** The reasons why an intake stops before the end of its input. */
-type IntakeErrorCode = 'corrupt_input' | 'too_many_rejected' | 'input_too_long' | 'unclosed_array' | 'source_failed';
+type IntakeErrorCode = 'corrupt_input' | 'too_many_rejected' | 'input_too_long' | 'too_much_memory' | 'unclosed_array' | 'source_failed';
 
 /**
  * The input could not be read to its end. The events before are stored, and `report` counts them. Sending the whole input again is safe,

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { Semaphore } from '../../work/semaphore.ts';
-import { WorkerPool } from '../../work/worker-pool.ts';
+import { ThreadEnded, WorkerPool } from '../../work/worker-pool.ts';
 import type { EnvelopeFault } from '../doors/envelope.ts';
 import type { EnvelopeName } from '../doors/take-apart.ts';
 import { LARGEST_SHARED_BYTES, type SharedChunks, sharedChunks } from '../event/chunk-pool.ts';
 import type { MappedValue, Mapping } from '../mapping/mapping.ts';
 import type { NamedMappings } from '../mapping/named-mappings.ts';
-import { ThreadsBusy } from './intake-report.ts';
+import { ThreadsBusy, UnreadableInput } from './intake-report.ts';
 import type { BatchPlace, MappedPiece, RecordBatch } from './mapped-pieces.ts';
 import { carryOut, type EnvelopeTask, type MappedBody, type RecordResult, type RecordTask, type TakenBody } from './record-worker.ts';
 
@@ -78,7 +78,7 @@ export class MappingThreads {
     const { chunks } = this;
     return new UnderWay({
       records: batch.ends.length,
-      map: (from, room) => this.#pool.run({ batch, from, room }) as Promise<MappedPiece>,
+      map: (from, room) => this.#carryOut<MappedPiece>({ batch, from, room }),
       room: chunks.take(roomFor(batch.bytes)),
       chunks,
       onEnd: () => permit[Symbol.dispose](),
@@ -89,7 +89,7 @@ export class MappingThreads {
   /**
    * Takes the envelope of a door apart and, where `how` names a mapping, maps its first records in the same task, and the others as they
    * are asked for. The bytes of the body, and a NUL behind it, cannot be used here afterwards. Waits for room as `begin` does, without a
-   * mapping for a thread, and rejects as it does; and with ThreadEnded.
+   * mapping for a thread, and rejects as it does; and with ThreadEnded and UnreadableInput.
    */
   async takeApart(
     envelope: EnvelopeName,
@@ -139,7 +139,7 @@ export class MappingThreads {
       let { rest } = taken;
       const map = async (from: BatchPlace, into: Uint8Array): Promise<MappedPiece> => {
         const memory = [rest.bytes, rest.starts, rest.ends].map(({ buffer }) => buffer as ArrayBuffer);
-        const mapped = (await this.#pool.run({ rest, from, mapping: { mapping, zones, room: into } }, memory)) as MappedBody;
+        const mapped = await this.#carryOut<MappedBody>({ rest, from, mapping: { mapping, zones, room: into } }, memory);
         rest = mapped.rest;
         return mapped.piece!;
       };
@@ -154,7 +154,22 @@ export class MappingThreads {
   }
 
   async #taken(task: EnvelopeTask, signal?: AbortSignal): Promise<TakenBody | EnvelopeFault> {
-    return (await this.#pool.run(task, [task.body.buffer], signal)) as TakenBody | EnvelopeFault;
+    return await this.#carryOut(task, [task.body.buffer], signal);
+  }
+
+  /** Throws UnreadableInput where the thread ends because its heap has no room for the records: it would each time. */
+  async #carryOut<Result extends RecordResult>(
+    task: RecordTask,
+    memory: readonly ArrayBuffer[] = [],
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    try {
+      return (await this.#pool.run(task, memory, signal)) as Result;
+    } catch (error) {
+      const isFull = error instanceof ThreadEnded && (error.cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+      if (!isFull) throw error;
+      throw new UnreadableInput('too_much_memory', 'its records take more memory than a thread may have for them', { cause: error });
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BulkItems, bulkItemBytes, type EnvelopeFault } from '../../../ingest/doors/envelope.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
 import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
-import type { IntakeReport, RejectedEvent } from '../../../ingest/upload/intake-report.ts';
+import { type IntakeReport, type RejectedEvent, UnreadableInput } from '../../../ingest/upload/intake-report.ts';
 import { type InputMapping, mappedPiecesOf } from '../../../ingest/upload/record-input.ts';
 import { callerOf, type KeyPlace } from '../../auth/access.ts';
 import { ROOM_MS } from '../../http/body-memory.ts';
@@ -153,6 +153,7 @@ export class DoorIntake {
       }
       return await threads.takeApart(envelope, body, how, room.signal);
     } catch (error) {
+      if (error instanceof UnreadableInput) throw new RequestProblem('request.malformed', error.message, { cause: error });
       if (!(error instanceof DeadlinePassed)) throw error;
       throw new RequestProblem('store.busy', 'The program is behind; send everything again later');
     }

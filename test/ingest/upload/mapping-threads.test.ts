@@ -17,7 +17,7 @@ import {
 import { LARGEST_RECORD_MB, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { ThreadEnded } from '../../../work/worker-pool.ts';
 import { mappingOf } from '../mapping/mapped.ts';
-import { ENDS_THREAD } from './ending-worker.ts';
+import { ENDS_THREAD, FILLS_HEAP } from './ending-worker.ts';
 
 const MIB = 1024 * 1024;
 const MAPPING = mappingOf(`
@@ -219,6 +219,19 @@ describe('a body is taken apart, and its records are mapped in the same task, an
     const { underWay } = (await ending.takeApart('hec lines', bodyOf([sized(100_000)]), how)) as Awaited<ReturnType<typeof opened>>;
     using pieces = underWay;
     expect((await pieces.next())?.kinds).toEqual(Uint8Array.of(MAPPED.event));
+  });
+
+  test('of one for which a thread has too little memory nothing more is read, because it would be so each time', async () => {
+    const filling = new MappingThreads(threads.mappings, 32, new URL('./ending-worker.ts', import.meta.url));
+    onTestFinished(() => filling.close());
+    const tooMuch = 'its records take more memory than a thread may have for them';
+    const records = [small, FILLS_HEAP, sized(100_000)];
+    await expect(filling.takeApart('hec lines', bodyOf(records), how)).rejects.toThrow(tooMuch);
+    await expect(filling.takeApart('hec lines', bodyOf(records))).rejects.toThrow(tooMuch);
+    using underWay = await filling.begin(batchOf(records));
+    await expect(underWay.next()).rejects.toThrow(tooMuch);
+    using others = await filling.begin(batchOf([sized(100_000)]));
+    expect((await others.next())?.kinds).toEqual(Uint8Array.of(MAPPED.event));
   });
 
   test('in as many rooms as are given back at once, also where one that waits for them has just left', async () => {

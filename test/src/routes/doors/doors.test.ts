@@ -4,7 +4,7 @@ import { wafRecord } from '../../../../bench/events/waf-record.ts';
 import { LARGEST_RECORD_MB, MappingThreads } from '../../../../ingest/upload/mapping-threads.ts';
 import { configuredMappings } from '../../../../src/config/configured-mappings.ts';
 import { otlpJson, textRecord } from '../../../fixtures/otlp-requests.ts';
-import { ENDS_LATER, ENDS_THREAD } from '../../../ingest/upload/ending-worker.ts';
+import { ENDS_LATER, ENDS_THREAD, FILLS_HEAP } from '../../../ingest/upload/ending-worker.ts';
 import { type Answer, ask, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
 
 const KEY = 'key-of-everything-1';
@@ -165,6 +165,17 @@ test('a request for which no thread is free for 5 seconds is told so', async () 
     PATHS.map((path) => [DOORS[path].busy[0], '5', expect.objectContaining(DOORS[path].busy[1])]),
   );
   expect((await send('/v1/logs', newRecords(1))).status).toBe(200);
+});
+
+test('a body whose records take more memory than a thread may have is refused instead of being asked for again', async () => {
+  const records = [...newRecords(100), FILLS_HEAP];
+  const told = [400, null, expect.stringContaining('its records take more memory than a thread may have for them')];
+  for (const [path, query] of [...PATHS.map((path) => [path] as const), ['/v1/logs', ''] as const]) {
+    const { status, headers, body } = await send(path, records, query);
+    expect([status, headers.get('retry-after'), JSON.stringify(body)]).toEqual(told);
+  }
+  const { status, body } = await upload(records);
+  expect([status, body.errorKey, body.detail]).toEqual([400, 'request.malformed', expect.stringContaining('more memory')]);
 });
 
 test('an upload in the middle of which the thread ends is 503, and what is sent again is stored once', async () => {
