@@ -11,6 +11,21 @@ export const BULK_TYPES = [
   'application/vnd.elasticsearch+json',
 ] as const;
 
+/** What Elasticsearch calls errors, by the status of the answer. */
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  401: 'security_exception',
+  403: 'security_exception',
+  413: 'content_too_long_exception',
+  415: 'media_type_header_exception',
+  429: 'es_rejected_execution_exception',
+};
+
+/** An error as Elasticsearch answers it. */
+export function elasticsearchError(status: number, reason: string) {
+  const error = { type: ERROR_TYPES[status] ?? 'illegal_argument_exception', reason };
+  return { error: { root_cause: [error], ...error }, status };
+}
+
 const VENDOR_TYPE = /^application\/vnd\.elasticsearch\+json$/i;
 
 /** The type of an answer: that of a version, where `Accept` names one, and else plain JSON. */

@@ -1,7 +1,7 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
 import { MOST_BULK_ITEMS } from '../../ingest/doors/bulk.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
-import { BULK_TYPES } from '../http/elasticsearch-answers.ts';
+import { BULK_TYPES, elasticsearchError } from '../http/elasticsearch-answers.ts';
 import { DOOR_BODY_BYTES } from '../http/request-body.ts';
 import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, DOORS_TAG, doorErrors, SHOWN_EVENT } from './openapi-door-words.ts';
 import { answer, content, type DescribedGroup, type Examples, int64Schema, OPEN, ref, textSchema, time } from './openapi-elements.ts';
@@ -142,21 +142,9 @@ const ACKNOWLEDGED = {
 
 const BULK_ANSWER_TYPES = ['application/json', 'application/vnd.elasticsearch+json'];
 
-/** What Elasticsearch calls errors, by the status of the answer. */
-const BULK_ERRORS: Readonly<Record<number, string>> = {
-  400: 'illegal_argument_exception',
-  401: 'security_exception',
-  403: 'security_exception',
-  408: 'illegal_argument_exception',
-  413: 'content_too_long_exception',
-  415: 'media_type_header_exception',
-  429: 'es_rejected_execution_exception',
-};
-
 function bulkError(status: number, description: string, reason: string) {
-  const type = BULK_ERRORS[status] ?? '';
-  const value = { error: { root_cause: [{ type, reason }], type, reason }, status };
-  return answer(description, 'BulkError', { [type]: { summary: reason, value } }, BULK_ANSWER_TYPES);
+  const value = elasticsearchError(status, reason);
+  return answer(description, 'BulkError', { [value.error.type]: { summary: reason, value } }, BULK_ANSWER_TYPES);
 }
 
 const BULK_LINES: Examples = {

@@ -4,7 +4,7 @@ import { type BulkItems, bulkItemBytes } from '../../../ingest/doors/envelope.ts
 import { onePiece } from '../../http/answer-writes.ts';
 import { beginAnswer } from '../../http/begin-answer.ts';
 import { requireContentType } from '../../http/content-negotiation.ts';
-import { BULK_TYPES, elasticsearchType, PRODUCT_HEADERS } from '../../http/elasticsearch-answers.ts';
+import { BULK_TYPES, elasticsearchError, elasticsearchType, PRODUCT_HEADERS } from '../../http/elasticsearch-answers.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import {
   type DoorOutcome,
@@ -17,26 +17,12 @@ import {
   refusedRecord,
 } from './door.ts';
 
-/** What Elasticsearch calls errors, by the status of the answer. */
-const ERROR_TYPES: Readonly<Record<number, string>> = {
-  401: 'security_exception',
-  403: 'security_exception',
-  413: 'content_too_long_exception',
-  415: 'media_type_header_exception',
-  429: 'es_rejected_execution_exception',
-};
-
 /** A busy Elasticsearch says 429, and its clients wait and try again. */
 const TOO_MANY = 429;
 
-function errorBody(status: number, reason: string): string {
-  const error = { type: ERROR_TYPES[status] ?? 'illegal_argument_exception', reason };
-  return JSON.stringify({ error: { root_cause: [error], ...error }, status });
-}
-
 function bulkError({ status, message }: RequestProblem, request: FastifyRequest): ErrorWords {
   const told = status === 503 ? TOO_MANY : status;
-  return { status: told, type: elasticsearchType(request.headers.accept), body: errorBody(told, message) };
+  return { status: told, type: elasticsearchType(request.headers.accept), body: JSON.stringify(elasticsearchError(told, message)) };
 }
 
 const NOT_SUPPORTED = 'is not supported here: allowed are index and create';
@@ -134,6 +120,7 @@ export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRou
   app.get('/_cat/health', { config: { needsKey: 'never' } }, async (request, reply) => {
     if (await isHealthy(request, options)) return reply.type('text/plain; charset=utf-8').send('shieldlog green\n');
     const type = elasticsearchType(request.headers.accept);
-    return reply.code(TOO_MANY).headers(RETRY_AFTER).type(type).send(errorBody(TOO_MANY, 'nothing can be stored now'));
+    const body = JSON.stringify(elasticsearchError(TOO_MANY, 'nothing can be stored now'));
+    return reply.code(TOO_MANY).headers(RETRY_AFTER).type(type).send(body);
   });
 }
