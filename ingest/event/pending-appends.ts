@@ -1,10 +1,22 @@
-import type { AppendReceipt } from '../../store/event-store.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppendReceipt, EventStore } from '../../store/event-store.ts';
 
 /**
  * Backpressure: no source reads on while more bytes than these wait to be stored, however many uploads and partitions there are, so that
  * they do not fill the memory together. An upload is read no further, a partition of Kafka is paused; neither is refused.
  */
 export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+
+/** How often what waits for the store asks whether it has room. */
+const STORE_POLL_MS = 20;
+
+/** Waits until the store has fewer pending bytes. Rejects with the signal's reason. */
+export async function storeHasRoom(store: Pick<EventStore, 'pendingBytes'>, signal: AbortSignal | undefined): Promise<void> {
+  while (store.pendingBytes() > MAX_PENDING_BYTES) {
+    await sleep(STORE_POLL_MS);
+    signal?.throwIfAborted();
+  }
+}
 
 /** One batch is loaded and one is written to the journal; a third is ready, so that neither step waits. A fourth is collected. */
 const MAX_APPENDS = 3;

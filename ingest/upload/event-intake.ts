@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
@@ -6,7 +5,7 @@ import type { RecordValues } from '../event/event-kernel.ts';
 import { type EventVerdict, LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
 import { digestId } from '../event/log-id.ts';
 import { type LongPiece, PartialEvent } from '../event/partial-event.ts';
-import { MAX_PENDING_BYTES, PendingAppends } from '../event/pending-appends.ts';
+import { MAX_PENDING_BYTES, PendingAppends, storeHasRoom } from '../event/pending-appends.ts';
 import type { EventReceiver } from './event-splitters.ts';
 import { type InputForm, InputSplitter, PART_BYTES } from './input-splitter.ts';
 import {
@@ -26,8 +25,6 @@ import { type InputMapping, type MappedInput, mappedInput } from './record-input
 const APPEND_EVERY_MS = 250;
 /** So many bytes of events whose places are known are taken in together, unless one is longer. */
 const SLICE_BYTES = 64 * 1024;
-/** How often an input that waits for the store asks whether it may be read on. */
-const PENDING_POLL_MS = 20;
 
 /** The indices in the input, from 0, of the events of a batch. */
 export interface BatchIndices {
@@ -332,11 +329,8 @@ class Intake implements EventReceiver {
     return new IntakeError('source_failed', `the input broke off (${what})`, this.report(), { cause: error });
   }
 
-  /** Waits until the store has fewer pending bytes. */
   async untilStoreHasRoom(): Promise<void> {
-    while (this.isStoreBusy) {
-      await sleep(PENDING_POLL_MS, undefined, { signal: this.#options.signal });
-    }
+    await storeHasRoom(this.#options.store, this.#options.signal);
   }
 
   /** Appends the events so far without waiting for the store, unless `admit` has refused. */

@@ -23,6 +23,13 @@ function tooLate(what: string): RequestProblem {
 /** How long a body may be waited for, in milliseconds, and what to say once that is over. `waitedMs` is how long no byte came. */
 type Patience = (waitedMs: number) => { readonly leftMs: number; readonly what: string };
 
+/** The patience for a whole body, which begins now. */
+function wholeWithin(deadlineMs: number): Patience {
+  const endsAtMs = performance.now() + deadlineMs;
+  const what = `the request body did not arrive whole within ${deadlineMs} ms`;
+  return () => ({ leftMs: endsAtMs - performance.now(), what });
+}
+
 /** Rejects with RequestProblem `request.timeout` once the patience ends, and with `store.busy` where the body is ended meanwhile. */
 async function inTime<T>(work: Promise<T>, patience: Patience, held: HeldBody): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -110,14 +117,11 @@ export function requireBodyLength(lengthBytes: number, request: FastifyRequest):
  * memory's deadline, `store.busy` where the memory has no room, and the stream's own error when the client goes away.
  */
 export function wholeBodyIn(bodies: BodyMemory): (request: FastifyRequest, body: Readable) => Promise<Buffer> {
-  const { deadlineMs } = bodies;
-  const what = `the request body did not arrive whole within ${deadlineMs} ms`;
   return async (request, body) => {
     using held = bodies.open(request);
-    const endsAtMs = performance.now() + deadlineMs;
     const mostBytes = Number(request.headers['content-length'] ?? request.routeOptions.bodyLimit);
     const gathered = new GatheredBytes();
-    for await (const chunk of chunksOf(body, () => ({ leftMs: endsAtMs - performance.now(), what }), held)) {
+    for await (const chunk of chunksOf(body, wholeWithin(bodies.deadlineMs), held)) {
       requireBodyLength(gathered.length + chunk.length, request);
       held.hold('body', gathered.capacityWith(chunk.length, mostBytes));
       gathered.add(chunk, mostBytes);
@@ -135,11 +139,7 @@ export const DOOR_BODY_BYTES = MOST_ENVELOPE_BYTES;
  */
 export async function decodedBody(request: FastifyRequest, held: HeldBody, deadlineMs: number): Promise<Buffer<ArrayBuffer>> {
   const encoding = uploadEncoding(request.headers['content-encoding']);
-  const endsAtMs = performance.now() + deadlineMs;
-  const patience: Patience = () => ({
-    leftMs: endsAtMs - performance.now(),
-    what: `the request body did not arrive whole within ${deadlineMs} ms`,
-  });
+  const patience = wholeWithin(deadlineMs);
   const gathered = new GatheredBytes();
   const mostBytes = DOOR_BODY_BYTES + 1;
   const gather = async (chunk: Uint8Array): Promise<void> => {

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BulkItems, bulkItemBytes, type EnvelopeFault } from '../../../ingest/doors/envelope.ts';
 import type { EnvelopeName } from '../../../ingest/doors/take-apart.ts';
-import { MAX_PENDING_BYTES } from '../../../ingest/event/pending-appends.ts';
+import { storeHasRoom } from '../../../ingest/event/pending-appends.ts';
 import { type IntakeReport, type RejectedEvent, UnreadableInput } from '../../../ingest/upload/intake-report.ts';
 import { type InputMapping, mappedPiecesOf } from '../../../ingest/upload/record-input.ts';
 import { callerOf, type KeyPlace } from '../../auth/access.ts';
@@ -30,9 +29,6 @@ export const RETRY_AFTER = { 'retry-after': '5' };
  * unless they are shorter than any log of a firewall.
  */
 export const MOST_DOOR_LETTERS = 100_000;
-
-/** How often a body that waits for the store asks whether it has room. */
-const STORE_POLL_MS = 20;
 
 /** A record that is no event, by its index among those of the request. */
 export interface RefusedRecord {
@@ -147,10 +143,7 @@ export class DoorIntake {
     const how = mapping === undefined ? undefined : { mapping: mapping.name, zones: mapping.zones };
     using room = new Deadline(ROOM_MS, signal);
     try {
-      while (store.pendingBytes() > MAX_PENDING_BYTES) {
-        await sleep(STORE_POLL_MS);
-        room.signal.throwIfAborted();
-      }
+      await storeHasRoom(store, room.signal);
       return await threads.takeApart(envelope, body, how, room.signal);
     } catch (error) {
       if (error instanceof UnreadableInput) throw new RequestProblem('request.malformed', error.message, { cause: error });
