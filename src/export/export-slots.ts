@@ -1,4 +1,4 @@
-import type { Counter, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Semaphore } from '../../work/semaphore.ts';
 import { counterIn, levelRead } from '../http/metric-registry.ts';
 import { RequestProblem } from '../http/problem.ts';
@@ -14,15 +14,8 @@ export function takeExportSlot(slots: Pick<Semaphore, 'tryTake' | 'taken'>): Dis
   throw new RequestProblem('store.busy', detail, { headers: { 'retry-after': '10' } });
 }
 
-export interface ExportMetrics {
-  /** Exports that have ended. */
-  readonly exports: Counter<'format' | 'outcome'>;
-  /** Events handed over to be sent. */
-  readonly events: Counter<'format'>;
-}
-
 /** Registers the metrics of exports; the gauge of those under way follows `slots`. */
-export function createExportMetrics(registry: Registry, slots: Pick<Semaphore, 'taken'>): ExportMetrics {
+export function createExportMetrics(registry: Registry, slots: Pick<Semaphore, 'taken'>) {
   levelRead(registry, 'shieldlog_exports_under_way', 'Exports that are being sent', () => slots.taken);
   return {
     exports: counterIn(

@@ -5,29 +5,6 @@ import { ANSWER_MS, sharedAnswer } from '../../store/data-folder.ts';
 import type { EventStore, StoreStats, StoreTotals } from '../../store/event-store.ts';
 import { StoreError } from '../../store/store-error.ts';
 
-/** The registry of `/metrics`, and the instruments that routes write to. */
-export interface Metrics {
-  readonly registry: Registry;
-  /** Seconds that searches took in the store, by `outcome`: answered, deadline, hung_up or failed. */
-  readonly searchSeconds: Histogram<'output' | 'outcome'>;
-  /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
-  readonly receivedEvents: Counter<'source' | 'verdict'>;
-  /** Accepted events over HTTP in whose texts something became U+FFFD, or whose `ip` lost a port or blanks. */
-  readonly repairedEvents: Counter<'source'>;
-  /** Records of other products, by the name of their `mapping` and `verdict` (accepted, expired, rejected, left_out). */
-  readonly mappedRecords: Counter<'mapping' | 'verdict'>;
-  /** Texts of accepted events over HTTP of which only the first bytes are stored. */
-  readonly cutTexts: Counter<'source'>;
-  /** Accepted events over HTTP whose `ip` is neither an address nor a network. */
-  readonly unknownIps: Counter<'source'>;
-  /** Requests at the doors of other products' shippers, by the status of their answers. */
-  readonly doorRequests: Counter<'door' | 'status'>;
-  /** Events that the feed sent. */
-  readonly feedEvents: Counter<'format'>;
-  /** Events that the feed sent without their log, because a line may take no more. */
-  readonly feedLongLines: Counter<'sent'>;
-}
-
 const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (counters: StoreTotals) => number])[] = [
   ['shieldlog_stored_events_total', 'Events ever stored', ({ storedEvents }) => storedEvents],
   ['shieldlog_expired_events_total', 'Events that were older than the retention when they arrived', ({ expiredEvents }) => expiredEvents],
@@ -162,8 +139,11 @@ export function counterIn<Label extends string>(registry: Registry, name: string
  */
 const ofProcess = new Registry();
 
+/** The registry of `/metrics`, and the instruments that routes write to. */
+export type Metrics = Readonly<ReturnType<typeof createMetrics>>;
+
 /** Each app has a registry of its own. */
-export function createMetrics({ store, kafka }: { readonly store: EventStore; readonly kafka: KafkaSource | null }): Metrics {
+export function createMetrics({ store, kafka }: { readonly store: EventStore; readonly kafka: KafkaSource | null }) {
   if (ofProcess.getMetricsAsArray().length === 0) collectDefaultMetrics({ register: ofProcess });
   const registry = Registry.merge([ofProcess]);
   const stats = sharedAnswer(() => statsOf(store), undefined, ANSWER_MS);
