@@ -1,31 +1,8 @@
 import { alertId, type GroupValue, groupKey, groupValues } from './alert-group.ts';
 import type { Due, DueTimes } from './due-times.ts';
-import type { FoldChanges, FoldFacts, FoldParts, Mutable } from './fold-state.ts';
+import type { Alert, FoldChanges, FoldFacts, FoldParts, Mutable } from './fold-state.ts';
 import { Heap } from './heap.ts';
 import { type AlertRule, versionOf } from './rule.ts';
-
-/** Hits of a group that are less than `quiet` apart. All times are Unix ms UTC; those of waiting are of the intake. */
-export interface Alert {
-  /** Its number among the alerts of the rule in the order in which they were opened, from 1. */
-  readonly nth: number;
-  readonly id: string;
-  /** The values of its group in the order of the rule's `by`. */
-  readonly group: readonly GroupValue[];
-  /** The begin of the window of its first hit. */
-  readonly windowMs: number;
-  /** From the begin of its first window to the end of its last. */
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly hits: number;
-  /** When it was told; null: it had too few hits yet, or never enough. */
-  readonly toldAtMs: number | null;
-  /** The time of the event by which it was told, or the end of the window where a window is decided after it; null: it was not told. */
-  readonly completedAtMs: number | null;
-  readonly resolvesAtMs: number;
-  readonly resolvedAtMs: number | null;
-  /** Whether the rule had given up windows or groups by then, so that hits may be missing. */
-  readonly isBounded: boolean;
-}
 
 /** What an event, or the time, brings about: a window of a group met the condition, or an alert is told or resolved. */
 export interface FoldNews {

@@ -1,4 +1,4 @@
-import type { Alert, AlertBook } from './alert-book.ts';
+import type { GroupValue } from './alert-group.ts';
 import type { WindowRange } from './closed-windows.ts';
 import type { DueTimes } from './due-times.ts';
 import type { EntryBudget } from './entry-budget.ts';
@@ -46,6 +46,29 @@ export interface FoldState {
   readonly rows: Iterable<FoldRow>;
 }
 
+/** Hits of a group that are less than `quiet` apart. All times are Unix ms UTC; those of waiting are of the intake. */
+export interface Alert {
+  /** Its number among the alerts of the rule in the order in which they were opened, from 1. */
+  readonly nth: number;
+  readonly id: string;
+  /** The values of its group in the order of the rule's `by`. */
+  readonly group: readonly GroupValue[];
+  /** The begin of the window of its first hit. */
+  readonly windowMs: number;
+  /** From the begin of its first window to the end of its last. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly hits: number;
+  /** When it was told; null: it had too few hits yet, or never enough. */
+  readonly toldAtMs: number | null;
+  /** The time of the event by which it was told, or the end of the window where a window is decided after it; null: it was not told. */
+  readonly completedAtMs: number | null;
+  readonly resolvesAtMs: number;
+  readonly resolvedAtMs: number | null;
+  /** Whether the rule had given up windows or groups by then, so that hits may be missing. */
+  readonly isBounded: boolean;
+}
+
 /**
  * What is different from a while ago, or all of it. `gone` goes first; rows and alerts are added, or take the place of others; `goneAlerts`
  * go last.
@@ -71,6 +94,7 @@ export interface FoldParts {
   readonly retentionMs: number;
   readonly facts: Mutable<FoldFacts>;
   readonly dues: DueTimes;
-  readonly book: AlertBook;
+  /** Takes hits of groups. */
+  readonly book: { hit(windowMs: number, group: string, completedAtMs: number): void };
   readonly budget: EntryBudget;
 }

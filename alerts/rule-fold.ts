@@ -1,11 +1,11 @@
 import { MINUTE_MS } from '../query/durations.ts';
 import { type MatchSubject, matchSubject } from '../query/match/match-event.ts';
 import type { ActiveZone } from '../store/event-store.ts';
-import { type Alert, AlertBook, type FoldNews, MAX_ALERTS } from './alert-book.ts';
+import { AlertBook, type FoldNews, MAX_ALERTS } from './alert-book.ts';
 import { type CountedEvent, fieldValue, groupKey, keptValue } from './alert-group.ts';
 import { DueTimes } from './due-times.ts';
 import { EntryBudget } from './entry-budget.ts';
-import type { FoldChanges, FoldFacts, FoldState, Mutable } from './fold-state.ts';
+import type { Alert, FoldChanges, FoldFacts, FoldState, Mutable } from './fold-state.ts';
 import { type AlertRule, readBackMs } from './rule.ts';
 import { SeenValues } from './seen-values.ts';
 import { WindowCounts } from './window-counts.ts';

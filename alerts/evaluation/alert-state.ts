@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { getSystemErrorMessage } from 'node:util';
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { inTransaction } from '../../store/sqlite-transaction.ts';
-import type { Alert } from '../alert-book.ts';
+import type { Alert } from '../fold-state.ts';
 import type { AlertRule } from '../rule.ts';
 import type { PagePlace } from './feed-pages.ts';
 import { FOLD_LOG_SCHEMA, FoldLog } from './fold-log.ts';

@@ -1,5 +1,5 @@
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
-import type { Alert } from '../alert-book.ts';
+import type { Alert } from '../fold-state.ts';
 import type { EvaluationProgress, StoredRule } from './alert-state.ts';
 import type { NewMessage, Outcome, Told, ToldRule } from './outbox.ts';
 

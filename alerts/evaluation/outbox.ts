@@ -1,5 +1,5 @@
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
-import type { Alert } from '../alert-book.ts';
+import type { Alert } from '../fold-state.ts';
 import type { AlertRule } from '../rule.ts';
 
 /** The queue of what becomes an event of `ALERT_ZONE`. No receiver has this name. */

@@ -1,7 +1,8 @@
 import { MINUTE_MS } from '../../query/durations.ts';
 import { matchSubject } from '../../query/match/match-event.ts';
-import { type Alert, type FoldNews, MAX_ALERTS } from '../alert-book.ts';
+import { type FoldNews, MAX_ALERTS } from '../alert-book.ts';
 import { EntryBudget } from '../entry-budget.ts';
+import type { Alert } from '../fold-state.ts';
 import { type AlertRule, readBackMs, versionOf } from '../rule.ts';
 import { isRule, readRule } from '../rule-file.ts';
 import { RuleFold, type ZoneActivity } from '../rule-fold.ts';

@@ -1,4 +1,4 @@
-import type { Alert } from '../../alerts/alert-book.ts';
+import type { Alert } from '../../alerts/fold-state.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../query/durations.ts';
 import type { Dimension, GroupDimension } from '../../query/event-fields.ts';

@@ -1,5 +1,5 @@
-import type { Alert } from '../../alerts/alert-book.ts';
 import type { EarlyEnd, OutboxMessage, ToldRule } from '../../alerts/evaluation/outbox.ts';
+import type { Alert } from '../../alerts/fold-state.ts';
 import type { GroupDimension } from '../../query/event-fields.ts';
 import { printable } from '../../query/search-line.ts';
 

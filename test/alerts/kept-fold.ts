@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Alert } from '../../alerts/alert-book.ts';
 import { FOLD_LOG_SCHEMA, FoldLog } from '../../alerts/evaluation/fold-log.ts';
 import { PreparedSql } from '../../alerts/evaluation/prepared-sql.ts';
-import type { FoldChanges, FoldRow, FoldState } from '../../alerts/fold-state.ts';
+import type { Alert, FoldChanges, FoldRow, FoldState } from '../../alerts/fold-state.ts';
 import type { RuleFold } from '../../alerts/rule-fold.ts';
 
 /** A state whose rows are in the order of their keys, and its alerts in that in which they were opened. */

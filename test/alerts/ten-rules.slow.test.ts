@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Alert } from '../../alerts/alert-book.ts';
 import type { CountedEvent } from '../../alerts/alert-group.ts';
+import type { Alert } from '../../alerts/fold-state.ts';
 import type { AlertRule } from '../../alerts/rule.ts';
 import { readRule } from '../../alerts/rule-file.ts';
 import { RuleFold } from '../../alerts/rule-fold.ts';

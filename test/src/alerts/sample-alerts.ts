@@ -1,5 +1,5 @@
-import type { Alert } from '../../../alerts/alert-book.ts';
 import type { Outbox, OutboxMessage, ToldRule } from '../../../alerts/evaluation/outbox.ts';
+import type { Alert } from '../../../alerts/fold-state.ts';
 import type { Receiver } from '../../../src/alerts/receiver-file.ts';
 import { type AlertMessage, toldAlert } from '../../../src/alerts/told-alerts.ts';
 
