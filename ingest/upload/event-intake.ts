@@ -75,7 +75,7 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
         const part = Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start));
         // The next chunks may be there already: nothing else ends the turn.
         await turns.run(() => intake.splitter.push(part, intake));
-        await intake.goOn();
+        if (await intake.untilRoom()) intake.append();
       }
       bytes += chunk.length;
     }
@@ -91,7 +91,7 @@ export async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: 
       signal?.throwIfAborted();
       for (let from = 0; from < (input.kind === 'stray' ? 1 : input.piece.kinds.length); ) {
         from = await turns.run(() => intake.takeMapped(input, from));
-        await intake.goOn();
+        if (await intake.untilRoom()) intake.append();
       }
     }
   });
@@ -112,7 +112,7 @@ export async function takeInRecords(records: RecordValues, options: IntakeOption
       } else {
         from = await turns.run(() => intake.takeRecords(records, from));
       }
-      await intake.goOn();
+      if (await intake.untilRoom()) intake.append();
     }
   });
 }
@@ -132,7 +132,6 @@ async function finished(options: IntakeOptions, feed: (intake: Intake) => Promis
     await feed(intake);
     while (intake.isStoreBusy) await intake.untilStoreHasRoom();
     intake.append();
-    intake.throwRefusal();
     await intake.appends.drained();
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -181,21 +180,23 @@ class Intake implements EventReceiver {
   }
 
   appendIfIdle(): void {
-    if (this.appends.hasRoom && !this.isStoreBusy) {
+    if (!this.appends.hasRoom || this.isStoreBusy) return;
+    try {
       this.append();
+    } catch {
+      // The next step of the intake throws it.
     }
   }
 
-  /** Waits until more may be taken in, and appends a batch that is full. Throws the error of `admit`, if there was one. */
-  async goOn(): Promise<void> {
+  /** Waits until more may be taken in. Resolves with whether a batch is full, and rejects with the error of `admit`. */
+  async untilRoom(): Promise<boolean> {
     await this.untilStoreHasRoom();
-    if (this.#isFull) {
-      await this.appends.room();
-      // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
-      while (this.isStoreBusy) await this.untilStoreHasRoom();
-      if (this.#isFull) this.append();
-    }
-    this.throwRefusal();
+    if (this.#refusal !== undefined) throw this.#refusal.error;
+    if (!this.#isFull) return false;
+    await this.appends.room();
+    // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
+    while (this.isStoreBusy) await this.untilStoreHasRoom();
+    return this.#isFull;
   }
 
   event(bytes: Uint8Array): void {
@@ -310,18 +311,15 @@ class Intake implements EventReceiver {
     return { accepted, duplicates: this.appends.duplicates, expired, repaired, rejected, rejectedCount, ...leftOut };
   }
 
-  /** Stores the events before the error, and resolves with the error to throw. An error of the store goes first. */
+  /** Stores the events before the error, and resolves with the error to throw. One of the store, or of `admit`, goes first. */
   async stopped(error: unknown): Promise<unknown> {
     try {
       await this.appends.drained();
-    } catch (storeError) {
-      return storeError;
+      this.append();
+      await this.appends.drained();
+    } catch (earlier) {
+      return earlier;
     }
-    this.append();
-    if (this.#refusal !== undefined) {
-      return this.#refusal.error;
-    }
-    await this.appends.drained();
     if (error instanceof UnreadableInput) {
       return new IntakeError(error.code, error.message, this.report(), { cause: error });
     }
@@ -333,11 +331,10 @@ class Intake implements EventReceiver {
     await storeHasRoom(this.#options.store, this.#options.signal);
   }
 
-  /** Appends the events so far without waiting for the store, unless `admit` has refused. */
+  /** Appends the events so far without waiting for the store. Throws the error of `admit`, also that of an earlier batch. */
   append(): void {
-    if (this.#builder.isEmpty || this.#refusal !== undefined) {
-      return;
-    }
+    if (this.#refusal !== undefined) throw this.#refusal.error;
+    if (this.#builder.isEmpty) return;
     const batch = this.#builder.take();
     const indices = this.#indices;
     const noteStored = this.#rejections.takeBatch();
@@ -345,9 +342,8 @@ class Intake implements EventReceiver {
     try {
       this.#options.admit?.(batch, indices);
     } catch (error) {
-      // `throwRefusal` throws it, because this may run in a timer.
       this.#refusal = { error };
-      return;
+      throw error;
     }
     this.appends.add(this.#options.store.append(batch), {
       onStored: ({ deadLettersNotKept }) => noteStored(deadLettersNotKept),
@@ -358,13 +354,6 @@ class Intake implements EventReceiver {
   /** Lets go of what the thread keeps of the input, also of one that was given up. */
   end(): void {
     this.#builder.converter.drain();
-  }
-
-  /** Throws the error of `admit`, if there was one. */
-  throwRefusal(): void {
-    if (this.#refusal !== undefined) {
-      throw this.#refusal.error;
-    }
   }
 
   #accept(events: number): void {
