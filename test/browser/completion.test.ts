@@ -52,17 +52,12 @@ async function offered(page: Page): Promise<readonly string[]> {
 const total = (page: Page): Promise<string | null> => page.getByRole('status').locator('strong').textContent();
 const chosen = (page: Page) => page.locator('[role=option][aria-selected=true]');
 
-/**
- * The requests that completion made, by what is theirs alone: no page, no histogram, and neither the values of url of the page itself nor
- * how many events are new, which the page counts every ten seconds from where a question ended.
- */
+/** The requests that completion made, by what is theirs alone: no page, no histogram, and not the values of url of the page itself. */
 function asked(requests: readonly Request[]): readonly Request[] {
-  const explored = requests.filter((request) => request.url().endsWith('/explore'));
-  const ends = new Set(explored.map((request) => request.postDataJSON().to));
-  return explored.filter((request) => {
-    const { from, filters, facets, pageSize, histogram } = request.postDataJSON();
-    const isOfPage = (facets?.[0]?.field === 'url' && filters.length === 0) || ends.has(from);
-    return !isOfPage && pageSize === 0 && histogram === undefined && (facets === undefined || facets.length === 1);
+  return requests.filter((request) => {
+    const body = request.url().endsWith('/explore') ? request.postDataJSON() : { histogram: {} };
+    const isOfPage = body.facets?.[0]?.field === 'url' && body.filters.length === 0;
+    return !isOfPage && body.pageSize === 0 && body.histogram === undefined && (body.facets === undefined || body.facets.length === 1);
   });
 }
 

@@ -21,8 +21,10 @@ export interface AskedQuestion {
 /** What the page of a person does and asks for, seen from the outside. */
 export interface WatchedPage {
   readonly page: Page;
-  /** The requests to the program's interface so far, without those for the page's own files, and for alerts, which it asks by itself. */
+  /** The requests to the program's interface so far, without those for the page's own files, for alerts and for the count of new events. */
   readonly requests: readonly Request[];
+  /** The requests for the count of new events, which the page asks for by itself ten seconds after an answer. */
+  readonly countsOfNew: readonly Request[];
   /** The bodies of the questions so far, without the requests for what follows one, such as further pages or an event. */
   questions(): readonly AskedQuestion[];
   /** The last of them; throws where there is none. */
@@ -55,6 +57,16 @@ export interface PageOptions extends BrowserContextOptions {
   readonly initScript?: string;
   /** Where a proxy serves the program, such as `/waf`; nothing unless set. */
   readonly pathBefore?: string;
+}
+
+const isForExplorer = (request: Request): boolean => request.url().endsWith('/explore');
+
+/** Whether a request counts the events from the end of an earlier question on, and asks for nothing else. */
+function isCountOfNew(request: Request, earlier: readonly Request[]): boolean {
+  if (!isForExplorer(request)) return false;
+  const { from, pageSize, facets, histogram, selection, combinations } = request.postDataJSON();
+  const isCount = pageSize === 0 && [facets, histogram, selection, combinations].every((part) => part === undefined);
+  return isCount && earlier.some((question) => isForExplorer(question) && question.postDataJSON().to === from);
 }
 
 /** Opens the page with this query of its link. */
@@ -100,6 +112,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
   const faults: string[] = [];
   const requests: Request[] = [];
   const forAlerts: Request[] = [];
+  const countsOfNew: Request[] = [];
   page.on('pageerror', (error) => faults.push(`a script threw ${error.stack ?? error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
@@ -110,7 +123,8 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
     if (asked.protocol === 'data:' || asked.protocol === 'blob:') return;
     if (asked.origin !== origin) faults.push(`${request.url()} was asked for`);
     else if (['fetch', 'xhr', 'eventsource', 'ping'].includes(request.resourceType())) {
-      (asked.pathname.endsWith('/alerts') ? forAlerts : requests).push(request);
+      const isOfAlerts = asked.pathname.endsWith('/alerts');
+      (isOfAlerts ? forAlerts : isCountOfNew(request, requests) ? countsOfNew : requests).push(request);
     }
   });
   await page.addInitScript(CLOCK + WATCH);
@@ -118,12 +132,13 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
   if (movesClock) await page.clock.install();
   await page.goto(url);
   const questions = (): readonly AskedQuestion[] => {
-    const bodies = requests.filter((request) => request.url().endsWith('/explore')).map((request) => request.postDataJSON());
+    const bodies = requests.filter(isForExplorer).map((request) => request.postDataJSON());
     return bodies.filter((body) => body.facets !== undefined && body.histogram !== undefined);
   };
   return {
     page,
     requests,
+    countsOfNew,
     questions,
     lastQuestion: () => {
       const asked = questions().at(-1);
@@ -133,7 +148,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
     actions: async () => Number(await page.evaluate('actionsOfPerson')),
     close: async () => {
       await context.close();
-      return [...faults, ...undescribedRequests([...requests, ...forAlerts], pathBefore)];
+      return [...faults, ...undescribedRequests([...requests, ...forAlerts, ...countsOfNew], pathBefore)];
     },
   };
 }
