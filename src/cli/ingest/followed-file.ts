@@ -17,7 +17,7 @@ export interface FollowedFileOptions {
   readonly url: string;
   /** How long a file that lost its name stays open, for what is still written to it. */
   readonly lingerMs: number;
-  /** Unix ms UTC. */
+  /** Milliseconds since any moment. */
   readonly now: () => number;
   /** Shows a message to people. */
   readonly tell: (message: string) => void;

@@ -38,7 +38,9 @@ async function openSources(options: FollowingOptions, io: CommandIo, tell: (mess
       }
       const [path, url] = [resolve(name), options.url.href];
       const statePath = join(resolve(options.stateFolder), stateFileName('ingest', [url, path]));
-      sources.push(await FollowedFile.open({ name, path, statePath, url, lingerMs: LINGER_MS, now: Date.now, tell }));
+      // Not the clock, whose steps would end the time that a renamed file has.
+      const now = () => performance.now();
+      sources.push(await FollowedFile.open({ name, path, statePath, url, lingerMs: LINGER_MS, now, tell }));
     }
   } catch (error) {
     for (const source of sources) await source.close();

@@ -91,6 +91,20 @@ describe('shieldlog ingest --follow', () => {
     );
   });
 
+  test('sends what is written to a file after it was renamed, also where the clock steps on by hours meanwhile', async () => {
+    // With every look at the clock it has gone on by an hour.
+    const clock = 'let steps = 0; const { now } = Date; Date.now = () => now() + (steps += 3_600_000)';
+    writeFileSync(path('a.log'), event('a1'));
+    const cli = startCli(args(path('a.log')), { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}` });
+    await stored(['a1']);
+    renameSync(path('a.log'), path('a.log.1'));
+    writeFileSync(path('a.log'), event('b1'));
+    await stored(['a1', 'b1']);
+    appendFileSync(path('a.log.1'), event('a2'));
+    await stored(['a1', 'a2', 'b1']);
+    await stop(cli);
+  });
+
   test('that is killed again and again sends every line, stores it once, and rejects nothing twice', async () => {
     const expected: string[] = [];
     const append = (count: number): void => {
