@@ -15,7 +15,7 @@ import { damagedState, migrate, openState } from './control-plane-state.ts';
 import { databaseResource } from './database/database-resource.ts';
 import { dnsZones } from './dns/dns-zones.ts';
 import type { LocalContext, LocalResource } from './local-resource.ts';
-import { pullZoneHostnames, pullZones } from './pull-zones.ts';
+import { pullZones } from './pull-zones.ts';
 import { scriptVariables } from './script-variables.ts';
 
 interface LocalResourcesOptions {
@@ -30,7 +30,7 @@ export function localResources({ challengeResolver }: LocalResourcesOptions): re
     apiGuardian,
     dnsZones,
     pullZones,
-    externalCertificates({ hostnames: pullZoneHostnames, ...(challengeResolver === null ? {} : { resolver: challengeResolver }) }),
+    externalCertificates(challengeResolver),
     botCategorization,
     accessLists,
     apiGuardianMetrics,

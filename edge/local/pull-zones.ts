@@ -22,7 +22,7 @@ const SEEDED: readonly (readonly [zone: string, hostnames: readonly string[]])[]
 ];
 
 /** A hostname of a pull zone; its name in lower case and ASCII. */
-interface Hostname {
+export interface Hostname {
   readonly pullZoneId: number;
   readonly name: string;
 }
@@ -34,20 +34,18 @@ function canonicalHostname(name: string): string {
   return ascii === '' ? '' : `${star}${ascii}`;
 }
 
-/** The hostnames of pull zones, for the certificates. */
-export const pullZoneHostnames = {
-  /** The hostname as it is kept; null where no pull zone has it. */
-  findHostname(db: DatabaseSync, name: string): Hostname | null {
-    const canonical = canonicalHostname(name);
-    const row = db.prepare('SELECT pull_zone_id FROM hostname WHERE name = ?').get(canonical);
-    return row === undefined ? null : { pullZoneId: Number(row['pull_zone_id']), name: canonical };
-  },
-  /** Records until when (Unix ms) the hostname has a certificate. Call it inside a transaction. */
-  setCertificate(db: DatabaseSync, { pullZoneId, name }: Hostname, notAfterMs: number): void {
-    const sql = 'UPDATE hostname SET certificate_not_after_ms = ? WHERE name = ? AND pull_zone_id = ?';
-    db.prepare(sql).run(notAfterMs, name, pullZoneId);
-  },
-};
+/** The hostname of a pull zone as it is kept; null where no pull zone has it. */
+export function findHostname(db: DatabaseSync, name: string): Hostname | null {
+  const canonical = canonicalHostname(name);
+  const row = db.prepare('SELECT pull_zone_id FROM hostname WHERE name = ?').get(canonical);
+  return row === undefined ? null : { pullZoneId: Number(row['pull_zone_id']), name: canonical };
+}
+
+/** Records until when (Unix ms) the hostname has a certificate. Call it inside a transaction. */
+export function setCertificate(db: DatabaseSync, { pullZoneId, name }: Hostname, notAfterMs: number): void {
+  const sql = 'UPDATE hostname SET certificate_not_after_ms = ? WHERE name = ? AND pull_zone_id = ?';
+  db.prepare(sql).run(notAfterMs, name, pullZoneId);
+}
 
 function removeHostname(db: DatabaseSync, zoneId: number, given: string): void {
   if (db.prepare('SELECT id FROM pull_zone WHERE id = ?').get(zoneId) === undefined) {

@@ -1,7 +1,6 @@
 import {
   exactly,
   ID,
-  INT32_SCHEMA,
   input,
   type JsonSchema,
   listOf,
@@ -35,18 +34,21 @@ export const RECORD_TYPES = {
   TLSA: 15,
 } as const;
 
-export const MONITOR_TYPES = { None: 0, Ping: 1, Http: 2, Monitor: 3 } as const;
-export const SMART_ROUTING_TYPES = { None: 0, Latency: 1, Geolocation: 2 } as const;
+const MONITOR_TYPES = { None: 0, Ping: 1, Http: 2, Monitor: 3 } as const;
+const SMART_ROUTING_TYPES = { None: 0, Latency: 1, Geolocation: 2 } as const;
 
 /** Numbers from 0 on that have names. Null may stand for them in a request, which an `enum` would not let it. */
 function namedFromZero(numbers: Readonly<Record<string, number>>): JsonSchema {
   return { type: 'integer', minimum: 0, maximum: Math.max(...Object.values(numbers)), description: namesOf(numbers) };
 }
 
+/** An object of the platform; 0 is none. */
+const OBJECT_ID: JsonSchema = { ...ID, minimum: 0 };
+
 /** The fields of a record in an answer. A field that was left out has its default. */
 const FIELDS = {
   Type: namedFromZero(RECORD_TYPES),
-  Ttl: INT32_SCHEMA,
+  Ttl: { type: 'integer', minimum: 0, maximum: 2_147_483_647 },
   Value: TEXT,
   Name: TEXT,
   Weight: { type: 'integer', minimum: 0, maximum: 100 },
@@ -54,8 +56,8 @@ const FIELDS = {
   Flags: { type: 'integer', minimum: 0, maximum: 255 },
   Tag: TEXT,
   Port: { type: 'integer', minimum: 0, maximum: 65_535 },
-  PullZoneId: { type: 'integer', minimum: 0 },
-  ScriptId: { type: 'integer', minimum: 0 },
+  PullZoneId: OBJECT_ID,
+  ScriptId: OBJECT_ID,
   Accelerated: YES_OR_NO,
   GeolocationLatitude: { type: 'number', minimum: -90, maximum: 90 },
   GeolocationLongitude: { type: 'number', minimum: -180, maximum: 180 },
@@ -78,7 +80,11 @@ export const RECORD_INPUT = input(
   [],
 );
 
-const DNS_ZONE_INPUT = input({ Domain: TEXT, Records: { type: ['array', 'null'], items: RECORD_INPUT, maxItems: 5000 } }, ['Domain']);
+export const MAX_RECORDS = 5_000;
+
+const DNS_ZONE_INPUT = input({ Domain: TEXT, Records: { type: ['array', 'null'], items: RECORD_INPUT, maxItems: MAX_RECORDS } }, [
+  'Domain',
+]);
 
 const RECORD = exactly({ ...FIELDS, Id: ID });
 
@@ -101,10 +107,18 @@ const DNS_ZONE = exactly({
   CertificateKeyType: NUMBER,
 });
 
-const CREATED = '2026-01-01T00:40:01.500Z';
+/** A pair of `EnviromentalVariables`. */
+export interface RecordVariable {
+  readonly Name: string;
+  readonly Value: string;
+}
 
-/** The fields of a record that the request left out. */
-const RECORD_DEFAULTS = {
+/** The fields of a record that a request leaves out, or has as null. */
+export const RECORD_DEFAULTS = {
+  Type: RECORD_TYPES.A as number,
+  Ttl: 300,
+  Value: '',
+  Name: '',
   Weight: 100,
   Priority: 0,
   Flags: 0,
@@ -117,12 +131,14 @@ const RECORD_DEFAULTS = {
   GeolocationLongitude: 0,
   LatencyZone: '',
   Disabled: false,
-  EnviromentalVariables: [],
+  EnviromentalVariables: [] as readonly RecordVariable[],
   Comment: '',
   AutoSslIssuance: false,
   MonitorType: 0,
   SmartRoutingType: 0,
 };
+
+const CREATED = '2026-01-01T00:40:01.500Z';
 
 const ADDRESS = { Type: 0, Name: 'www', Value: '192.0.2.10', Ttl: 300 };
 const MAIL = { Type: 4, Name: '', Value: 'mail.example.com', Ttl: 3600, Priority: 10 };

@@ -10,8 +10,9 @@ import { STATE_LIMIT_BYTES } from '../../edge/local/control-plane-state.ts';
 import { dnsZones } from '../../edge/local/dns/dns-zones.ts';
 import { MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
 import { MAX_TEXT_BYTES } from '../../edge/local/dns/record-value.ts';
-import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
+import { pullZones } from '../../edge/local/pull-zones.ts';
 import { MAX_SCRIPT_VARIABLES } from '../../edge/local/script-variables.ts';
+import { MAX_RECORDS } from '../../edge/operations/dns-zones.ts';
 import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operations/operation.ts';
 import { CONNECT_MS, CONNECTIONS, MAX_UPSTREAM_ANSWER_BYTES, MAX_UPSTREAM_ANSWERS_BYTES } from '../../edge/proxy/proxy.ts';
 import { makeUpstreamBudget } from '../../edge/proxy/upstream-answer.ts';
@@ -77,8 +78,7 @@ async function challengeFile(size: number): Promise<string> {
 /** Whether a challenge can be answered when it is so old: on its last millisecond it is over. */
 async function challengeAged(ms: number): Promise<string> {
   const name = 'www.example.com';
-  const hostnames = { findHostname: () => ({ pullZoneId: 1, name }), setCertificate: () => undefined };
-  const plane = await startPlane('legacy', [externalCertificates({ hostnames })]);
+  const plane = await startPlane([pullZones, externalCertificates(null)]);
   await plane.call(6, {}, { Hostname: name });
   plane.nowMs += ms;
   const { status, body } = await plane.call(7, {}, { Hostname: name });
@@ -88,7 +88,7 @@ async function challengeAged(ms: number): Promise<string> {
 
 /** Returns the outcome of a new zone that needs so many bytes when the state may grow by 1 MiB. */
 async function stateGrownBy(size: number): Promise<string> {
-  const plane = await startPlane('legacy', [dnsZones]);
+  const plane = await startPlane([dnsZones]);
   const pragma = (name: string): number => Number(plane.db.prepare(`PRAGMA ${name}`).get()?.[name.split(' ', 1)[0] ?? '']);
   expect(pragma('max_page_count') * pragma('page_size')).toBe(STATE_LIMIT_BYTES);
   pragma(`max_page_count = ${pragma('page_count') + 1024 ** 2 / pragma('page_size')}`);

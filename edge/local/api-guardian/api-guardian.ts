@@ -1,6 +1,5 @@
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
-import { shown } from '../../shown-value.ts';
 import { inPlaneTransaction } from '../control-plane-state.ts';
 import type { LocalResource } from '../local-resource.ts';
 import { shieldSuccess } from '../local-resource.ts';
@@ -11,13 +10,6 @@ import { createSpecReader, type SpecReader, type SpecReaderOptions } from './spe
 
 /** A specification of 2 MB of YAML takes about two seconds and 200 MB. */
 const READER: SpecReaderOptions = { deadlineMs: 8_000, memoryMb: 512, maxWaiting: 4 };
-
-function readZoneId(text: unknown): number {
-  const id = Number(text);
-  if (Number.isInteger(id) && id === (id | 0)) return id;
-  const message = `shieldZoneId: ${shown(text)} is not taken; allowed: an integer of 32 bits`;
-  throw new EdgeError(400, 'request.invalid', message, { field: 'shieldZoneId' });
-}
 
 async function acceptedSpec(reader: SpecReader, content: string): Promise<ReadSpec> {
   const reading = reader.read(content);
@@ -39,8 +31,8 @@ export const apiGuardian: LocalResource = {
   routes(app, { db, now }) {
     const reader = createSpecReader(READER);
     app.addHook('onClose', () => reader.stop());
-    app.patch<{ Params: { shieldZoneId: unknown } }>('/shield/shield-zone/:shieldZoneId/api-guardian/spec', async ({ params, body }) => {
-      const zoneId = readZoneId(params.shieldZoneId);
+    app.patch<{ Params: { shieldZoneId: number } }>('/shield/shield-zone/:shieldZoneId/api-guardian/spec', async ({ params, body }) => {
+      const { shieldZoneId: zoneId } = params;
       const { content, enforceAuthorizationValidation: enforceAuthorization } = bodyAs(body, readSpecRequest);
       const spec = await acceptedSpec(reader, content);
       const stored = inPlaneTransaction(db, () => storeSpec(db, { zoneId, content, spec, enforceAuthorization, nowMs: now() }));

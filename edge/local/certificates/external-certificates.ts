@@ -2,8 +2,9 @@ import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
 import { inPlaneTransaction } from '../control-plane-state.ts';
 import type { LocalContext, LocalResource } from '../local-resource.ts';
+import { findHostname, type Hostname, setCertificate } from '../pull-zones.ts';
 import { AUTHORITY_MIGRATION, issueCertificate, keyThumbprint, openAuthority } from './certificate-authority.ts';
-import type { ChallengeResolver, FoundHostname, HostnameDirectory } from './http-challenge.ts';
+import type { ChallengeResolver } from './http-challenge.ts';
 import { addChallenge, CHALLENGE_FOLDER, CHALLENGE_MIGRATION, pendingChallenge, removeChallenge, servedContent } from './http-challenge.ts';
 
 const CERTIFICATE_MIGRATION = `
@@ -18,20 +19,14 @@ const CERTIFICATE_MIGRATION = `
   ) STRICT;
 `;
 
-export interface ExternalCertificateOptions {
-  readonly hostnames: HostnameDirectory;
-  /** Absent: the files that the local control plane itself serves. */
-  readonly resolver?: ChallengeResolver;
+interface HostnameBody {
+  readonly Body: { readonly Hostname: string };
 }
 
 const fault = (status: number, key: string, message: string): EdgeError => new EdgeError(status, key, message, { field: 'Hostname' });
 
-function requireHostname({ db }: LocalContext, hostnames: HostnameDirectory, body: unknown): FoundHostname {
-  const given = typeof body === 'object' && body !== null && 'Hostname' in body ? body.Hostname : undefined;
-  if (typeof given !== 'string' || given === '') {
-    throw fault(400, 'hostname.invalid', `Hostname: ${shown(given)} is not taken; allowed: a hostname of a pull zone`);
-  }
-  const found = hostnames.findHostname(db, given);
+function requireHostname({ db }: LocalContext, given: string): Hostname {
+  const found = findHostname(db, given);
   if (found === null) throw fault(404, 'hostname.not_found', `Hostname: no pull zone has the hostname ${shown(given, 255)}`);
   if (found.name.startsWith('*')) {
     // A file proves one name, and not the names below it (RFC 8555, 7.1.3 and 8.3).
@@ -43,14 +38,9 @@ function requireHostname({ db }: LocalContext, hostnames: HostnameDirectory, bod
 const noChallenge = (name: string): EdgeError =>
   fault(400, 'certificate.no_challenge', `Hostname: no challenge is pending for ${name}; request one first`);
 
-async function complete(
-  context: LocalContext,
-  resolver: ChallengeResolver,
-  options: ExternalCertificateOptions,
-  body: unknown,
-): Promise<void> {
+async function complete(context: LocalContext, resolver: ChallengeResolver, given: string): Promise<void> {
   const { db, now } = context;
-  const hostname = requireHostname(context, options.hostnames, body);
+  const hostname = requireHostname(context, given);
   const challenge = pendingChallenge(db, hostname, now());
   if (challenge === undefined) throw noChallenge(hostname.name);
   const answer = await resolver(hostname.name, `${CHALLENGE_FOLDER}${challenge.token}`);
@@ -67,7 +57,7 @@ async function complete(
   const issued = await issueCertificate(await openAuthority(db, nowMs), hostname.name, nowMs);
   inPlaneTransaction(db, () => {
     // Another call may have completed it meanwhile, or removed the hostname.
-    requireHostname(context, options.hostnames, body);
+    requireHostname(context, given);
     if (!removeChallenge(db, challenge)) throw noChallenge(hostname.name);
     db.prepare('INSERT INTO issued_certificate VALUES (?, ?, ?, ?, ?, ?, ?)').run(
       issued.serialNumber,
@@ -78,7 +68,7 @@ async function complete(
       nowMs,
       issued.notAfterMs,
     );
-    options.hostnames.setCertificate(db, hostname, issued.notAfterMs);
+    setCertificate(db, hostname, issued.notAfterMs);
   });
   context.logger.info({ hostname: hostname.name, serialNumber: issued.serialNumber }, 'Certificate issued');
 }
@@ -86,8 +76,9 @@ async function complete(
 /**
  * Answers operations 6 and 7: certificates for hostnames whose owner has proved them over HTTP, with a challenge by operation 6 and a
  * certificate of the local authority by operation 7.
+ * Challenges are looked up by `resolver`; null: among the files that the local control plane itself serves.
  */
-export function externalCertificates(options: ExternalCertificateOptions): LocalResource {
+export function externalCertificates(resolver: ChallengeResolver | null): LocalResource {
   return {
     name: 'external-certificates',
     migrations: [`${AUTHORITY_MIGRATION}${CHALLENGE_MIGRATION}${CERTIFICATE_MIGRATION}`],
@@ -97,8 +88,8 @@ export function externalCertificates(options: ExternalCertificateOptions): Local
         const content = servedContent(db, filePath.slice(CHALLENGE_FOLDER.length), now());
         return Promise.resolve(content === undefined ? { kind: 'nothing', reason: 'there is no such file' } : { kind: 'content', content });
       };
-      app.post('/pullzone/requestExternalHttpCertificate', async (request) => {
-        const hostname = requireHostname(context, options.hostnames, request.body);
+      app.post<HostnameBody>('/pullzone/requestExternalHttpCertificate', async ({ body }) => {
+        const hostname = requireHostname(context, body.Hostname);
         const thumbprint = keyThumbprint(await openAuthority(db, now()));
         const challenge = inPlaneTransaction(
           db,
@@ -106,8 +97,8 @@ export function externalCertificates(options: ExternalCertificateOptions): Local
         );
         return { FilePath: `${CHALLENGE_FOLDER}${challenge.token}`, FileContent: challenge.content };
       });
-      app.post('/pullzone/completeExternalHttpCertificate', async (request, reply) => {
-        await complete(context, options.resolver ?? ownAnswer, options, request.body);
+      app.post<HostnameBody>('/pullzone/completeExternalHttpCertificate', async ({ body }, reply) => {
+        await complete(context, resolver ?? ownAnswer, body.Hostname);
         return reply.code(200).send();
       });
       app.get<{ Params: { token: string } }>(`${CHALLENGE_FOLDER}:token`, (request, reply) => {

@@ -1,20 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import type { DatabaseSync } from 'node:sqlite';
-
-/** A hostname of a pull zone; its name in lower case and ASCII. */
-export interface FoundHostname {
-  readonly pullZoneId: number;
-  readonly name: string;
-}
-
-/** The hostnames of pull zones, for their certificates. */
-export interface HostnameDirectory {
-  /** The hostname as it is kept, found without regard to case; null where no pull zone has it. */
-  findHostname(db: DatabaseSync, name: string): FoundHostname | null;
-  /** Records that the hostname has a certificate until then (Unix ms). Called inside a transaction. */
-  setCertificate(db: DatabaseSync, hostname: FoundHostname, notAfterMs: number): void;
-}
+import type { Hostname } from '../pull-zones.ts';
 
 export const CHALLENGE_MIGRATION = `
   CREATE TABLE http_challenge (
@@ -44,7 +31,7 @@ const toChallenge = (row: Readonly<Record<string, unknown>>): HttpChallenge => (
 });
 
 /** The open challenge of the hostname; undefined where there is none or it has expired. */
-export function pendingChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHostname, nowMs: number): HttpChallenge | undefined {
+export function pendingChallenge(db: DatabaseSync, { pullZoneId, name }: Hostname, nowMs: number): HttpChallenge | undefined {
   const row = db
     .prepare('SELECT token, content FROM http_challenge WHERE pull_zone_id = ? AND hostname = ? AND expires_ms > ?')
     .get(pullZoneId, name, nowMs);
@@ -52,7 +39,7 @@ export function pendingChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHo
 }
 
 /** Adds a challenge and removes an expired one. Call it inside a transaction. */
-export function addChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHostname, thumbprint: string, nowMs: number): HttpChallenge {
+export function addChallenge(db: DatabaseSync, { pullZoneId, name }: Hostname, thumbprint: string, nowMs: number): HttpChallenge {
   const token = randomBytes(32).toString('base64url');
   const content = `${token}.${thumbprint}`;
   db.prepare('INSERT OR REPLACE INTO http_challenge (pull_zone_id, hostname, token, content, expires_ms) VALUES (?, ?, ?, ?, ?)').run(

@@ -2,7 +2,7 @@ import { parse } from 'tldts';
 import { RECORD_TYPES } from '../../operations/dns-zones.ts';
 import { shown } from '../../shown-value.ts';
 import { asciiName } from '../ascii-name.ts';
-import { plainObject, type RecordFields, readRecordFields, recordValue } from './record-fields.ts';
+import { type RecordFields, readRecordFields, recordValue, typeName } from './record-fields.ts';
 import { hostName, zoneFault } from './record-value.ts';
 
 /**
@@ -40,12 +40,10 @@ function recordName(text: string, domain: string, field: string): string {
   return full === domain ? wildcard.slice(0, 1) : `${wildcard}${full.slice(0, -domain.length - 1)}`;
 }
 
-type NewRecord = RecordFields & { readonly Type: number };
-
 /** A new zone. Every name and value is as DNS has it. */
 interface NewZone {
   readonly domain: string;
-  readonly records: readonly NewRecord[];
+  readonly records: readonly RecordFields[];
 }
 
 /** A new zone with its records as JSON texts. */
@@ -54,28 +52,24 @@ export interface WrittenZone {
   readonly records: readonly string[];
 }
 
-export const MAX_RECORDS = 5_000;
+type GivenRecord = Readonly<Record<string, unknown>>;
 
-function readRecord(value: unknown, domain: string, path: string): NewRecord {
-  const { type, fields } = readRecordFields(value, path);
-  // Any other type is not in the table of types and is refused there.
-  const Type = typeof type === 'number' ? type : Number.NaN;
-  return { Type, ...fields, Name: recordName(fields.Name, domain, `${path}.Name`), Value: recordValue(Type, fields, path) };
+function readRecord(given: GivenRecord, domain: string, path: string): RecordFields {
+  const fields = readRecordFields(given, path);
+  return { ...fields, Name: recordName(fields.Name, domain, `${path}.Name`), Value: recordValue(fields, path) };
 }
 
 const pathOf = (index: number): string => `Records[${index}]`;
 
 /** A record that is not disabled, and where it is in the body. */
 interface Served {
-  readonly record: NewRecord;
+  readonly record: RecordFields;
   readonly path: string;
 }
 
-const TYPE_NAMES = new Map<number, string>(Object.entries(RECORD_TYPES).map(([name, type]) => [type, name]));
-
 /** Throws the fault of `one`, which cannot be served beside `other`. */
 function refuseBeside(one: Served, other: Served, rule: string): never {
-  const [oneType, otherType] = [one, other].map(({ record }) => TYPE_NAMES.get(record.Type));
+  const [oneType, otherType] = [one, other].map(({ record }) => typeName(record.Type));
   const name = one.record.Name === '' ? '@' : one.record.Name;
   throw zoneFault(one.path, `${oneType} at ${shown(name)} stands beside ${other.path}, ${otherType}; allowed: ${rule}`);
 }
@@ -113,15 +107,11 @@ function requireDelegation({ record, path }: Served): void {
   throw zoneFault(`${path}.Name`, `NS at "@" stands beside the name servers that the zone has; allowed: NS at names below the zone's own`);
 }
 
-/** Reads the body of a request for a new zone. Throws EdgeError 400 that names the field. */
+/** Reads the body of a request for a new zone, which its schema has let through. Throws EdgeError 400 that names the field. */
 export function readZoneRequest(body: unknown): NewZone {
-  const { Domain, Records } = plainObject(body, 'body');
-  if (typeof Domain !== 'string') throw zoneFault('Domain', `${shown(Domain)} is not taken; allowed: a domain name such as "example.com"`);
+  const { Domain, Records } = body as { readonly Domain: string; readonly Records?: readonly GivenRecord[] | null };
   const domain = zoneDomain(Domain);
-  const records: unknown = Records ?? [];
-  if (!Array.isArray(records)) throw zoneFault('Records', `${shown(records)} is not taken; allowed: an array of records`);
-  if (records.length > MAX_RECORDS) throw zoneFault('Records', `there are ${records.length}; allowed: at most ${MAX_RECORDS}`);
-  const read = records.map((record, index) => ({ record: readRecord(record, domain, pathOf(index)), path: pathOf(index) }));
+  const read = (Records ?? []).map((given, index) => ({ record: readRecord(given, domain, pathOf(index)), path: pathOf(index) }));
   const served = read.filter(({ record }) => !record.Disabled);
   for (const one of served) requireDelegation(one);
   for (const ofName of Map.groupBy(served, ({ record }) => record.Name).values()) requireCompatible(ofName);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodes } from '../../../edge/local/containers/nodes.ts';
 import { openState } from '../../../edge/local/control-plane-state.ts';
-import { pullZoneHostnames, pullZones } from '../../../edge/local/pull-zones.ts';
+import { findHostname, pullZones, setCertificate } from '../../../edge/local/pull-zones.ts';
 import { scriptVariables } from '../../../edge/local/script-variables.ts';
 import { exampleOf } from '../example-requests.ts';
 import { type Answer, type Facade, startFacade } from './resource-calls.ts';
@@ -90,10 +90,10 @@ describe('a hostname of a pull zone', () => {
     await using facade = await startFacade([pullZones]);
     const db = openState(facade.plane.dataDir);
     try {
-      const found = pullZoneHostnames.findHostname(db, 'CDN.example.com');
+      const found = findHostname(db, 'CDN.example.com');
       expect(found).toEqual({ pullZoneId: 1, name: 'cdn.example.com' });
-      expect(pullZoneHostnames.findHostname(db, 'none.example.com')).toBeNull();
-      if (found !== null) pullZoneHostnames.setCertificate(db, found, 1234);
+      expect(findHostname(db, 'none.example.com')).toBeNull();
+      if (found !== null) setCertificate(db, found, 1234);
       expect(db.prepare('SELECT name FROM hostname WHERE certificate_not_after_ms = 1234').all()).toEqual([{ name: 'cdn.example.com' }]);
     } finally {
       db.close();

@@ -6,7 +6,7 @@ import { petSpecification, type Specification } from './specification.ts';
 let plane: ResourcePlane;
 
 beforeEach(async () => {
-  plane = await startPlane('problem', [apiGuardian]);
+  plane = await startPlane([apiGuardian]);
 });
 
 afterEach(() => plane.stop());
@@ -117,7 +117,7 @@ describe('an uploaded specification', () => {
 
   test('is there after the program was started again', async () => {
     await upload(petSpecification(), true);
-    const again = await startPlane('problem', [apiGuardian], plane.dataDir);
+    const again = await startPlane([apiGuardian], plane.dataDir);
     try {
       const { body } = await again.call(3, { shieldZoneId: 7 }, { content: JSON.stringify(petSpecification()) });
       expect(fieldOf(body, 'apiGuardianEndpointId')).toEqual([1, 2, 3]);

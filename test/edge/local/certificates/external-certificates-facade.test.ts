@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { externalCertificates } from '../../../../edge/local/certificates/external-certificates.ts';
 import { openState } from '../../../../edge/local/control-plane-state.ts';
-import { pullZoneHostnames, pullZones } from '../../../../edge/local/pull-zones.ts';
+import { pullZones } from '../../../../edge/local/pull-zones.ts';
 import { exampleOf } from '../../example-requests.ts';
 import { startFacade } from '../resource-calls.ts';
 import { NOW_MS } from '../running-plane.ts';
 
-const RESOURCES = [pullZones, externalCertificates({ hostnames: pullZoneHostnames })];
+const RESOURCES = [pullZones, externalCertificates(null)];
 const BODY = { Hostname: 'WWW.Example.com.' };
 
 test('a hostname of a pull zone gets its certificate through the facade, and the pull zone knows until when', async () => {

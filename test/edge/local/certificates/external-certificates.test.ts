@@ -4,33 +4,27 @@ import type { AddressInfo } from 'node:net';
 import { type ConnectionOptions, connect, createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { externalCertificates } from '../../../../edge/local/certificates/external-certificates.ts';
-import type { ChallengeResolver, FoundHostname } from '../../../../edge/local/certificates/http-challenge.ts';
+import type { ChallengeResolver } from '../../../../edge/local/certificates/http-challenge.ts';
+import { pullZones } from '../../../../edge/local/pull-zones.ts';
 import { type ResourcePlane, startPlane } from '../dns/resource-plane.ts';
 
 const DAY_MS = 86_400_000;
 const LONG_NAME = `${'a'.repeat(60)}.${'b'.repeat(60)}.example.com`;
 
 let plane: ResourcePlane;
-let names: Map<string, FoundHostname>;
-let noted: [FoundHostname, number][];
 /** What the hostnames serve; undefined: the answer of the control plane itself. */
 let served: ChallengeResolver | undefined;
 /** The content that they should serve. */
 let expected = '';
 
 function start(dataDir?: string): Promise<ResourcePlane> {
-  const hostnames = {
-    findHostname: (_: unknown, name: string) => names.get(name.toLowerCase()) ?? null,
-    setCertificate: (_: unknown, hostname: FoundHostname, notAfterMs: number) => void noted.push([hostname, notAfterMs]),
-  };
-  return startPlane('legacy', [externalCertificates({ hostnames, ...(served === undefined ? {} : { resolver: served }) })], dataDir);
+  return startPlane([pullZones, externalCertificates(served ?? null)], dataDir);
 }
 
 beforeEach(async () => {
-  names = new Map(['www.example.com', '*.example.com', LONG_NAME].map((name, index) => [name, { pullZoneId: index + 1, name }]));
-  noted = [];
   served = undefined;
   plane = await start();
+  plane.db.prepare('INSERT INTO hostname (name, pull_zone_id, is_system) VALUES (?, 1, 0)').run(LONG_NAME);
 });
 
 afterEach(() => plane.stop());
@@ -99,11 +93,11 @@ describe.each([
   ['completed', complete],
 ])('a certificate that is %s', (_, call) => {
   test.each([
-    ['', 400, 'hostname.invalid'],
-    [undefined, 400, 'hostname.invalid'],
-    [7, 400, 'hostname.invalid'],
+    ['', 400, 'request.invalid'],
+    [undefined, 400, 'request.invalid'],
+    [7, 400, 'request.invalid'],
     ['unknown.example.com', 404, 'hostname.not_found'],
-    ['*.example.com', 400, 'hostname.wildcard'],
+    ['*.blog.example.org', 400, 'hostname.wildcard'],
   ])('for the hostname %j is answered with %i', async (hostname, status, key) => {
     const answer = await call(hostname);
     expect([answer.status, answer.body.ErrorKey, answer.body.Field]).toEqual([status, key, 'Hostname']);
@@ -123,7 +117,8 @@ describe('the certificate', () => {
     expect(leaf.checkPrivateKey(createPrivateKey(keyPem))).toBe(true);
     expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
     expect([Date.parse(leaf.validFrom), Date.parse(leaf.validTo)]).toEqual([plane.nowMs, plane.nowMs + 90 * DAY_MS]);
-    expect(noted).toEqual([[{ pullZoneId: 1, name: 'www.example.com' }, plane.nowMs + 90 * DAY_MS]]);
+    const noted = plane.db.prepare('SELECT name, certificate_not_after_ms AS ms FROM hostname WHERE ms IS NOT NULL').all();
+    expect(noted).toEqual([{ name: 'www.example.com', ms: plane.nowMs + 90 * DAY_MS }]);
   });
 
   test.each(['www.example.com', LONG_NAME])('of %s is taken in a TLS handshake by whoever trusts the authority', async (name) => {
@@ -198,7 +193,7 @@ describe('the certificate', () => {
   test('is not there when the hostname went while the challenge was looked at', async () => {
     await request('www.example.com');
     served = async () => {
-      names.clear();
+      plane.db.exec('DELETE FROM hostname');
       return { kind: 'content', content: expected };
     };
     const again = await start(plane.dataDir);

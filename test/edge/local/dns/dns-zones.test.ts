@@ -5,7 +5,7 @@ import { type ResourcePlane, startPlane } from './resource-plane.ts';
 let plane: ResourcePlane;
 
 beforeEach(async () => {
-  plane = await startPlane('legacy', [dnsZones]);
+  plane = await startPlane([dnsZones]);
 });
 
 afterEach(() => plane.stop());
@@ -98,7 +98,7 @@ describe('a zone that is made', () => {
 
   test('is still there after the program was started again', async () => {
     await create({ Domain: 'example.com' });
-    const again = await startPlane('legacy', [dnsZones], plane.dataDir);
+    const again = await startPlane([dnsZones], plane.dataDir);
     try {
       expect((await again.call(4, {}, { Domain: 'example.com' })).body.ErrorKey).toBe('dnszone.name_taken');
     } finally {
@@ -147,9 +147,6 @@ describe('the domain of a zone', () => {
     `${'a.'.repeat(125)}example.com`,
     'a\u0000.com',
     'a\n.com',
-    5,
-    null,
-    ['example.com'],
   ])('%j is refused', async (given) => {
     const { status, body } = await create({ Domain: given });
     expect([status, body.ErrorKey, body.Field]).toEqual([400, 'dnszone.invalid', 'Domain']);
@@ -173,6 +170,9 @@ describe('the body', () => {
   test.each([
     [null, 'body'],
     [['example.com'], 'body'],
+    [{ Domain: 5 }, 'Domain'],
+    [{ Domain: null }, 'Domain'],
+    [{ Domain: ['example.com'] }, 'Domain'],
     [{ Domain: 'example.com', Records: {} }, 'Records'],
     [{ Domain: 'example.com', Records: [null] }, 'Records[0]'],
     [{ Domain: 'example.com', Records: [{ Value: '192.0.2.1' }, { Value: '192.0.2.1', Ttl: '60' }] }, 'Records[1].Ttl'],

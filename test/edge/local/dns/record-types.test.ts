@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { EdgeError } from '../../../../edge/edge-error.ts';
+import { invalidInput, validatorOf } from '../../../../edge/input-validation.ts';
 import { readZoneRequest } from '../../../../edge/local/dns/zone-request.ts';
+import type { JsonSchema } from '../../../../edge/operations/json-schema.ts';
+import { operation } from '../../../../edge/operations/operations.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -141,21 +144,8 @@ const REFUSED: readonly (readonly [string, Fields, string])[] = [
   ['TLSA without data', { Type: 15, Value: '3 1 0 ' }, 'Value'],
   ['TLSA with a blank between usage and selector missing', { Type: 15, Value: `31 1 ${A64}` }, 'Value'],
   ['TLSA with half a byte', { Type: 15, Value: '3 1 0 abc' }, 'Value'],
-  ['a type past the last', { Type: 16, Value: '' }, 'Type'],
-  ['a type below the first', { Type: -1, Value: '' }, 'Type'],
-  ['a type between two', { Type: 0.5, Value: '192.0.2.1' }, 'Type'],
-  ['a type by name', { Type: 'A', Value: '192.0.2.1' }, 'Type'],
-  ['a weight of 101', { Value: '192.0.2.1', Weight: 101 }, 'Weight'],
-  ['a weight of -1', { Value: '192.0.2.1', Weight: -1 }, 'Weight'],
-  ['flags of 256', { Value: '192.0.2.1', Flags: 256 }, 'Flags'],
-  ['a priority of 65536', { Value: '192.0.2.1', Priority: 65_536 }, 'Priority'],
-  ['half a port', { Value: '192.0.2.1', Port: 1.5 }, 'Port'],
-  ['a negative Ttl', { Value: '192.0.2.1', Ttl: -1 }, 'Ttl'],
-  ['a latitude past the pole', { Value: '192.0.2.1', GeolocationLatitude: 90.1 }, 'GeolocationLatitude'],
-  ['a longitude past 180', { Value: '192.0.2.1', GeolocationLongitude: -180.1 }, 'GeolocationLongitude'],
-  ['text for a flag', { Value: '192.0.2.1', Disabled: 'true' }, 'Disabled'],
   ['a comment with a NUL', { Value: '192.0.2.1', Comment: 'a\u0000' }, 'Comment'],
-  ['a variable without a name', { Type: 11, ScriptId: 1, EnviromentalVariables: [{ Value: 'x' }] }, 'EnviromentalVariables[0].Name'],
+  ['a variable whose name is empty', { Type: 11, ScriptId: 1, EnviromentalVariables: [{ Name: '' }] }, 'EnviromentalVariables[0].Name'],
   ['an absolute name of another zone', { Value: '192.0.2.1', Name: 'www.example.net.' }, 'Name'],
   ['an absolute name whose end only looks like the zone', { Value: '192.0.2.1', Name: 'notexample.com.' }, 'Name'],
   ['a label with a dot', { Value: '192.0.2.1', Name: 'www.' }, 'Name'],
@@ -220,4 +210,30 @@ test('a name in no zone of ours is told to be written relative to its zone', () 
 
 test.each(['ISSUE', 'Issue', 'issue'])('the tag %s is kept in lower case', (Tag) => {
   expect(read({ Type: 9, Tag, Value: 'ca.example.net' })?.Tag).toBe('issue');
+});
+
+/** A record whose field has a type or a range that no record has, and that field. */
+const OUT_OF_RANGE: readonly (readonly [string, Fields, string])[] = [
+  ['a type past the last', { Type: 16, Value: '' }, 'Type'],
+  ['a type below the first', { Type: -1, Value: '' }, 'Type'],
+  ['a type between two', { Type: 0.5, Value: '192.0.2.1' }, 'Type'],
+  ['a type by name', { Type: 'A', Value: '192.0.2.1' }, 'Type'],
+  ['a weight of 101', { Value: '192.0.2.1', Weight: 101 }, 'Weight'],
+  ['a weight of -1', { Value: '192.0.2.1', Weight: -1 }, 'Weight'],
+  ['flags of 256', { Value: '192.0.2.1', Flags: 256 }, 'Flags'],
+  ['a priority of 65536', { Value: '192.0.2.1', Priority: 65_536 }, 'Priority'],
+  ['half a port', { Value: '192.0.2.1', Port: 1.5 }, 'Port'],
+  ['a negative Ttl', { Value: '192.0.2.1', Ttl: -1 }, 'Ttl'],
+  ['a latitude past the pole', { Value: '192.0.2.1', GeolocationLatitude: 90.1 }, 'GeolocationLatitude'],
+  ['a longitude past 180', { Value: '192.0.2.1', GeolocationLongitude: -180.1 }, 'GeolocationLongitude'],
+  ['text for a flag', { Value: '192.0.2.1', Disabled: 'true' }, 'Disabled'],
+  ['a variable without a name', { Type: 11, ScriptId: 1, EnviromentalVariables: [{ Value: 'x' }] }, 'EnviromentalVariables[0].Name'],
+  ['a script past what a number can tell', { Type: 11, ScriptId: 2 ** 53 }, 'ScriptId'],
+  ['a variable that is no object', { Type: 11, ScriptId: 1, EnviromentalVariables: ['A'] }, 'EnviromentalVariables[0]'],
+];
+
+test.each(OUT_OF_RANGE)('%s is refused by the schema of the request', (_, record, field) => {
+  const failures = validatorOf(operation(4).body as JsonSchema)({ Domain: 'example.com', Records: [record] });
+  const told = [{ field: `Records[0].${field}`, message: expect.any(String) }];
+  expect(invalidInput(failures ?? [], 'body')).toMatchObject({ status: 400, key: 'request.invalid', errors: told });
 });

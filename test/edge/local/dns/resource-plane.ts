@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fastify, { type FastifyInstance } from 'fastify';
-import { EdgeError } from '../../../../edge/edge-error.ts';
-import type { ErrorShape } from '../../../../edge/error-shapes.ts';
-import { errorBody } from '../../../../edge/error-shapes.ts';
 import { migrate, openState } from '../../../../edge/local/control-plane-state.ts';
 import type { LocalContext, LocalResource } from '../../../../edge/local/local-resource.ts';
-import { operation } from '../../../../edge/operations/operations.ts';
+import { operationInput } from '../../../../edge/operation-input.ts';
+import { COMPANIONS, OPERATIONS, operation } from '../../../../edge/operations/operations.ts';
 
 export interface Answer {
   readonly status: number;
@@ -17,7 +15,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** Resources on a state of their own, without the proxy before them and without the operation table's input validation. */
+/** Resources on a state of their own, without the proxy before them. Their input is checked by the operation table. */
 export interface ResourcePlane {
   readonly app: FastifyInstance;
   readonly db: DatabaseSync;
@@ -43,7 +41,9 @@ function checkAnswer(number: number, status: number, body: string): unknown {
   return value;
 }
 
-export async function startPlane(shape: ErrorShape, resources: readonly LocalResource[], dataDir?: string): Promise<ResourcePlane> {
+const BODY_WORKER = new URL('../../../../edge/local/local-body-worker.ts', import.meta.url);
+
+export async function startPlane(resources: readonly LocalResource[], dataDir?: string): Promise<ResourcePlane> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'shieldlog-resource-'));
   const db = openState(folder);
   const app = fastify({ bodyLimit: 8 * 1024 * 1024 });
@@ -74,12 +74,7 @@ export async function startPlane(shape: ErrorShape, resources: readonly LocalRes
     guardianCounts: () => Promise.resolve([]),
     dataDir: folder,
   };
-  app.setErrorHandler((error, request, reply) => {
-    if (!(error instanceof EdgeError)) throw error;
-    const { status, key, message, field, errors } = error;
-    const answer = errorBody(shape, { status, key, message, field, errors, instance: request.url });
-    return reply.code(status).type(answer.contentType).send(answer.body);
-  });
+  await app.register(operationInput, { operations: [...OPERATIONS, ...COMPANIONS], bodyWorker: BODY_WORKER });
   for (const resource of resources) {
     migrate(db, resource, () => resource.seed?.(context));
     resource.routes(app, context);
