@@ -35,7 +35,7 @@ export const SCRIPTS: OperationGroup = {
       example: {
         params: { id: 1 },
         body: { Name: 'LOG_LEVEL', Required: true, DefaultValue: 'info' },
-        answer: { Id: 1, Name: 'LOG_LEVEL', Required: true, DefaultValue: 'info' },
+        answer: { Id: 2, Name: 'LOG_LEVEL', Required: true, DefaultValue: 'info' },
       },
     }),
   ],
