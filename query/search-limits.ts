@@ -18,8 +18,6 @@ export const SEARCH_LIMITS = {
   searchedTextBytes: 1_024,
   /** Bytes of all of these together. */
   allSearchedBytes: 16 * 1_024,
-  /** Terms and phrases of `query`. */
-  terms: 64,
   /** Runs of stars in one wildcard. */
   starRuns: 256,
   /** UTF-16 units of `query`, blanks included. */

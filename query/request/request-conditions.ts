@@ -34,9 +34,5 @@ export function readTerms(fields: JsonObject, parent: string, errors: ErrorList)
     errors.add(path, `must have at most ${SEARCH_LIMITS.queryLength} characters, not ${query.length}: ${shownValue(query)}`);
     return { path, terms: [] };
   }
-  const terms = queryTerms(query ?? '');
-  if (terms.length > SEARCH_LIMITS.terms) {
-    errors.add(path, `must have at most ${SEARCH_LIMITS.terms} terms, not ${terms.length}: ${shownValue(query)}`);
-  }
-  return { path, terms };
+  return { path, terms: queryTerms(query ?? '') };
 }

@@ -58,7 +58,7 @@ const SEARCH_SCHEMAS = {
         type: ['string', 'null'],
         maxLength: SEARCH_LIMITS.queryLength,
         description:
-          `At most ${SEARCH_LIMITS.terms} terms of ${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes each, which must all occur in ` +
+          `Terms of at most ${shownCount(SEARCH_LIMITS.searchedTextBytes)} bytes each, which must all occur in ` +
           `${listed(FREE_TEXT_FIELDS, 'or')}; "…" keeps a phrase`,
       },
       filters: {

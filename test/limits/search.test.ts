@@ -129,10 +129,6 @@ describeLimits('Search', import.meta.filename, {
       return counted === size ? 'ok' : `taken as ${counted}`;
     },
   },
-  'words and phrases of `query`': {
-    is: count(SEARCH_LIMITS.terms),
-    ask: (terms) => asked({ query: Array.from({ length: terms }, (_, index) => `w${index}`).join(' ') }),
-  },
   '`from` before now': { is: milliseconds(REACH_HOURS * 3_600_000 + TOLERANCE_SECONDS * 1000), ask: (ms) => asked({ from: NOW - ms }) },
   '`to` after now': { is: milliseconds(TOLERANCE_SECONDS * 1000), ask: (ms) => asked({ to: NOW + ms }) },
   '`page`': { is: count(Number(INT32.max)), ask: (page) => asked({ page }) },

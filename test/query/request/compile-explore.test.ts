@@ -234,9 +234,9 @@ describe('a question of the explorer', () => {
     [{ selection: { query: '\ud800' } }, 'selection.query', /^must be Unicode text, without half a surrogate pair/],
     [{ selection: { query: 'x'.repeat(65_537) } }, 'selection.query', /^must have at most 65536 characters, not 65537/],
     [
-      { selection: { query: Array.from({ length: 65 }, (_, word) => `w${word}`).join(' ') } },
+      { selection: { query: Array.from({ length: 129 }, (_, word) => `w${word}`).join(' ') } },
       'selection.query',
-      /^must have at most 64 terms, not 65/,
+      /^must have at most 128 words of query and values of contains and wildcard together, not 129/,
     ],
     [{ selection: { query: 'x'.repeat(1_025) } }, 'selection.query', /^must have at most 1024 bytes in each word and phrase, not 1025/],
     [{ selection: { from: FROM, words: 'x' } }, 'selection.words', /^is not a property of this object; allowed are from, to, query, /],

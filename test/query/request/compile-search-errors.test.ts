@@ -137,10 +137,10 @@ describe('a search that is refused', () => {
         'must have at most 16384 bytes in words of query and values of contains and wildcard together, not 16385',
       ],
       [
-        '65 terms',
-        { query: Array.from({ length: 65 }, (_, index) => `t${index}`).join(' ') },
+        '129 terms',
+        { query: Array.from({ length: 129 }, (_, index) => `t${index}`).join(' ') },
         'query',
-        'must have at most 64 terms, not 65',
+        'must have at most 128 words of query and values of contains and wildcard together, not 129',
       ],
       ['a query of 65,537 characters', { query: 'x'.padEnd(65_537) }, 'query', 'must have at most 65536 characters, not 65537'],
       [

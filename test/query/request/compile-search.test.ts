@@ -294,9 +294,9 @@ describe('a search that is compiled', () => {
       expect(compileWith({ filters: Array.from({ length: 5 }, () => clause(1000)) }).where).toMatchObject({ kind: 'all' });
     });
 
-    it('takes 64 terms', () => {
-      const query = Array.from({ length: 64 }, (_, index) => `t${index}`).join(' ');
-      expect(compileWith({ query }).where).toMatchObject({ kind: 'all', of: { length: 64 } });
+    it('takes 128 terms', () => {
+      const query = Array.from({ length: 128 }, (_, index) => `t${index}`).join(' ');
+      expect(compileWith({ query }).where).toMatchObject({ kind: 'all', of: { length: 128 } });
     });
 
     it('takes 256 stars in a wildcard, and any number of them side by side', () => {

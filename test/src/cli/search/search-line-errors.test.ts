@@ -60,14 +60,14 @@ describe('what the program refuses is shown at its place', () => {
   });
 
   test('a flag is named, several errors are shown, and the line without a caret where it is too much as a whole', () => {
-    const words = Array.from({ length: 65 }, (_, index) => `w${index}`).join(' ');
+    const words = Array.from({ length: 129 }, (_, index) => `w${index}`).join(' ');
     expect(shownFor(`${words} ip:1.2.3.4/99`, { from: -1_000_000_000_000, to: 1 })).toEqual([
       expect.stringMatching(
         /^--last must be at least 1969-12-28T23:59:00\.000Z \(72 hours and 60 seconds ago\), not 1938-04-24T22:13:20\.000Z$/,
       ),
-      expect.stringMatching(/^shieldlog: the search line must have at most 64 terms/),
+      expect.stringMatching(/^shieldlog: the search line must have at most 128 words of query/),
       expect.stringMatching(/^ {2}w0 /),
-      expect.stringMatching(/^shieldlog: character 254: needs a prefix length/),
+      expect.stringMatching(/^shieldlog: character 539: needs a prefix length/),
       expect.stringMatching(/^ {2}….* ip:1\.2\.3\.4\/99$/),
       expect.stringMatching(/^ +\^$/),
     ]);
