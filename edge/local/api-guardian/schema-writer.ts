@@ -1,4 +1,3 @@
-import { placedDiscriminator } from './discriminator.ts';
 import { schemaYaml } from './schema-yaml.ts';
 import {
   GUARDIAN_LIMITS,
@@ -14,7 +13,10 @@ import {
 } from './spec-tree.ts';
 import { isReadPattern, type SpecVersion } from './spec-version.ts';
 
-/** The members of a schema that values are checked against. Descriptions, examples and extensions are left out. */
+/**
+ * The members of a schema that values are checked against. Descriptions, examples and extensions are left out, and so are discriminators:
+ * they name schemas that are written out here, and change nothing about which values are valid.
+ */
 const KEPT = new Set([
   'type',
   'format',
@@ -74,8 +76,6 @@ export interface SchemaWriter {
 
 interface Position {
   readonly depth: number;
-  /** The pointer in the schema that is written. */
-  readonly place: string;
   /** The pointers of the references that led here. */
   readonly trail: readonly string[];
 }
@@ -141,7 +141,7 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
   };
 
   const expandMember = (key: string | number, value: JsonTree, pointer: string, position: Position): JsonTree =>
-    expand({ value, pointer: memberOf(pointer, key) }, { ...position, place: memberOf(position.place, key) });
+    expand({ value, pointer: memberOf(pointer, key) }, position);
 
   const expandReference = (reference: string, pointer: string, position: Position): JsonTree => {
     const target = resolveReference(root, reference, pointer);
@@ -151,13 +151,10 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
   };
 
   /** The members that are kept, written out. */
-  const expandMembers = (schema: Located, { depth, place, trail }: Position): SpecObject => {
-    const members = isJsonObject(schema.value) ? Object.entries(schema.value) : [];
-    const kept = members.map(([key, item]) => {
-      if (key === 'discriminator') return [key, placedDiscriminator(root, item, schema, place)] as const;
-      const below = { depth: depth + 1, place: memberOf(place, key), trail };
-      return [key, expandKeyword(key, item, memberOf(schema.pointer, key), below)] as const;
-    });
+  const expandMembers = ({ value, pointer }: Located, position: Position): SpecObject => {
+    const members = isJsonObject(value) ? Object.entries(value) : [];
+    const below = { ...position, depth: position.depth + 1 };
+    const kept = members.map(([key, item]) => [key, expandKeyword(key, item, memberOf(pointer, key), below)] as const);
     return Object.fromEntries(kept.filter((entry): entry is readonly [string, JsonTree] => entry[1] !== undefined));
   };
 
@@ -168,8 +165,7 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
     reached.add(schema.pointer);
     count(schema, position.depth);
     const all = listMember(others, 'allOf');
-    const place = memberOf(memberOf(position.place, 'allOf'), all.length);
-    return { ...others, allOf: [...all, expandReference(reference, schema.pointer, { ...position, depth: position.depth + 1, place })] };
+    return { ...others, allOf: [...all, expandReference(reference, schema.pointer, { ...position, depth: position.depth + 1 })] };
   };
 
   const expand = (schema: Located, position: Position): JsonTree => {
@@ -183,7 +179,7 @@ export function schemaWriter(root: SpecObject, version: SpecVersion): SchemaWrit
     return isJsonObject(value) ? expandMembers(schema, position) : value;
   };
 
-  const start = (schema: Located): JsonTree => expand(schema, { depth: 1, place: '', trail: [schema.pointer] });
+  const start = (schema: Located): JsonTree => expand(schema, { depth: 1, trail: [schema.pointer] });
 
   return {
     write(schema) {

@@ -135,7 +135,7 @@ export interface Located {
 }
 
 /** The text of a fragment of an address; undefined where an escape is broken. */
-export function decodeFragment(fragment: string): string | undefined {
+function decodeFragment(fragment: string): string | undefined {
   try {
     return decodeURIComponent(fragment);
   } catch (error) {
