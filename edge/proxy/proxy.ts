@@ -60,12 +60,16 @@ function bodiesSpent(): EdgeError {
 /** The headers of an answer that are passed on: how to read its body, and when to come again. */
 const ANSWER_HEADERS = ['content-type', 'content-encoding', 'retry-after'] as const;
 
-/** `accept`, the type of a body, the credentials that `target` passes on, and its own; nothing else of the caller. */
+/**
+ * `accept`, the type of a body, the credentials that `target` passes on, and its own; nothing else of the caller. An answer is asked for
+ * without a content encoding, which the caller may not know.
+ */
 function requestHeaders(request: FastifyRequest, operation: Operation, target: UpstreamTarget): IncomingHttpHeaders {
   const passed = target.passes.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, request.headers[name]] as const]));
   const body = request.sentBody === null ? {} : { 'content-type': jsonTypeOf(request, operation) };
   const id = target.isLocal === true ? { [REQUEST_ID_HEADER]: request.id } : {};
-  return { ...body, accept: request.headers.accept ?? 'application/json', ...id, ...Object.fromEntries(passed), ...target.headers };
+  const accepted = { accept: request.headers.accept ?? 'application/json', 'accept-encoding': 'identity' };
+  return { ...body, ...accepted, ...id, ...Object.fromEntries(passed), ...target.headers };
 }
 
 interface AnswerHandling {
@@ -92,19 +96,13 @@ async function passOn(
   if (reply.raw.closed) release();
   else reply.raw.once('close', release);
   const { addressMember: member } = operation;
-  const given = { body, encoding: headers['content-encoding'] ?? null };
-  const answer = member === null ? given : await hideAddress(body, { encoding: given.encoding, member, maxBytes, hungUp });
-  hungUp.throwIfAborted();
-  const grownBytes = Math.max(0, answer.body.length - body.length);
-  budget.take(grownBytes);
-  reply.raw.once('close', () => budget.give(grownBytes));
+  const shown = member === null ? body : hideAddress(body, member, headers['content-encoding']);
   cutOffIdle(reply.raw, callerIdleMs);
-  const passed = { ...headers, 'content-encoding': answer.encoding ?? undefined };
-  for (const name of ANSWER_HEADERS) if (passed[name] !== undefined) reply.header(name, passed[name]);
+  for (const name of ANSWER_HEADERS) if (headers[name] !== undefined) reply.header(name, headers[name]);
   // A 401 must name a scheme (RFC 9110, 15.5.2). The upstream's own header could tell who it is.
   if (statusCode === 401) reply.header('www-authenticate', KEY_KINDS[operation.key].challenge);
   // Fastify would add a content type to an empty body.
-  return reply.code(statusCode).send(answer.body.length === 0 ? undefined : answer.body);
+  return reply.code(statusCode).send(shown.length === 0 ? undefined : shown);
 }
 
 /**

@@ -40,6 +40,7 @@ describe('a proxied request', () => {
       host: upstream.url.slice('http://'.length),
       connection: 'keep-alive',
       accept: '*/*',
+      'accept-encoding': 'identity',
       accesskey: 'of-the-caller',
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
