@@ -128,13 +128,9 @@ describeLimits('Pipeline', import.meta.filename, {
     is: bytes(DATABASE_LIMITS.valueBytes),
     ask: (size) => pipeline([execute(`SELECT length(zeroblob(${size}))`)]),
   },
-  "bytes of the database's file, and of a stream's temporary tables": {
+  "bytes of the database's file": {
     is: bytes(DATABASE_LIMITS.fileBytes),
-    elsewhere: 'a limit > of the bytes in a %s: the database is full for that, and for reading it is not',
-  },
-  "bytes of a stream's temporary tables and of what sorters and subqueries write, together": {
-    is: bytes(DATABASE_LIMITS.fileBytes),
-    elsewhere: 'a statement that writes too many temporary bytes > is stopped as %s, and told so; what it was within is undone',
+    elsewhere: 'a limit > of the bytes in a table: the database is full for that, and for reading it is not',
   },
   'streams open at a time': { is: count(DATABASE_LIMITS.streams), ask: streams },
   'streams in a transaction at a time': {
@@ -166,7 +162,7 @@ describeLimits('Pipeline', import.meta.filename, {
     elsewhere:
       'the write-ahead log > that a reader holds is limited: a write is told it is full, the reader is ended, and the next write is done',
   },
-  'memory of a database process': {
+  'memory of a database process, with the temporary tables of its stream and what sorters and subqueries keep': {
     is: bytes(DATABASE_LIMITS.memoryBytes),
     elsewhere: 'a statement that takes too much memory > is stopped and told so, and other streams go on',
   },

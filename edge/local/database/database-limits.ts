@@ -22,11 +22,11 @@ export interface DatabaseLimits {
   readonly bodyBytes: number;
   /** Bytes of one text or blob, and of one row. */
   readonly valueBytes: number;
-  /** Bytes of the database's file, and of the temporary tables and files of one stream. The events need the disk of DATA_DIR. */
+  /** Bytes of the database's file. The events need the disk of DATA_DIR. */
   readonly fileBytes: number;
   /** Bytes of the write-ahead log beyond which no writing statement begins. */
   readonly logBytes: number;
-  /** Resident memory of one database process. A process with more is ended. */
+  /** Resident memory of one database process, temporary tables included. A process with more is ended. */
   readonly memoryBytes: number;
   /** Bytes of one SQL text with all its statements. */
   readonly sqlBytes: number;

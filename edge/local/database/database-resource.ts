@@ -145,8 +145,6 @@ export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): Datab
         queueMs: limits.queueMs,
         start: () =>
           startDatabaseProcess({
-            tempDir: dataDir,
-            tempBytes: limits.fileBytes,
             memoryBytes: limits.memoryBytes,
             transactionMs: limits.transactionMs,
             writers,

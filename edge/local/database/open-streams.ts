@@ -154,8 +154,6 @@ export function goneCode({ reason }: ProcessGone): string {
       return TRANSACTION_CODES[reason];
     case 'memory':
       return 'SQLITE_NOMEM';
-    case 'disk':
-      return 'SQLITE_FULL';
     case 'ended':
       return 'SQLITE_INTERNAL';
     default:

@@ -13,7 +13,7 @@ export interface OpenRequest {
   readonly readOnly: boolean;
   readonly lockWaitMs: number;
   readonly valueBytes: number;
-  /** The limit of the file, and of the temporary tables of this connection. */
+  /** The limit of the file. */
   readonly fileBytes: number;
   readonly logBytes: number;
   readonly sqlBytes: number;
@@ -73,7 +73,5 @@ export const LOCK_FD = 4;
 
 /** It takes too much memory. */
 export const MEMORY_SIGNAL = 'SIGUSR2';
-/** Its temporary files are too large. */
-export const DISK_SIGNAL = 'SIGVTALRM';
 /** A transaction is open for too long. */
 export const TRANSACTION_SIGNAL = 'SIGALRM';

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { Semaphore } from '../../../work/semaphore.ts';
 import { EdgeError } from '../../edge-error.ts';
 import {
-  DISK_SIGNAL,
   LOCK_ANSWERS,
   LOCK_FD,
   MEMORY_SIGNAL,
@@ -23,15 +22,7 @@ const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta
 /** A database process has ended. Uncommitted changes of its connection are lost. */
 export class ProcessGone extends Error {
   override readonly name = 'ProcessGone';
-  readonly reason:
-    | 'statement-deadline'
-    | 'request-deadline'
-    | 'transaction-deadline'
-    | 'log-held'
-    | 'memory'
-    | 'disk'
-    | 'ended'
-    | 'stopped';
+  readonly reason: 'statement-deadline' | 'request-deadline' | 'transaction-deadline' | 'log-held' | 'memory' | 'ended' | 'stopped';
 
   constructor(reason: ProcessGone['reason'], message: string) {
     super(message);
@@ -66,12 +57,8 @@ function answered(pending: Pending, answer: ProcessAnswer): void {
 }
 
 interface DatabaseProcessOptions {
-  /** Where SQLite writes what does not fit into memory. */
-  readonly tempDir: string;
   /** A process with more resident memory is ended. */
   readonly memoryBytes: number;
-  /** A process whose temporary files have more bytes together is ended. */
-  readonly tempBytes: number;
   /** How long a transaction may be open while a request runs. */
   readonly transactionMs: number;
   /** Of the database that its connections open. */
@@ -83,22 +70,12 @@ export function transactionTimeout(transactionMs: number): ProcessGone {
   return new ProcessGone('transaction-deadline', `the transaction was open for longer than ${transactionMs} ms`);
 }
 
-function tookTooMuch(what: string, allowedBytes: number): string {
-  return `the statement took more ${what} than is allowed (${Math.floor(allowedBytes / 1024 / 1024)} MiB) and was stopped`;
-}
-
 /** Starts a database process. Resolves when it can be used. */
-export async function startDatabaseProcess({
-  tempDir,
-  memoryBytes,
-  transactionMs,
-  tempBytes,
-  writers,
-}: DatabaseProcessOptions): Promise<DatabaseProcess> {
-  const child: ChildProcess = fork(ENTRY, [process.pid, memoryBytes, transactionMs, tempBytes].map(String), {
+export async function startDatabaseProcess({ memoryBytes, transactionMs, writers }: DatabaseProcessOptions): Promise<DatabaseProcess> {
+  const child: ChildProcess = fork(ENTRY, [process.pid, memoryBytes, transactionMs].map(String), {
     serialization: 'advanced',
     // The process gets neither the program's secrets nor its flags.
-    env: { SQLITE_TMPDIR: tempDir },
+    env: {},
     execArgv: [],
     execPath: process.execPath,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
@@ -124,8 +101,10 @@ export async function startDatabaseProcess({
   child.once('exit', (status, signal) => {
     writers.ended(writer);
     if (signal === TRANSACTION_SIGNAL) return end(transactionTimeout(transactionMs));
-    if (signal === MEMORY_SIGNAL) return end(new ProcessGone('memory', tookTooMuch('memory', memoryBytes)));
-    if (signal === DISK_SIGNAL) return end(new ProcessGone('disk', tookTooMuch('room in temporary files', tempBytes)));
+    if (signal === MEMORY_SIGNAL) {
+      const allowed = `${Math.floor(memoryBytes / 1024 / 1024)} MiB`;
+      return end(new ProcessGone('memory', `the statement took more memory than is allowed (${allowed}) and was stopped`));
+    }
     lost(signal ?? `status ${status}`);
   });
   child.on('message', (answer: ProcessAnswer) => {

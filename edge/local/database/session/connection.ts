@@ -117,10 +117,8 @@ function asBigInts(statement: StatementSync): readonly bigint[] {
 
 /** The limit belongs to the connection and not to the file, so every connection sets it. */
 function limitPages(db: DatabaseSync, fileBytes: number): void {
-  for (const schema of ['main', 'temp']) {
-    const [pageBytes = 4_096n] = asBigInts(db.prepare(`PRAGMA ${schema}.page_size`));
-    db.exec(`PRAGMA ${schema}.max_page_count = ${BigInt(fileBytes) / pageBytes}`);
-  }
+  const [pageBytes = 4_096n] = asBigInts(db.prepare('PRAGMA page_size'));
+  db.exec(`PRAGMA max_page_count = ${BigInt(fileBytes) / pageBytes}`);
 }
 
 /** Changed rows up to which a stream may change its connection. Setting the counters takes a microsecond or less for each. */
@@ -148,6 +146,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     enableForeignKeyConstraints: true,
     limits: { length: valueBytes, sqlLength: sqlBytes },
   });
+  // SQLite limits neither the files of sorters nor those of subqueries. What is in memory counts in the memory of the process.
+  db.exec('PRAGMA temp_store = MEMORY');
   limitPages(db, fileBytes);
   if (earlier !== null && earlier.total > 0n) restoreCounters(db, earlier);
   const guard = makeStatementGuard({ readOnly });

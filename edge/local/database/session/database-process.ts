@@ -17,7 +17,7 @@ let notedAt = 0;
 const busy = new Int32Array(new SharedArrayBuffer(4));
 /** Shared, too: the end of the open transaction's time, in nanoseconds of `process.hrtime`; 0 where none is open. */
 const transactionEnd = new BigInt64Array(new SharedArrayBuffer(8));
-const [program, memoryBytes, transactionMs = 0, tempBytes] = process.argv.slice(2).map(Number);
+const [program, memoryBytes, transactionMs = 0] = process.argv.slice(2).map(Number);
 
 function tell(answer: ProcessAnswer): void {
   // The end of the program is noticed by 'disconnect'.
@@ -113,7 +113,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 // A thread needs the main thread to start, so it starts before a statement that may never end.
 const watch = new Worker(new URL('./process-watch.ts', import.meta.url), {
-  workerData: { program, memoryBytes, tempBytes, busy, transactionEnd },
+  workerData: { program, memoryBytes, busy, transactionEnd },
 });
 watch.once('message', () => tell({ kind: 'ready' }));
 watch.unref();

@@ -1,7 +1,6 @@
-import { fstatSync, readdirSync } from 'node:fs';
 import process from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
-import { DISK_SIGNAL, MEMORY_SIGNAL, TRANSACTION_SIGNAL } from '../process-message.ts';
+import { MEMORY_SIGNAL, TRANSACTION_SIGNAL } from '../process-message.ts';
 
 /** The time between two checks while a statement runs. In so long it can take some 50 MiB. */
 const BUSY_EVERY_MS = 15;
@@ -12,35 +11,10 @@ interface WatchData {
   readonly program: number;
   /** The process ends when its resident memory is larger. */
   readonly memoryBytes: number;
-  /** The process ends when its temporary files have more bytes together. */
-  readonly tempBytes: number;
   /** Its one element is 1 while a request runs. */
   readonly busy: Int32Array;
   /** Its one element is the end of the open transaction's time, in nanoseconds of `process.hrtime`; 0 where none is open. */
   readonly transactionEnd: BigInt64Array;
-}
-
-/** Has a name for each open file of this process. Containers may lack the link in `/dev`. */
-const OPEN_FILES = process.platform === 'linux' ? '/proc/self/fd' : '/dev/fd';
-
-/** The size of an open file that has no name any more; 0 for all others. */
-function namelessBytes(descriptor: number): number {
-  try {
-    const stat = fstatSync(descriptor);
-    return stat.isFile() && stat.nlink === 0 ? stat.size : 0;
-  } catch (error) {
-    // The main thread has closed it meanwhile.
-    if ((error as NodeJS.ErrnoException).code === 'EBADF') return 0;
-    throw error;
-  }
-}
-
-/**
- * The bytes of all temporary files. SQLite has a limit for temporary tables alone, and none for what sorters and materialized subqueries
- * write. It removes the name of each temporary file as soon as it has made it.
- */
-function temporaryBytes(): number {
-  return readdirSync(OPEN_FILES).reduce((sum, descriptor) => sum + namelessBytes(Number(descriptor)), 0);
 }
 
 /** Between two requests the program ends a transaction itself and keeps the process. */
@@ -50,18 +24,16 @@ function isOverdue(endsAt: bigint, isBusy: number): boolean {
 
 /**
  * Watches the main thread, which may be inside a statement for hours. When the program has been killed, this thread ends the process,
- * whose locks would outlive the program. SQLite inside of Node has no limit of its memory and its temporary files, so this thread enforces
- * them. The program learns of a transaction only after the request that began it, so this thread ends one that is open for too long
- * before.
+ * whose locks would outlive the program. SQLite inside of Node has no limit of its memory, so this thread enforces one. The program learns
+ * of a transaction only after the request that began it, so this thread ends one that is open for too long before.
  */
-const { program, memoryBytes, tempBytes, busy, transactionEnd } = workerData as WatchData;
+const { program, memoryBytes, busy, transactionEnd } = workerData as WatchData;
 // 'online' comes before this module is read: a program killed in between would not be noticed.
 parentPort?.postMessage('watching');
 for (;;) {
   if (process.ppid !== program) process.kill(process.pid, 'SIGKILL');
   if (process.memoryUsage.rss() > memoryBytes) process.kill(process.pid, MEMORY_SIGNAL);
   const isBusy = Atomics.load(busy, 0);
-  if (isBusy === 1 && temporaryBytes() > tempBytes) process.kill(process.pid, DISK_SIGNAL);
   if (isOverdue(Atomics.load(transactionEnd, 0), isBusy)) process.kill(process.pid, TRANSACTION_SIGNAL);
   Atomics.wait(busy, 0, isBusy, isBusy === 1 ? BUSY_EVERY_MS : IDLE_EVERY_MS);
 }

@@ -25,7 +25,7 @@ import { startDatabaseProcess } from '${new URL('../../../../edge/local/database
 try {
   for (;;) openSync('/dev/null');
 } catch {}
-const options = { tempDir: '/tmp', memoryBytes: 2 ** 29, transactionMs: 5_000, tempBytes: 2 ** 30 };
+const options = { memoryBytes: 2 ** 29, transactionMs: 5_000 };
 const writers = { locked() {}, ended() {} };
 const outcome = await startDatabaseProcess({ ...options, writers }).then(() => 'started', ({ message }) => message);
 await new Promise((resolve) => setTimeout(resolve, 50));
@@ -44,8 +44,8 @@ const stall = (lengthMs: number): unknown => Atomics.wait(new Int32Array(new Sha
 test('a process that has ended does not wait for the lock, though its message comes after its end', async () => {
   const told: string[] = [];
   const writers = { locked: () => void told.push('locked'), ended: () => void told.push('ended') };
-  const { memoryBytes, fileBytes, transactionMs } = DATABASE_LIMITS;
-  const start = () => startDatabaseProcess({ tempDir: app.dataDir, memoryBytes, tempBytes: fileBytes, transactionMs, writers });
+  const { memoryBytes, transactionMs } = DATABASE_LIMITS;
+  const start = () => startDatabaseProcess({ memoryBytes, transactionMs, writers });
   const [other, waiting] = [await start(), await start()];
   const path = join(app.dataDir, 'database.sqlite');
   using holder = new DatabaseSync(path);

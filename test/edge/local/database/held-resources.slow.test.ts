@@ -188,8 +188,8 @@ describe('a statement that takes too much memory', () => {
   });
 });
 
-describe('a statement that writes too many temporary bytes', () => {
-  /** Rows of 20,000 bytes, 2 GB in all, of which a limit of 64 MiB is soon used up. */
+describe('a statement that keeps too much beside its rows', () => {
+  /** Rows of 20,000 bytes, 2 GB in all. */
   const ROWS = 'WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000)';
   const STATEMENTS = [
     [
@@ -206,22 +206,22 @@ describe('a statement that writes too many temporary bytes', () => {
   ] as const;
 
   beforeEach(async () => {
-    app = await startDatabaseApp({ statementMs: 60_000, requestMs: 60_000, transactionMs: 60_000, fileBytes: 64 * MIB });
+    app = await startDatabaseApp({ statementMs: 60_000, requestMs: 60_000, transactionMs: 60_000, memoryBytes: 256 * MIB });
     await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
   });
 
   test.each(STATEMENTS)('is stopped as %s, and told so; what it was within is undone', async (_what, sql) => {
     const reading = await app.pipeline(app.read, { requests: [execute(sql), execute('SELECT 1')] });
-    expect([reading.status, codes(reading.body.results)]).toEqual([200, ['SQLITE_FULL', 'STREAM_CLOSED']]);
-    expect(reading.body.results[0].error.message).toContain('temporary files than is allowed (64 MiB)');
+    expect([reading.status, codes(reading.body.results)]).toEqual([200, ['SQLITE_NOMEM', 'STREAM_CLOSED']]);
+    expect(reading.body.results[0].error.message).toContain('memory than is allowed (256 MiB)');
     const writing = await app.pipeline(app.full, {
       requests: [execute('BEGIN'), execute("INSERT INTO item (name) VALUES ('a')"), execute(sql)],
     });
-    expect(codes(writing.body.results)).toEqual(['ok', 'ok', 'SQLITE_FULL']);
+    expect(codes(writing.body.results)).toEqual(['ok', 'ok', 'SQLITE_NOMEM']);
     expect(await count()).toBe('0');
   });
 
-  test('is not one whose temporary bytes are within the limit', async () => {
+  test('is not one whose rows fit into the memory', async () => {
     const sql = `${ROWS.replace('100000', '1500')} SELECT count(*) FROM (SELECT 1 FROM c GROUP BY randomblob(20000))`;
     expect(codes((await app.run(app.read, sql)).body.results)).toEqual(['ok', 'ok']);
   });

@@ -23,7 +23,7 @@ interface OwnStreams {
 /** Streams of a test's own over the file of the app, whose inner doings it sees. They end with the test. */
 export function ownStreams({ dataDir }: DatabaseApp, given: Partial<DatabaseLimits>): OwnStreams {
   const limits = { ...DATABASE_LIMITS, ...given };
-  const { memoryBytes, fileBytes: tempBytes, transactionMs, queueMs, lockWaitMs, processes } = limits;
+  const { memoryBytes, transactionMs, queueMs, lockWaitMs, processes } = limits;
   const queue = makeWriteQueue(lockWaitMs);
   const waited = new Set<LockedWriter>();
   const writers: typeof queue = {
@@ -33,7 +33,7 @@ export function ownStreams({ dataDir }: DatabaseApp, given: Partial<DatabaseLimi
       queue.locked(writer);
     },
   };
-  const start = () => startDatabaseProcess({ tempDir: dataDir, memoryBytes, tempBytes, transactionMs, writers });
+  const start = () => startDatabaseProcess({ memoryBytes, transactionMs, writers });
   const pool = makeProcessPool({ maxProcesses: processes, queueMs, start, reclaim: () => streams.reclaim() });
   let released = 0;
   const counted: typeof pool = {
