@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { EdgeError } from '../../edge-error.ts';
 import type { KeptToken } from './access-tokens.ts';
 import type { DatabaseLimits } from './database-limits.ts';
@@ -6,36 +6,6 @@ import type { Counters, RunOutcome } from './process-message.ts';
 import { type DatabaseProcess, ProcessGone, type ProcessPool, transactionTimeout } from './process-pool.ts';
 import type { PlanRequest } from './read-pipeline.ts';
 import { StatementError } from './stream-plan.ts';
-
-/** A baton allows the next request of a stream, once. */
-interface BatonFacts {
-  readonly streamId: string;
-  readonly turn: number;
-}
-
-interface Batons {
-  seal(facts: BatonFacts): string;
-  /** Null: the baton is not from this program. */
-  open(baton: string): BatonFacts | null;
-}
-
-/** Makes batons that only this run of the program can make, so that a baton of a stream that has ended is told from an invented one. */
-function makeBatons(): Batons {
-  const secret = randomBytes(32);
-  const sign = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
-  return {
-    seal({ streamId, turn }) {
-      const text = `${streamId}.${turn}`;
-      return `${text}.${sign(text).toString('base64url')}`;
-    },
-    open(baton) {
-      const [, text, streamId, turn, signature] = /^(([A-Za-z0-9-]+)\.(\d+))\.([A-Za-z0-9_-]+)$/.exec(baton) ?? [];
-      if (text === undefined || streamId === undefined || signature === undefined) return null;
-      const [given, own] = [Buffer.from(signature, 'base64url'), sign(text)];
-      return given.length === own.length && timingSafeEqual(given, own) ? { streamId, turn: Number(turn) } : null;
-    },
-  };
-}
 
 /** The SQL texts that a stream keeps by number. */
 interface StoredSqls {
@@ -102,9 +72,8 @@ export interface DatabaseStream {
 }
 
 interface StreamState extends DatabaseStream {
-  /** The number of the baton that the next request must show. */
-  turn: number;
-  inUse: boolean;
+  /** What the next request must show: random, and for one request. Null while a request is under way. */
+  baton: string | null;
   end: StreamEnd | null;
   process: DatabaseProcess | null;
   /** Its process holds a transaction or a setting, so no other stream may use it. */
@@ -177,8 +146,7 @@ function clearTimers(stream: StreamState, ...timers: readonly ('expiry' | 'trans
 
 /** Makes the open streams and their processes. */
 export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStreams {
-  const batons = makeBatons();
-  /** The streams that wait maxLength come first. */
+  /** The streams that wait longest come first. */
   const streams = new Map<string, StreamState>();
 
   function storedBytesOf({ hash }: KeptToken): number {
@@ -214,7 +182,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
   async function endTransaction(stream: StreamState, why: TransactionEnd): Promise<void> {
     clearTimers(stream, 'transactionEnd');
     stream.end = why;
-    if (stream.inUse) await stream.process?.kill(why, transactionError(why).message);
+    if (stream.baton === null) await stream.process?.kill(why, transactionError(why).message);
     else await giveBack(stream);
   }
 
@@ -236,7 +204,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     streams.delete(stream.id);
     clearTimers(stream, 'expiry', 'transactionEnd');
     // A stream in use learns it from its process.
-    if (stream.inUse && why === 'revoked') await stream.process?.kill('stopped', 'the access token was invalidated');
+    if (stream.baton === null && why === 'revoked') await stream.process?.kill('stopped', 'the access token was invalidated');
     await giveBack(stream);
   }
 
@@ -254,7 +222,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
 
   /** Releases the process of an idle stream that can go on with another one. Returns whether it does. */
   function offer(stream: StreamState): boolean {
-    if (stream.inUse || stream.keepsState || stream.process === null) return false;
+    if (stream.baton === null || stream.keepsState || stream.process === null) return false;
     void giveBack(stream);
     return true;
   }
@@ -277,8 +245,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
           usedBytes: () => storedBytesOf(token),
         }),
         ended: () => stream.end,
-        turn: 0,
-        inUse: true,
+        baton: null,
         end: null,
         process: null,
         keepsState: false,
@@ -290,23 +257,18 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
       return stream;
     },
     resume(baton, token) {
-      const facts = batons.open(baton);
-      if (facts === null) throw new EdgeError(400, 'BATON_INVALID', 'the baton is not one that this program gave since it was started');
-      const stream = streams.get(facts.streamId);
+      const stream = [...streams.values()].find((each) => each.baton === baton && each.token.hash === token.hash);
       if (stream === undefined) {
-        throw new EdgeError(400, 'STREAM_EXPIRED', `the stream has expired after ${limits.idleMs} ms without a request, or was closed`);
+        const message = `no stream of this token waits for this baton: a baton is for one request, within ${limits.idleMs} ms`;
+        throw new EdgeError(400, 'STREAM_EXPIRED', message);
       }
-      if (stream.token.hash !== token.hash) throw new EdgeError(400, 'BATON_INVALID', 'the baton belongs to another access token');
-      if (stream.inUse || stream.turn !== facts.turn)
-        throw new EdgeError(400, 'BATON_REUSED', 'the baton was used before; each is for one request');
       const { end } = stream;
       if (end === 'transaction-deadline' || end === 'log-held') {
         void drop(stream, end);
         throw new EdgeError(400, TRANSACTION_CODES[end], `${transactionError(end).message}; it was rolled back and its stream is closed`);
       }
       clearTimers(stream, 'expiry');
-      stream.inUse = true;
-      stream.turn += 1;
+      stream.baton = null;
       return stream;
     },
     async run(stream, { plan, sqlIds }, answerBytes) {
@@ -330,12 +292,12 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     },
     suspend(stream) {
       const state = stateOf(stream);
-      state.inUse = false;
+      state.baton = randomUUID();
       state.expiry = setTimeout(() => void drop(state, 'closed'), limits.idleMs);
       streams.delete(state.id);
       streams.set(state.id, state);
       if (pool.isAwaited()) offer(state);
-      return batons.seal({ streamId: state.id, turn: state.turn });
+      return state.baton;
     },
     async close({ id }) {
       const state = streams.get(id);

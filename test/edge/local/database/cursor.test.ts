@@ -184,7 +184,7 @@ describe('a cursor', () => {
     ],
     ['a condition on a later step', batch(step('SELECT 1', { type: 'ok', step: 0 })), 'batch.steps[0].condition.step'],
     ['a baton that is a number', { baton: 7, ...batch() }, 'baton is not a string'],
-    ['a baton of nobody', { baton: 'x', ...batch() }, 'the baton is not one'],
+    ['a baton of nobody', { baton: 'x', ...batch() }, 'no stream of this token waits for this baton'],
   ])('with %s is refused, and says so', async (_what, body, message) => {
     const { status, lines } = await cursor(body);
     expect([status, lines[0].message]).toEqual([400, expect.stringContaining(message)]);

@@ -178,13 +178,13 @@ describe('a stream', () => {
 
   test('takes each baton once, from its own token', async () => {
     const first = (await app.pipeline(app.full, { requests: [] })).body.baton;
-    expect((await app.pipeline(app.read, { baton: first, requests: [] })).body.code).toBe('BATON_INVALID');
+    expect((await app.pipeline(app.read, { baton: first, requests: [] })).body.code).toBe('STREAM_EXPIRED');
     const second = (await app.pipeline(app.full, { baton: first, requests: [] })).body.baton;
     const again = await app.pipeline(app.full, { baton: first, requests: [] });
-    expect([again.status, again.body.code]).toEqual([400, 'BATON_REUSED']);
+    expect([again.status, again.body.code]).toEqual([400, 'STREAM_EXPIRED']);
     expect((await app.pipeline(app.full, { baton: second, requests: [{ type: 'close' }] })).status).toBe(200);
     const made = await app.pipeline(app.full, { baton: `${second}x`, requests: [] });
-    expect([made.status, made.body.code]).toEqual([400, 'BATON_INVALID']);
+    expect([made.status, made.body.code]).toEqual([400, 'STREAM_EXPIRED']);
   });
 
   test('that nobody uses expires, and is undone', async () => {
