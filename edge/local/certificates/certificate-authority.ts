@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, type webcrypto } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, KeyObject, type webcrypto } from 'node:crypto';
 import 'reflect-metadata';
 import type { DatabaseSync } from 'node:sqlite';
 import {
@@ -23,15 +23,8 @@ async function newKeyPair(): Promise<webcrypto.CryptoKeyPair> {
 }
 
 /** A private key as PEM (PKCS #8). */
-async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
-  const base64 = Buffer.from(await crypto.subtle.exportKey('pkcs8', key)).toString('base64');
-  return `-----BEGIN PRIVATE KEY-----\n${base64.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END PRIVATE KEY-----\n`;
-}
-
-/** Reads a private key that `privateKeyPem` has written. */
-async function privateKeyFromPem(pem: string): Promise<webcrypto.CryptoKey> {
-  const der = Buffer.from(pem.replaceAll(/-----[A-Z ]+-----|\s/g, ''), 'base64');
-  return await crypto.subtle.importKey('pkcs8', der, KEY_ALGORITHM, false, ['sign']);
+function privateKeyPem(key: webcrypto.CryptoKey): string {
+  return String(KeyObject.from(key).export({ type: 'pkcs8', format: 'pem' }));
 }
 
 export const AUTHORITY_MIGRATION = `
@@ -89,7 +82,7 @@ async function newAuthority(notBefore: Date, notAfter: Date): Promise<Authority>
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { keyPem: await privateKeyPem(keys.privateKey), certificatePem: certificate.toString('pem') };
+  return { keyPem: privateKeyPem(keys.privateKey), certificatePem: certificate.toString('pem') };
 }
 
 /** Reads the authority from the state, or makes it there. */
@@ -127,7 +120,7 @@ export async function issueCertificate(authority: Authority, hostname: string, n
     ...(hasName ? { subject: [{ CN: [hostname] }] } : {}),
     issuer: issuer.subjectName,
     publicKey: keys.publicKey,
-    signingKey: await privateKeyFromPem(authority.keyPem),
+    signingKey: createPrivateKey(authority.keyPem).toCryptoKey(KEY_ALGORITHM, false, ['sign']),
     signingAlgorithm: KEY_ALGORITHM,
     notBefore: wholeSecond(nowMs),
     notAfter,
@@ -142,7 +135,7 @@ export async function issueCertificate(authority: Authority, hostname: string, n
   });
   return {
     chainPem: `${certificate.toString('pem')}\n${authority.certificatePem}\n`,
-    keyPem: await privateKeyPem(keys.privateKey),
+    keyPem: privateKeyPem(keys.privateKey),
     serialNumber: certificate.serialNumber,
     notAfterMs: notAfter.getTime(),
   };
