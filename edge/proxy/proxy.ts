@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Dispatcher } from 'undici';
 import { EdgeError } from '../edge-error.ts';
-import { CALLER_IDLE_MS, cutOffIdle } from '../idle-caller.ts';
 import { requireBodyType } from '../input-validation.ts';
 import { type BodyReader, type ErrorTranslation, operationInput, REQUEST_ID_HEADER } from '../operation-input.ts';
 import { KEY_KINDS, type Operation } from '../operations/operation.ts';
@@ -28,8 +27,6 @@ export interface ProxyOptions {
   readonly maxAnswersBytes?: number;
   /** For all bodies whose callers have not taken the answers. Beyond it a request is 503. */
   readonly maxBodiesBytes?: number;
-  /** A caller that takes nothing of its answer for so long is cut off. */
-  readonly callerIdleMs?: number;
   /** Connections to one upstream. Further requests wait until one is free. */
   readonly connections?: number;
 }
@@ -75,7 +72,6 @@ function requestHeaders(request: FastifyRequest, operation: Operation, target: U
 interface AnswerHandling {
   readonly budget: UpstreamBudget;
   readonly maxBytes: number;
-  readonly callerIdleMs: number;
 }
 
 /** Passes an answer on, whole. A redirect is refused, because it would tell the caller where the upstream is. */
@@ -84,7 +80,7 @@ async function passOn(
   reply: FastifyReply,
   { headers: told, body: stream, statusCode }: Dispatcher.ResponseData,
   hungUp: AbortSignal,
-  { budget, maxBytes, callerIdleMs }: AnswerHandling,
+  { budget, maxBytes }: AnswerHandling,
 ): Promise<FastifyReply> {
   if (statusCode >= 300 && (statusCode < 400 || statusCode > 599)) {
     dropAnswer(stream);
@@ -97,7 +93,6 @@ async function passOn(
   else reply.raw.once('close', release);
   const { addressMember: member } = operation;
   const shown = member === null ? body : hideAddress(body, member, headers['content-encoding']);
-  cutOffIdle(reply.raw, callerIdleMs);
   for (const name of ANSWER_HEADERS) if (headers[name] !== undefined) reply.header(name, headers[name]);
   // A 401 must name a scheme (RFC 9110, 15.5.2). The upstream's own header could tell who it is.
   if (statusCode === 401) reply.header('www-authenticate', KEY_KINDS[operation.key].challenge);
@@ -115,7 +110,6 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
   const handling: AnswerHandling = {
     budget: makeUpstreamBudget(options.maxAnswersBytes ?? MAX_UPSTREAM_ANSWERS_BYTES),
     maxBytes: options.maxAnswerBytes ?? MAX_UPSTREAM_ANSWER_BYTES,
-    callerIdleMs: options.callerIdleMs ?? CALLER_IDLE_MS,
   };
   const bodies = makeUpstreamBudget(options.maxBodiesBytes ?? MAX_UPSTREAM_BODIES_BYTES, bodiesSpent);
   await app.register(operationInput, {

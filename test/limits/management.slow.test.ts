@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { MAX_LARGE_BODIES_BYTES } from '../../edge/body-thread.ts';
-import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
 import { JSON_COST } from '../../edge/json-scan.ts';
 import { MAX_WRITTEN_LENGTH } from '../../edge/local/api-guardian/schema-writer.ts';
 import { GUARDIAN_LIMITS, MAX_DEPTH, MAX_HOPS, MAX_SPEC_BYTES, MAX_VALUES } from '../../edge/local/api-guardian/spec-tree.ts';
@@ -235,8 +234,4 @@ describeLimits('Management operations', import.meta.filename, {
   'connections to an upstream': { is: count(CONNECTIONS), ask: connectionsTo },
   'bytes of an answer of an upstream': { is: bytes(MAX_UPSTREAM_ANSWER_BYTES), ask: upstreamAnswer },
   'bytes of all answers of upstreams that are on their way': { is: bytes(MAX_UPSTREAM_ANSWERS_BYTES), ask: answersOnTheirWay },
-  'time in which a caller takes nothing of such an answer': {
-    is: milliseconds(CALLER_IDLE_MS),
-    elsewhere: 'a caller that takes nothing of its answer is cut off',
-  },
 });
