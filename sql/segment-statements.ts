@@ -55,16 +55,15 @@ export interface SegmentRelation {
   readonly inOrder: boolean;
 }
 
-/** Sorts rows of journals into a table in the order of segments. */
-export function flushingTableStatement(table: string, rows: SqlFragment): SqlStatement {
-  const sorted = sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${FLUSHED_ORDER}`;
-  return duckdbStatement(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted}`);
-}
-
-/** The rows of that table as rows of segments: an event's row is also the row of its log in the blob file. */
-export function flushingRows(table: string, blobFile: number): SegmentRelation {
-  const pointer = sql`${int64(blobPointerTo(blobFile, 0))} + rowid AS ${column('logPlace')}`;
-  return { rows: sql`(SELECT *, ${pointer} FROM ${trusted(table)}) AS events`, inOrder: true };
+/**
+ * A slice of the rows of journals as rows of a segment, which are sorted while the segment is written. Their logs are in the blob file, in
+ * the same order, from row `first` on.
+ */
+export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, blobFile: number, first: number): SegmentRelation {
+  const sorted = sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} WHERE ${liesIn(slice)} ORDER BY ${FLUSHED_ORDER}`;
+  // A window without an order numbers the rows in the order in which they come.
+  const pointer = sql`row_number() OVER () + ${int64(blobPointerTo(blobFile, first) - 1n)} AS ${column('logPlace')}`;
+  return { rows: sql`(SELECT *, ${pointer} FROM (${sorted}) AS sorted) AS events`, inOrder: true };
 }
 
 export interface SegmentSlice {

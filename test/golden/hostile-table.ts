@@ -10,7 +10,7 @@ import { eventsRelation, journalRows } from '../../sql/events-relation.ts';
 import { DETAIL_ROWS, groupDetailStatement } from '../../sql/group-fact-statements.ts';
 import { groupPageStatement } from '../../sql/group-statements.ts';
 import { rowsStatement } from '../../sql/row-statements.ts';
-import { flushingRows, flushingTableStatement, type SegmentSlice, writeSegmentStatement } from '../../sql/segment-statements.ts';
+import { type SegmentSlice, sliceInOrder, writeSegmentStatement } from '../../sql/segment-statements.ts';
 import { type SqlFragment, unmarkText } from '../../sql/statement.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
@@ -48,9 +48,8 @@ export class HostileTable implements TableOfTexts {
     const { fields, eventCount } = batchOfTexts(texts);
     writeFileSync(path, Buffer.concat(batchFileOf(fields, eventCount, 0n)));
     const slice: SegmentSlice = { fromMs: 0, toMs: NOW, firstZone: ZONE, lastZone: ZONE, zones: 'small' };
-    const runner = new StatementRunner(connection);
-    await runner.run(flushingTableStatement('flushing', journalRows([{ path }], [], 0n)));
-    await runner.run(writeSegmentStatement(flushingRows('flushing', 1), slice, segment));
+    const rows = sliceInOrder(journalRows([{ path }], [], 0n), slice, 1, 0);
+    await new StatementRunner(connection).run(writeSegmentStatement(rows, slice, segment));
     return new HostileTable(connection, [eventsRelation([{ path }], [], 0n), eventsRelation([], [segment], 0n)], folder);
   }
 

@@ -146,7 +146,8 @@ export async function writeMerged(
   runner: StatementRunner,
 ): Promise<UnpublishedSegment[]> {
   const plan = (counts: readonly PartitionZone[]) => planPartition(partition, partitionMs, counts);
-  const source = { stem, rows: segmentRows(paths), inOrder: false, partitionMs, plan };
+  const events = segmentRows(paths);
+  const source = { stem, events, rowsOf: () => ({ rows: events, inOrder: false }), partitionMs, plan };
   const written = await writeAsSegments(source, runner, segmentsFolder);
   await refuseLargeVectors(written, segmentsFolder, runner);
   return written;

@@ -1,15 +1,14 @@
+import { join } from 'node:path';
 import { HOUR_MS } from '../../../query/durations.ts';
+import { rowsOfFiles } from '../../../sql/columns.ts';
 import { type GrowingSource, journalRows } from '../../../sql/events-relation.ts';
-import { dropTableStatement } from '../../../sql/memtable-statements.ts';
-import { flushingRows, flushingTableStatement, logRowsStatement } from '../../../sql/segment-statements.ts';
+import { logRowsStatement, type SegmentSlice, sliceInOrder } from '../../../sql/segment-statements.ts';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import { isOutOfMemory, type StatementRunner } from '../duckdb/statement-runner.ts';
+import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { planFlush } from '../segment/segment-plan.ts';
 import { FEW_EVENTS, isOfLargeVectors, refuseLargeVectors, writeAsSegments } from '../segment/segment-writer.ts';
-
-/** The sorted events of a flush. One flush at a time writes segments. */
-const FLUSHING_TABLE = 'flushing';
 
 /** Unflushed events whose fields a flush writes into segments. */
 export interface FieldsTask {
@@ -94,13 +93,15 @@ export class FieldsWriter {
 /** Writes the fields of unflushed events, in SQL, into segments that are not published yet. When this rejects, no file is left. */
 export async function writeFlushedFields(task: FieldsTask, runner: StatementRunner): Promise<FlushedFields> {
   const { segmentsFolder, stem, sources, blobFile, firstSequence, endSequence } = task;
+  const events = journalRows(sources, [], endSequence);
+  const rowsOf = (slice: SegmentSlice, first: number) => sliceInOrder(events, slice, blobFile, first);
+  const segments = await writeAsSegments({ stem, events, rowsOf, partitionMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
   try {
-    await runner.run(flushingTableStatement(FLUSHING_TABLE, journalRows(sources, [], endSequence)));
-    const events = flushingRows(FLUSHING_TABLE, blobFile);
-    const [rows = new Float64Array()] = await runner.runForNumbers(logRowsStatement(events.rows, firstSequence));
-    const source = { stem, ...events, partitionMs: HOUR_MS, plan: planFlush };
-    return { segments: await writeAsSegments(source, runner, segmentsFolder), rows };
-  } finally {
-    await runner.run(dropTableStatement(FLUSHING_TABLE));
+    const written = rowsOfFiles(segments.map(({ file }) => join(segmentsFolder, file)));
+    const [rows = new Float64Array()] = await runner.runForNumbers(logRowsStatement(written, firstSequence));
+    return { segments, rows };
+  } catch (error) {
+    await removeFiles(segmentsFolder, segments);
+    throw error;
   }
 }

@@ -47,7 +47,8 @@ async function writeAgain(whole: CheckedSegment, options: ReturnOptions): Promis
   const others = versions.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
   const paths = (await checks.check(others, 'all')).map((segment) => aliases.segmentAlias(segment));
   const stored = eventsRelation([], paths, END_OF_SEQUENCE);
-  const rows = rowsNotStored(aliases.segmentAlias(whole), stored, minTimestamp, maxTimestamp);
-  const source = { stem: stemOfMerge(id, now()), rows, inOrder: false, partitionMs: HOUR_MS, plan: planFlush };
+  const events = rowsNotStored(aliases.segmentAlias(whole), stored, minTimestamp, maxTimestamp);
+  const rowsOf = () => ({ rows: events, inOrder: false });
+  const source = { stem: stemOfMerge(id, now()), events, rowsOf, partitionMs: HOUR_MS, plan: planFlush };
   return await writeAsSegments(source, runner, aliases.segmentsFolder);
 }

@@ -4,8 +4,10 @@ import {
   largestVectorStatement,
   partitionZoneCountStatement,
   type SegmentRelation,
+  type SegmentSlice,
   writeSegmentStatement,
 } from '../../../sql/segment-statements.ts';
+import type { SqlFragment } from '../../../sql/statement.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
@@ -70,10 +72,13 @@ export class NewSegments implements AsyncDisposable {
   }
 }
 
-/** Events that DuckDB writes into segments: their rows, from which those of each segment are selected. */
-export interface SegmentSource extends SegmentRelation {
+/** Events that DuckDB writes into segments. */
+export interface SegmentSource {
   /** Begins the names of the new files. No two sources that succeed have the same. */
   readonly stem: string;
+  readonly events: SqlFragment;
+  /** At least the events of a slice, as rows of a segment. `first` counts the rows of the slices before it. */
+  readonly rowsOf: (slice: SegmentSlice, first: number) => SegmentRelation;
   /** The length of the time partitions whose events `plan` gets counted. */
   readonly partitionMs: number;
   readonly plan: (counts: readonly PartitionZone[]) => SegmentPlan[];
@@ -81,15 +86,16 @@ export interface SegmentSource extends SegmentRelation {
 
 /** Writes the events, in SQL, into segments that are not published yet. When this rejects, no file is left. */
 export async function writeAsSegments(
-  { stem, partitionMs, plan, ...events }: SegmentSource,
+  { stem, events, rowsOf, partitionMs, plan }: SegmentSource,
   runner: StatementRunner,
   segmentsFolder: string,
 ): Promise<UnpublishedSegment[]> {
-  const counts = (await runner.run(partitionZoneCountStatement(events.rows, partitionMs))).map(partitionZone);
+  const counts = (await runner.run(partitionZoneCountStatement(events, partitionMs))).map(partitionZone);
   await using segments = new NewSegments(segmentsFolder, stem);
   for (const planned of plan(counts)) {
     await using file = segments.begin();
-    await runner.run(writeSegmentStatement(events, planned.slice, file.temporaryPath));
+    const { slice } = planned;
+    await runner.run(writeSegmentStatement(rowsOf(slice, segments.rows), slice, file.temporaryPath));
     await segments.add(planned, file);
   }
   return await segments.finish();

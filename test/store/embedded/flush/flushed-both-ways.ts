@@ -45,6 +45,7 @@ export async function expectFlushedAlike(task: FieldsTask, kernel: SegmentKernel
     const expected = await writeFlushedFields({ ...task, stem: 'duckdb' }, new StatementRunner(connection));
     const flushed = await flushJournals(kernel, task);
     expect(contentOf(flushed)).toEqual(contentOf(expected));
+    expect(flushed.rows).toEqual(expected.rows);
     for (const [index, { file }] of flushed.segments.entries()) {
       const readRows = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
         const from = `read_parquet('${join(task.segmentsFolder, name)}') ORDER BY file_row_number`;
