@@ -100,3 +100,8 @@ export function blobPointerTo(blobFile: number, row: number): bigint {
 export function logRow(blobPointer: bigint): { readonly blobFile: number; readonly row: number } {
   return { blobFile: Number(blobPointer >> BigInt(LOG_ROW_BITS)), row: Number(BigInt.asUintN(LOG_ROW_BITS, blobPointer)) };
 }
+
+/** Reads nothing of a segment but its footer, which DuckDB would not need if it were told the columns. */
+export function footerStatement(path: string): SqlStatement {
+  return duckdbStatement(sql`SELECT NULL FROM ${parquetFiles([path])} LIMIT 0`);
+}

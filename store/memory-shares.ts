@@ -20,6 +20,8 @@ export interface MemoryShares {
   readonly searchesShareMb: number;
   /** The share of the cached groups, of that of searches. */
   readonly cachedGroupsShareMb: number;
+  /** The share of the footers of segments that are read before a search needs them, of that of searches. */
+  readonly footersShareMb: number;
   /** The share of the DuckDB that merges segments. */
   readonly mergesShareMb: number;
   /** The share of the index that tells duplicates of recent events apart. */
@@ -38,6 +40,7 @@ export function memoryShares(memoryLimitMb: number): MemoryShares {
   return {
     searchesShareMb: Math.max(Math.min(LEAST_MB.searches, memoryLimitMb), 8 * sixteenth),
     cachedGroupsShareMb: Math.min(MOST_MB.cachedGroups, sixteenth),
+    footersShareMb: sixteenth,
     mergesShareMb: Math.max(LEAST_MB.merges, 2 * sixteenth),
     dedupIndexShareMb: 3 * sixteenth,
     feedExcerptShareMb: Math.max(LEAST_MB.feedExcerpt, Math.min(MOST_MB.feedExcerpt, sixteenth / (MAX_FEED_EXCERPTS + MAKING_AN_EXCERPT))),

@@ -12,6 +12,7 @@ import { Closing } from './runtime/closing.ts';
 import type { Segment } from './segment/segment.ts';
 import { containDamage, isJournalDamaged } from './snapshot/damage-containment.ts';
 import { PartRemover } from './snapshot/part-remover.ts';
+import { readFooters } from './snapshot/segment-footers.ts';
 import { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
 import { openWritePath } from './write-path.ts';
@@ -71,6 +72,8 @@ export async function openEmbeddedStore(options: StoreOptions, tuning: StoreTuni
     const reading = await openReadPath({ engine, versions, checks, remover }, options, tuning, closing);
     const writing = await openWritePath({ folder, durable, engine, versions, checks, remover }, options, tuning, closing);
     flushing.now = () => writing.backgroundJobs.flushNow();
+    const { footersShareMb: shareMb } = memoryShares(memoryLimitMb);
+    await readFooters({ versions, aliases: engine.aliases, checks, connections: reading.searchers, shareMb, logger });
     const checkFolder = folderCheckOf(folder);
     const checkedParts = () => partsUnderCheck({ folder, catalog, journalFolder, versions, checks });
     return new EmbeddedStore({

@@ -181,15 +181,15 @@ test('DuckDB sees at once that a link is to another file, and remembers no more 
   expect(sizes.at(-1)).toBe(sizes[0]);
 });
 
-test('a store has aliases for what was read and is still there, and after a restart for what was read since', async () => {
+test('a store has aliases for what was read and is still there, and after a restart for segments only', async () => {
   const dataDir = temporaryFolder();
   const inodesIn = (folder: string) =>
     readdirSync(join(dataDir, folder))
       .filter((name) => name.endsWith('.parquet') && !name.includes('-log'))
       .map((name) => statSync(join(dataDir, folder, name)).ino)
       .toSorted();
-  const options = { cachesCounts: false, backgroundJobsEveryMs: HOUR };
-  const store = await embeddedStoreIn(dataDir, options);
+  // No footers are read meanwhile.
+  const store = await embeddedStoreIn(dataDir, { cachesCounts: false, backgroundJobsEveryMs: HOUR });
   const events = eventSeries('e', 48_000, NOW - HOUR, 10);
   for (let first = 0; first < 42_000; first += 6_000) {
     await store.append(canonicalBatch(events.slice(first, first + 6_000)));
@@ -209,9 +209,7 @@ test('a store has aliases for what was read and is still there, and after a rest
   expect(await storedIds(store, rowsPlan({ page: { index: 0, size: 5_000 } }))).toEqual(inAnswerOrder(events));
   expect(inodesIn('links')).toEqual(inodesIn('segments'));
   await store.close();
-  const again = await embeddedStoreIn(dataDir, options);
-  expect(inodesIn('links')).toEqual([]);
-  await again.search(BY_COUNTRY);
+  await embeddedStoreIn(dataDir);
   expect(inodesIn('links')).toEqual(inodesIn('segments'));
 });
 
