@@ -4,7 +4,7 @@ import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import type { RecordValues } from '../event/event-kernel.ts';
 import { type EventVerdict, LARGEST_LINE_BYTES, tooLong } from '../event/event-verdict.ts';
 import { digestId } from '../event/log-id.ts';
-import { type LongPiece, PartialEvent } from '../event/partial-event.ts';
+import { LongPiece, PartialEvent } from '../event/partial-event.ts';
 import { MAX_PENDING_BYTES, PendingAppends, storeHasRoom } from '../event/pending-appends.ts';
 import type { EventReceiver } from './event-splitters.ts';
 import { type InputForm, InputSplitter, PART_BYTES } from './input-splitter.ts';
@@ -106,7 +106,9 @@ export async function takeInRecords(records: RecordValues, options: IntakeOption
       signal?.throwIfAborted();
       const [start, end] = [starts[from]!, ends[from]!];
       if (end - start > LARGEST_LINE_BYTES) {
-        intake.tooLong(await longPiece(bytes.subarray(start, end), turns));
+        const whole = await hashedInTurns(bytes.subarray(start, end), turns);
+        if (whole instanceof LongPiece) intake.tooLong(whole);
+        else intake.event(whole);
         intake.newlines(1);
         from += 1;
       } else {
@@ -117,11 +119,11 @@ export async function takeInRecords(records: RecordValues, options: IntakeOption
   });
 }
 
-/** A record that is longer than any event, which is hashed in several turns. */
-async function longPiece(record: Uint8Array, turns: MainThreadTurns): Promise<LongPiece> {
+/** A record that is longer than the longest line, which is hashed in several turns; its bytes where a line may have so many. */
+async function hashedInTurns(record: Uint8Array, turns: MainThreadTurns): Promise<Uint8Array | LongPiece> {
   const partial = new PartialEvent();
   for (let at = 0; at < record.length; at += PART_BYTES) await turns.run(() => partial.add(record.subarray(at, at + PART_BYTES)));
-  return partial.finish(new Uint8Array(0)) as LongPiece;
+  return partial.finish(new Uint8Array(0));
 }
 
 /** Takes in an input that `feed` reads to its end. */
@@ -183,8 +185,9 @@ class Intake implements EventReceiver {
     if (!this.appends.hasRoom || this.isStoreBusy) return;
     try {
       this.append();
-    } catch {
-      // The next step of the intake throws it.
+    } catch (error) {
+      // The next step of the intake throws that of `admit`.
+      if (this.#refusal === undefined) throw error;
     }
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { RecordPlaces } from '../../../ingest/doors/envelope.ts';
+import { LARGEST_LINE_BYTES } from '../../../ingest/event/event-verdict.ts';
 import { takeInRecords } from '../../../ingest/upload/event-intake.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 
@@ -50,6 +51,16 @@ test('a record that is longer than any event is a letter with its length and its
   });
   const sha256 = createHash('sha256').update(long).digest('hex');
   expect(letters[0]).toMatchObject({ sizeBytes: long.length, sha256, isWhole: false });
+});
+
+// A line may end in a carriage return: one byte more than the longest line has is kept as it is.
+test.each([0, 1, 2])('a record that is %i bytes longer than the longest line is a letter that says its length', async (more) => {
+  const sizeBytes = LARGEST_LINE_BYTES + more;
+  const record = unusual({ text: 'x'.repeat(sizeBytes - unusual({ text: '' }).length) });
+  const { report, letters } = await takenIn([record, usual(1)]);
+  const reason = expect.stringMatching(more > 0 ? `^the event has ${sizeBytes} bytes: ` : '^the log has [0-9]+ bytes, ');
+  expect(report).toMatchObject({ accepted: 1, rejected: [{ index: 0, line: 1, reason }] });
+  expect(letters).toMatchObject([{ sizeBytes, isWhole: false, reason }]);
 });
 
 test('no record is no event', async () => {
