@@ -75,7 +75,7 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
         const part = Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start));
         // The next chunks may be there already: nothing else ends the turn.
         await turns.run(() => intake.splitter.push(part, intake));
-        if (await intake.untilRoom()) intake.append();
+        await intake.untilRoom(() => intake.append());
       }
       bytes += chunk.length;
     }
@@ -91,7 +91,7 @@ export async function takeInMapped(inputs: AsyncIterable<MappedInput>, options: 
       signal?.throwIfAborted();
       for (let from = 0; from < (input.kind === 'stray' ? 1 : input.piece.kinds.length); ) {
         from = await turns.run(() => intake.takeMapped(input, from));
-        if (await intake.untilRoom()) intake.append();
+        await intake.untilRoom(() => intake.append());
       }
     }
   });
@@ -114,7 +114,7 @@ export async function takeInRecords(records: RecordValues, options: IntakeOption
       } else {
         from = await turns.run(() => intake.takeRecords(records, from));
       }
-      if (await intake.untilRoom()) intake.append();
+      await intake.untilRoom(() => intake.append());
     }
   });
 }
@@ -191,15 +191,17 @@ class Intake implements EventReceiver {
     }
   }
 
-  /** Waits until more may be taken in. Resolves with whether a batch is full, and rejects with the error of `admit`. */
-  async untilRoom(): Promise<boolean> {
+  /**
+   * Waits until more may be taken in, and calls `append` where a batch is full. Rejects with the error of `admit`. Nothing comes between
+   * the question whether the store has room and the append, not even a step of another intake whose appends were done at the same moment.
+   */
+  async untilRoom(append: () => void): Promise<void> {
     await this.untilStoreHasRoom();
     if (this.#refusal !== undefined) throw this.#refusal.error;
-    if (!this.#isFull) return false;
+    if (!this.#isFull) return;
     await this.appends.room();
-    // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
     while (this.isStoreBusy) await this.untilStoreHasRoom();
-    return this.#isFull;
+    if (this.#isFull) append();
   }
 
   event(bytes: Uint8Array): void {

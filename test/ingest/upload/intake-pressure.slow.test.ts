@@ -80,3 +80,47 @@ test('many inputs at the same time hand over no more than the limit together', a
   expect(Math.max(...pendingThen)).toBeLessThanOrEqual(MAX_PENDING_BYTES);
   expect((await store.stats()).events).toBe(100);
 });
+
+test('many inputs that wait for their appends hand over no more than the limit when those are done at once', async () => {
+  const store = await storeIn(temporaryFolder(), { now: () => NOW });
+  const gate = Promise.withResolvers<void>();
+  const pendingThen: number[] = [];
+  let [held, asked, stored, given] = [0, 0, 0, 0];
+  const slow = alteredStore(store, {
+    pendingBytes: () => {
+      asked++;
+      return held;
+    },
+    append: async (batch) => {
+      const bytes = [...batch.fields.values.flat(), ...batch.logs].reduce((sum, { byteLength }) => sum + byteLength, 0);
+      pendingThen.push(held);
+      held += bytes;
+      const receipt = await store.append(batch);
+      stored++;
+      await gate.promise;
+      held -= bytes;
+      return receipt;
+    },
+  });
+  // Of each input three appends are under way, and the next batch is full by its 17th event.
+  const [inputs, appends, parts] = [8, 3, 17];
+  async function* input(index: number) {
+    for (let append = 1; append <= appends; append++) {
+      yield Buffer.from(`${rawEvent({ logId: `s${index}-${append}` })}\n`);
+      await expect.poll(() => stored, { timeout: 10_000 }).toBeGreaterThanOrEqual(append * inputs);
+    }
+    for (let part = 0; part < 2 * parts; part++, given++) yield large(`e${index}-${part}`);
+  }
+  const intakes = Array.from({ length: inputs }, (_, index) => takeInEvents(input(index), { store: slow, source: 'http', ...RULES }));
+  let askedBefore = -1;
+  const allWait = (): boolean => {
+    const isSame = asked === askedBefore;
+    askedBefore = asked;
+    return isSame && given === inputs * (parts - 1);
+  };
+  await expect.poll(allWait, { timeout: 20_000 }).toBe(true);
+  gate.resolve();
+  await Promise.all(intakes);
+  expect(Math.max(...pendingThen)).toBeLessThanOrEqual(MAX_PENDING_BYTES);
+  expect((await store.stats()).events).toBe(inputs * (appends + 2 * parts));
+});
