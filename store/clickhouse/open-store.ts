@@ -34,6 +34,8 @@ const SWEEP_EVERY_MS = 60_000;
 /** With the grace of a stop it stays below the stop's own deadline (`src/stop-all.ts`). */
 const CLOSE_GRACE_MS = 4_000;
 const SETUP_WAIT_MS = 10_000;
+/** Less than shippers wait for an answer. */
+const SEEN_WITHIN_MS = 5_000;
 /** However many ask whether ClickHouse answers, it is asked once in so long. */
 const ASKED_EVERY_MS = 1_000;
 const FAILURE_HOLD_MS = 30_000;
@@ -81,6 +83,8 @@ export interface ClickhouseTuning {
   readonly closeGraceMs?: number;
   /** An opening waits so long for a server that takes requests and does not answer. */
   readonly setupWaitMs?: number;
+  /** Stored events whose INSERT the server lists on are acknowledged after so long all the same. */
+  readonly seenWithinMs?: number;
 }
 
 /**
@@ -97,6 +101,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const { insertEveryMs = INSERT_EVERY_MS, arrivalsEveryMs = ARRIVALS_EVERY_MS, sweepEveryMs = SWEEP_EVERY_MS } = tuning;
   const { letterSharesEveryMs: sharesEveryMs = LETTER_SHARES_EVERY_MS } = tuning;
   const { idleMs, failureHoldMs = FAILURE_HOLD_MS, closeGraceMs = CLOSE_GRACE_MS, setupWaitMs = SETUP_WAIT_MS } = tuning;
+  const { seenWithinMs = SEEN_WITHIN_MS } = tuning;
   const folder = dataDir === undefined ? undefined : lockDataFolder(dataDir);
   const { database } = address;
   const cluster = name === null ? null : { name, database };
@@ -117,7 +122,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
   const settings = new StoreSettings({ client, database, cluster, own, logger });
   const setup = new Setup({ address, cluster: name, client, settings, logger });
   const clock = new StoreClock({ client, cluster, now, logger });
-  const visibility = new Visibility({ client, clock, database, cluster, logger });
+  const visibility = new Visibility({ client, clock, database, cluster, seenWithinMs, logger });
   const deadLetters = new SharedDeadLetters({ client, quotaBytes: deadLetterQuotaBytes, sharesEveryMs, logger });
   const sourceOffsets = new SourceOffsets(client);
   const intake = { client, clock, visibility, database, table, deadLetters, sourceOffsets, now, insertEveryMs, failureHoldMs };

@@ -37,7 +37,7 @@ export class EventTable {
     this.reader = reader;
     this.source = {
       client: reader,
-      moments: new Visibility({ client, clock, database, cluster, logger: silentLogger }),
+      moments: new Visibility({ client, clock, database, cluster, seenWithinMs: 5_000, logger: silentLogger }),
       table,
       manyGroups: new BudgetedCache({ budget: 1_000, sizeOf: () => 1 }),
     };

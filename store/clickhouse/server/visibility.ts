@@ -4,6 +4,7 @@ import type { Moment } from '../../../sql/clickhouse/events.ts';
 import { arrivalCountStatement } from '../../../sql/clickhouse/feed-statements.ts';
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { runningInsertsStatement } from '../../../sql/clickhouse/visibility-statement.ts';
+import { abortable } from '../../../work/abortable.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import type { ClickhouseClient, ReadOptions } from './client.ts';
 import { isNodeAway } from './server-error.ts';
@@ -61,6 +62,8 @@ export interface VisibilityOptions {
   readonly database: string;
   /** The cluster whose nodes all take inserts; null where there is one server. */
   readonly cluster: Cluster | null;
+  /** So long are events waited for that readers do not see because the server lists an insert on, in milliseconds. */
+  readonly seenWithinMs: number;
   readonly logger: StoreLogger;
 }
 
@@ -72,6 +75,8 @@ const START_PRECISION = 2_000_000n;
 
 /** Whether an insert is still listed is asked again after a millisecond, and then after twice as long each time, up to this. */
 const LONGEST_WAIT_MS = 100;
+
+const LISTED_ON = 'ClickHouse lists an INSERT on, or does not answer: until that ends, readers do not see what is stored from there on';
 
 /**
  * What readers may see. An event is visible when its insert is done; `system.processes` lists those that are not, each with a time of the
@@ -89,6 +94,8 @@ export class Visibility {
   #lateEvents = 0;
   #behindMs = 0;
   #isNodeAway = false;
+  /** An insert was listed for longer than is waited for. */
+  #isListedOn = false;
   /** The start of a node after which all replicas have caught up; undefined where none is known to have. */
   #caughtUpSince: bigint | undefined;
 
@@ -143,14 +150,23 @@ export class Visibility {
 
   /**
    * Resolves once readers see all that a process has inserted with an insert that is done, and before. A server lists an insert for a
-   * moment after its answer, and whoever looks meanwhile takes it for one that runs. The same holds for one whose answer was lost.
+   * moment after its answer, and whoever looks meanwhile takes it for one that runs. The same holds for one whose answer was lost. Where
+   * one is listed for long, because it hangs, nobody waits for its end: the events are stored.
    *
    * @param writer the process
    * @param seen the time of the store that the events of the insert are not before, microseconds
    */
   async seesInserted(writer: number, seen: bigint): Promise<void> {
-    for (let waitMs = 1; await this.#isListed(writer, seen); waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      await delay(waitMs);
+    const { seenWithinMs, logger } = this.#options;
+    const signal = AbortSignal.timeout(seenWithinMs);
+    try {
+      for (let waitMs = 1; await abortable(this.#isListed(writer, seen), signal); waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+        await delay(waitMs, undefined, { signal });
+      }
+      this.#isListedOn = false;
+    } catch {
+      if (!this.#isListedOn) logger.warn({ seenWithinMs }, LISTED_ON);
+      this.#isListedOn = true;
     }
   }
 

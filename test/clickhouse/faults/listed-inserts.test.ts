@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { silentLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';
 import { event, HOUR } from '../../store/embedded/stored-events.ts';
-import type { BreakableServer } from '../engine.ts';
+import { type BreakableServer, breakableServer } from '../engine.ts';
 import { breakableAt, everythingIn, PLACES, readFeed, sharedStore } from '../shared-store.ts';
 
 const INSERT = '^INSERT INTO "events';
@@ -75,4 +76,19 @@ test('events that are stored are acknowledged where it cannot be asked what runs
   await expect(readFeed(store)).rejects.toMatchObject({ code: 'overloaded' });
   await server.mend(refused);
   expect((await readFeed(store)).length).toBe(2);
+});
+
+test('events that are stored are acknowledged after a while, and told once, where an insert hangs', async () => {
+  const server = await breakableServer();
+  const shared = await sharedStore(server.url);
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
+  const store = await shared.open({ logger }, server.url, { seenWithinMs: 50 });
+  const listed = await server.break({ kind: 'list-on', matching: INSERT, times: 1 });
+  for (const logId of ['a', 'b']) await store.append(canonicalBatch([event(logId, NOW)]));
+  expect(await readFeed(store)).toEqual([]);
+  expect(warnings).toEqual([expect.stringContaining('ClickHouse lists an INSERT on')]);
+  await server.mend(listed);
+  await store.append(canonicalBatch([event('c', NOW)]));
+  expect((await readFeed(store)).map(({ logId }) => logId)).toEqual(['a', 'b', 'c']);
 });
