@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
-import { type Duplex, Readable } from 'node:stream';
+import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SecureContext } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
@@ -74,38 +74,48 @@ export interface HttpClient {
 }
 
 /** What servers compress with, though they are not asked to. */
-const DECODERS: Readonly<Record<string, () => Duplex>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+]);
 
 /** Throws DeliveryError where the body of a success is in an encoding that is not known: what it says would go unread. */
-function decompressed(response: IncomingMessage, { origin, pathname }: URL): Readable {
+async function* decompressed(response: IncomingMessage, { origin, pathname }: URL): AsyncIterable<Buffer> {
   const { statusCode = 0, headers } = response;
   const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   // Some servers name an encoding where nothing follows.
   const isEmpty = statusCode === 204 || headers['content-length'] === '0';
-  if (isEmpty || encoding === 'identity') return response;
-  const decoder = DECODERS[encoding];
-  if (decoder === undefined) {
-    if (statusCode >= 300) return response;
-    throw new DeliveryError('refused', `the answer of ${origin}${pathname} is in Content-Encoding ${encoding}, which is not read`);
+  const decoder = DECODERS.get(encoding);
+  if (isEmpty || encoding === 'identity' || (decoder === undefined && statusCode >= 300)) {
+    yield* response;
+    return;
   }
+  if (decoder === undefined)
+    throw new DeliveryError('refused', `the answer of ${origin}${pathname} is in Content-Encoding ${encoding}, which is not read`);
   const through = decoder();
   // `pipe` does not pass on that the response breaks off.
   response.once('error', (error) => through.destroy(error));
-  return response.pipe(through);
+  let isEncoded = false;
+  response.once('data', () => {
+    isEncoded = true;
+  });
+  try {
+    yield* response.pipe(through);
+  } catch (error) {
+    // Where no length was told, that nothing follows shows at the end.
+    if (isEncoded || !response.complete) throw error;
+  }
 }
 
 /** Appends the body to `chunks`, which keep their bytes when the response breaks off. */
 async function readBody(response: IncomingMessage, { url, maxAnswerBytes }: HttpRequest, chunks: Buffer[]): Promise<void> {
   let size = 0;
   for await (const chunk of decompressed(response, url)) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
+    chunks.push(chunk);
+    size += chunk.length;
     if (size > maxAnswerBytes)
       throw new DeliveryError('oversized', `the answer of ${url.origin}${url.pathname} is longer than ${maxAnswerBytes} bytes`);
   }
@@ -178,6 +188,12 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
         ? httpsRequest(url, { ...options, agent: agents.https })
         : httpRequest(url, { ...options, agent: agents.http });
     request.once('response', resolve);
+    // Node hands over the connection of such an answer, and ends without an error where nobody takes it.
+    request.once('upgrade', (response, socket) => {
+      socket.destroy();
+      const asked = `${method} ${url.origin}${url.pathname}`;
+      reject(new DeliveryError('refused', `${asked} answered ${response.statusCode}, and went on in a protocol that was not asked for`));
+    });
     request.on('error', reject);
     let fault: Error | null = null;
     const giveUp = (why: string): void => {
@@ -212,14 +228,11 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
     try {
       await readBody(response, asked, chunks);
     } catch (error) {
-      const isEnough = isStatusEnough && status < 300;
-      // A server that refuses early may reset the connection within its own answer, but the status has arrived.
-      const isRefusedEarly = !(error instanceof DeliveryError) && status >= 300 && !request.writableFinished;
-      if (!isEnough && !isRefusedEarly) {
-        // A failed decompression leaves the rest of the answer unread.
-        request.destroy();
-        throw error instanceof DeliveryError ? error : faultOf(error as Error);
-      }
+      // What is left of the answer is not read.
+      request.destroy();
+      // A refusal is known by its status, though its body may be cut off by the reset of an early one, or be no gzip although it says so.
+      const isEnough = status < 300 ? isStatusEnough : !(error instanceof DeliveryError);
+      if (!isEnough) throw error instanceof DeliveryError ? error : faultOf(error as Error);
     }
     const isSent = request.writableFinished;
     // A connection with a rest of the request or of the answer on it cannot be reused.
@@ -234,7 +247,7 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
 
   async function* bodyOf({ request, response, faultOf }: BegunAnswer, { url, signal }: Pick<HttpRequest, 'url' | 'signal'>) {
     try {
-      for await (const chunk of decompressed(response, url)) yield chunk as Buffer;
+      yield* decompressed(response, url);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DeliveryError) throw error;

@@ -53,33 +53,51 @@ test.each(ANSWERS)('an answer that %s ends the exchange and the connection', asy
   await expect.poll(() => sockets.size).toBe(0);
 });
 
-test('an answer whose headers come byte by byte for ever is waited for as long as for none', async () => {
+/** A TCP server that does as told with each connection once something was sent over it. Resolves with its URL and open connections. */
+async function tcpServer(react: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
     sockets.add(socket);
     // The client breaks the answer off.
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
-    socket.once('data', () => {
-      socket.write('HTTP/1.1 200 OK\r\nServer: ');
-      const drip = setInterval(() => socket.write('a'), 5);
-      socket.on('close', () => clearInterval(drip));
-    });
+    socket.once('data', () => react(socket));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const client = createHttpClient(null);
   onTestFinished(async () => {
-    client.close();
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), sockets };
+}
+
+test('an answer whose headers come byte by byte for ever is waited for as long as for none', async () => {
+  const { url, sockets } = await tcpServer((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nServer: ');
+    const drip = setInterval(() => socket.write('a'), 5);
+    socket.on('close', () => clearInterval(drip));
+  });
+  const client = createHttpClient(null);
+  onTestFinished(() => client.close());
   const request = { url, headers: {}, signal: new AbortController().signal, silenceMs: 200, maxAnswerBytes: 1024 };
   const overdue = { code: 'unavailable', message: expect.stringContaining('its answer did not begin within 0.2 s') };
   for (const sent of [{ method: 'GET' }, { method: 'POST', body: Buffer.alloc(100_000) }] as const) {
     await expect(client.exchange({ ...request, ...sent })).rejects.toMatchObject(overdue);
     await expect(client.open({ ...request, ...sent })).rejects.toMatchObject(overdue);
   }
+  await expect.poll(() => sockets.size).toBe(0);
+});
+
+test('an answer that goes on in another protocol is a refusal, and ends the connection', async () => {
+  const { url, sockets } = await tcpServer((socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+  });
+  const client = createHttpClient(null);
+  onTestFinished(() => client.close());
+  const request = { method: 'POST', url, headers: {}, body: Buffer.from('x'), signal: new AbortController().signal } as const;
+  const refusal = { code: 'refused', message: `POST ${url.href} answered 101, and went on in a protocol that was not asked for` };
+  await expect(client.exchange({ ...request, silenceMs: 60_000, maxAnswerBytes: 1024 })).rejects.toMatchObject(refusal);
+  await expect(client.open({ ...request, silenceMs: 60_000 })).rejects.toMatchObject(refusal);
   await expect.poll(() => sockets.size).toBe(0);
 });

@@ -80,6 +80,8 @@ describe('an answer that means delivered:', () => {
     ['an empty body that is called gzip', packed('gzip', gzipSync(''))],
     ['no content, though it is called gzip', { status: 204, headers: { 'content-encoding': 'gzip' } }],
     ['no body, though it is called br', { status: 200, headers: { 'content-encoding': 'br', 'content-length': '0' } }],
+    ['nothing of any length, though it is called gzip', packed('gzip', Buffer.alloc(0))],
+    ['nothing of any length, though it is called zstd', packed('zstd', Buffer.alloc(0))],
     ['a word, compressed with br', packed('br', brotliCompressSync('ok'))],
     ['documents of Quickwit', json({ num_docs_for_processing: 4, num_ingested_docs: 4, num_rejected_docs: 0 })],
     ['a list of parts without errors', json([{ status: 202 }, { status: 202 }])],
@@ -285,6 +287,22 @@ test('where the status alone counts, an answer that never ends, is too long or c
   expect(await deliveredTo({ status: 400, body: 'no' }, { acceptAny: true })).toMatchObject({ code: 'refused' });
   expect(await deliveredTo({ status: 503 }, { acceptAny: true })).toMatchObject({ code: 'unavailable' });
   expect(await deliveredTo({ status: 503, headers: { 'content-encoding': 'dcb' }, body: 'x' })).toMatchObject({ code: 'unavailable' });
+});
+
+describe('a refusal whose body cannot be unpacked is known by its status:', () => {
+  test.each<[number, 'refused' | 'unavailable', number | null]>([
+    [304, 'refused', null],
+    [400, 'refused', null],
+    [413, 'refused', null],
+    [429, 'unavailable', 7_000],
+    [503, 'unavailable', 7_000],
+  ])('%d', async (status, code, retryAfterMs) => {
+    for (const encoding of ['gzip', 'zstd', 'constructor']) {
+      const headers = { 'content-encoding': encoding, ...(retryAfterMs === null ? {} : { 'retry-after': '7' }) };
+      const outcome = await deliveredTo({ status, headers, body: 'none' });
+      expect(outcome).toMatchObject({ code, message: expect.stringContaining(String(status)), retryAfterMs });
+    }
+  });
 });
 
 test('any answer is read to one of four meanings, and names events of the request alone', () => {
