@@ -177,7 +177,7 @@ describe('a request of conditions', () => {
     ['{"filters":[{"field":"ip","op":"cidr","value":["10.0.0.0/33"]}]}', 'filters[0].value[0]'],
     ['{"filters":[{"field":"url","op":"contains","value":[""]}]}', 'filters[0].value[0]'],
     ['{', '$'],
-    [`{"query":${JSON.stringify('a b '.repeat(40).replaceAll(/[ab]/g, (letter, at) => letter + at))}}`, 'query'],
+    [`{"query":${JSON.stringify('a b '.repeat(65).replaceAll(/[ab]/g, (letter, at) => letter + at))}}`, 'query'],
   ])('%.60s is refused, and %s is named', (body, field) => {
     expect(() => compileConditions(Buffer.from(body))).toThrow(
       expect.objectContaining({ name: 'InvalidSearchError', errors: [expect.objectContaining({ field })] }),
