@@ -107,6 +107,11 @@ export function httpChallengeResolver({ url, deadlineMs }: HttpResolverOptions):
         });
         response.on('error', () => resolve(nothing('the answer broke off')));
       });
+      // Node hands over the connection of such an answer, and ends without an error where nobody takes it.
+      asked.on('upgrade', ({ statusCode }, socket) => {
+        socket.destroy();
+        resolve(nothing(`it was answered with the status ${statusCode}`));
+      });
       asked.on('error', () =>
         resolve(nothing(signal.aborted ? `there was no whole answer within ${deadlineMs} ms` : 'there was no answer')),
       );

@@ -34,6 +34,11 @@ describe('the web server that every hostname is looked up at', () => {
       (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
       'it was answered with the status 302',
     ],
+    [
+      'another protocol',
+      ({ socket }) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
+      'it was answered with the status 101',
+    ],
     ['more than a kilobyte', (_, response) => response.end('x'.repeat(1_025)), 'the file has more than 1024 bytes'],
     [
       'half an answer',
