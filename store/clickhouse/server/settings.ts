@@ -11,6 +11,14 @@ export const STATEMENT_SETTINGS: ClickhouseSettings = {
   join_use_nulls: 1,
   group_by_use_nulls: 1,
   transform_null_in: 0,
+  // A count of nothing is 0.
+  aggregate_functions_null_for_empty: 0,
+  // An answer has no rows of extremes behind its own.
+  extremes: 0,
+  // A column is as its table says.
+  data_type_default_nullable: 0,
+  // The older analyzer does not find the columns that a table computes.
+  allow_experimental_analyzer: 1,
   // A name means the column also where an expression of the SELECT list has the same name.
   prefer_column_name_to_alias: 1,
   // Node's numbers have 53 bits.
@@ -25,8 +33,21 @@ export const STATEMENT_SETTINGS: ClickhouseSettings = {
   optimize_move_to_prewhere_if_final: 0,
   // Except for conditions on the sequence, which say what a statement sees.
   apply_prewhere_after_final: 0,
-  // An answer is whole, or it is an error.
+  // An answer is whole and of this moment, or it is an error. A limit of a profile may also leave the rest out without a word.
   wait_end_of_query: 1,
+  use_query_cache: 0,
+  limit: 0,
+  read_overflow_mode: 'throw',
+  read_overflow_mode_leaf: 'throw',
+  group_by_overflow_mode: 'throw',
+  sort_overflow_mode: 'throw',
+  distinct_overflow_mode: 'throw',
+  set_overflow_mode: 'throw',
+  join_overflow_mode: 'throw',
+  transfer_overflow_mode: 'throw',
+  result_overflow_mode: 'throw',
+  timeout_overflow_mode: 'throw',
+  timeout_overflow_mode_leaf: 'throw',
 };
 
 /** What a statement that reads is sent with besides. */
