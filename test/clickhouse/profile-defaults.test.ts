@@ -9,9 +9,9 @@ type Profile = Readonly<Record<string, string | number>>;
 async function programOf(profile: Profile) {
   const settings = Object.entries(profile).map(([name, value]) => `<${name}>${value}</${name}>`);
   const user = (name: string) => `<${name}><password></password><profile>${name}</profile><quota>default</quota></${name}>`;
-  const { url } = await ownServer({
-    users: `<profiles><default/><odd>${settings.join('')}</odd></profiles><quotas><default/></quotas><users>${user('default')}${user('odd')}</users>`,
-  });
+  const profiles = `<profiles><default/><odd>${settings.join('')}</odd></profiles>`;
+  const users = `<users>${user('default')}${user('odd')}</users>`;
+  const { url } = await ownServer({ users: `${profiles}<quotas><default/></quotas>${users}` });
   return await programOn([url], { database: 'shieldlog', env: { CLICKHOUSE_USER: 'odd' } });
 }
 
