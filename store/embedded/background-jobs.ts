@@ -1,6 +1,6 @@
 import { SerialQueue } from '../../work/serial-queue.ts';
 import type { StoreLogger } from '../event-store.ts';
-import type { RetentionHold } from '../retention-hold.ts';
+import type { RetentionHold, SweepAskedBy } from '../retention-hold.ts';
 import type { LogMemory } from './blob/memtable-logs.ts';
 import type { DeadLetters } from './catalog/dead-letter-thread.ts';
 import { FailedMerges } from './compaction/failed-merges.ts';
@@ -137,7 +137,7 @@ export class BackgroundJobs {
     this.#running.set(job, running);
   }
 
-  #dropExpiredSegments(askedBy: 'clock' | 'caller'): Promise<number> {
+  #dropExpiredSegments(askedBy: SweepAskedBy): Promise<number> {
     const { retention, now } = this.#options;
     return this.#retention.run(() => dropExpiredSegments(retention, now(), askedBy));
   }

@@ -112,7 +112,7 @@ export class SegmentChecks {
 
   /** The blocks of a segment that an earlier version wrote, packed. From here on it is checked by them. */
   async blocksOf(segment: Segment): Promise<Uint8Array> {
-    const packed = (await this.#slowThread.run({ blocksOf: join(this.#options.segmentsFolder, segment.file) })) as Uint8Array;
+    const packed = (await this.#slowThread.run({ blocksOf: this.#pathOf(segment) })) as Uint8Array;
     this.#known.set(segment, { blocks: unpackBlocks(packed), unchecked: new Set() });
     return packed;
   }
@@ -209,7 +209,11 @@ export class SegmentChecks {
     }
     const all = rangesOf(this.#knownOf(segment).blocks);
     const ranges = indexes.map((index) => all[index] as FileRange);
-    return [{ segment, indexes, path: join(this.#options.segmentsFolder, segment.file), bytes: segment.bytes, ranges }];
+    return [{ segment, indexes, path: this.#pathOf(segment), bytes: segment.bytes, ranges }];
+  }
+
+  #pathOf({ file }: Segment): string {
+    return join(this.#options.segmentsFolder, file);
   }
 
   /** Segments of earlier versions have no checksums until the scrub has read them. */

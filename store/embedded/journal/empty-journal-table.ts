@@ -72,8 +72,8 @@ export class EmptyJournalTable {
 
   /** Removes the rows of journals. Most journals have none, and then nothing changes. */
   remove(numbers: readonly number[]): void {
-    const rows = new Set(this.numbers());
-    const stored = numbers.filter((number) => rows.has(number));
+    const row = this.#database.prepare('SELECT 1 FROM empty_journals WHERE number = ?');
+    const stored = numbers.filter((number) => row.get(number) !== undefined);
     if (stored.length === 0) {
       return;
     }

@@ -118,7 +118,7 @@ export class JournalFolder {
    */
   async removeLeft(): Promise<void> {
     await this.#recycled.removeLeft();
-    await this.#removeFiles([...this.#empty.numbers()]);
+    await this.#removeFiles(this.#empty.numbers());
   }
 
   /** Makes a journal durable that an earlier process may have written without a sync. */
