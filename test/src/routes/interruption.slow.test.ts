@@ -15,7 +15,7 @@ async function fill(): Promise<void> {
     const lines = Array.from({ length: 10_000 }, (_, index) =>
       eventLine({
         logId: `${part}-${index}`,
-        url: `/${'ab'.repeat(200)}/${index}`,
+        url: `/${'ab'.repeat(500)}/${index}`,
         ua: `${'cd'.repeat(100)}${index}`,
         ip: `10.${part}.1.${index % 256}`,
       }),
@@ -24,9 +24,12 @@ async function fill(): Promise<void> {
   }
 }
 
-/** Wildcards of many parts each, tried on every event to the end of its url, which has each of the parts: seconds of work. */
+/**
+ * Wildcards of many parts each, as long together as a request may have them, tried on every event to the end of its url, which has each of
+ * the parts: six of them take ten seconds on the quicker store, so that none is done before the last has begun.
+ */
 function heavySearch(): string {
-  const value = Array.from({ length: 20 }, (_, index) => `*${'a*b*'.repeat(40 + index)}/a*`);
+  const value = Array.from({ length: 50 }, (_, index) => `*${'a*b*'.repeat(40 + index)}/a*`);
   return lastHour({ filters: [{ field: 'url', op: 'wildcard', value }], groupBy: ['url', 'ua'], buckets: 500, pageSize: 500 });
 }
 
@@ -88,8 +91,8 @@ describe('a search', () => {
     const { ends, begun } = watchStore();
     const body = heavySearch();
     const sockets = Array.from({ length: 6 }, () => connect(Number(new URL(app.url).port), '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     for (const socket of sockets) {
-      await once(socket, 'connect');
       socket.write(
         `POST /shield/event-logs/7/${route} HTTP/1.1\r\nHost: localhost\r\n` +
           `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
