@@ -6,6 +6,7 @@ import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
 import { runningInsertsStatement } from '../../../sql/clickhouse/visibility-statement.ts';
 import { abortable } from '../../../work/abortable.ts';
 import type { StoreLogger } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { ClickhouseClient, ReadOptions } from './client.ts';
 import { isNodeAway } from './server-error.ts';
 import type { StoreClock, ToldTime } from './store-clock.ts';
@@ -76,7 +77,7 @@ const START_PRECISION = 2_000_000n;
 /** Whether an insert is still listed is asked again after a millisecond, and then after twice as long each time, up to this. */
 const LONGEST_WAIT_MS = 100;
 
-const LISTED_ON = 'ClickHouse lists an INSERT on, or does not answer: until that ends, readers do not see what is stored from there on';
+const LISTED_ON = 'ClickHouse lists an INSERT on, or cannot tell: until that ends, readers do not see what is stored from there on';
 
 /**
  * What readers may see. An event is visible when its insert is done; `system.processes` lists those that are not, each with a time of the
@@ -164,8 +165,8 @@ export class Visibility {
         await delay(waitMs, undefined, { signal });
       }
       this.#isListedOn = false;
-    } catch {
-      if (!this.#isListedOn) logger.warn({ seenWithinMs }, LISTED_ON);
+    } catch (error) {
+      if (!this.#isListedOn) logger.warn({ err: error, seenWithinMs }, LISTED_ON);
       this.#isListedOn = true;
     }
   }
@@ -176,8 +177,9 @@ export class Visibility {
       // What runs is no matter of replicas, and a node that is away runs nothing.
       const { running } = await this.#look({ isOfAnyReplica: true, settings: { skip_unavailable_shards: 1 } });
       return running.some((insert) => insert.writer === writer && insert.seen <= seen);
-    } catch {
-      return false;
+    } catch (error) {
+      if (error instanceof StoreError) return false;
+      throw error;
     }
   }
 

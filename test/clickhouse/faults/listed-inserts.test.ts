@@ -10,6 +10,13 @@ const INSERT = '^INSERT INTO "events';
 
 const BATCH = canonicalBatch([event('a', NOW), event('b', NOW - HOUR)]);
 
+const LISTED_ON = expect.stringContaining('ClickHouse lists an INSERT on');
+
+function warningLog() {
+  const warnings: string[] = [];
+  return { warnings, logger: { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) } };
+}
+
 /** Whether an append is not acknowledged by a look that lists an insert, and asks again after that. `end` has the insert listed no more. */
 async function expectAwaited(server: BreakableServer, append: () => Promise<unknown>, end: () => Promise<void>): Promise<void> {
   const look = (at: 'before' | 'after') => server.break({ kind: 'hold', at, matching: 'system.processes', times: 1 });
@@ -66,14 +73,21 @@ describe.each(PLACES)('on %s, events are acknowledged once all readers see them,
   });
 });
 
-test('events that are stored are acknowledged where it cannot be asked what runs', async () => {
+const FULL = { code: 241, name: 'MEMORY_LIMIT_EXCEEDED', message: 'memory limit exceeded' };
+const MISTAKEN = { code: 62, name: 'SYNTAX_ERROR', message: 'syntax error' };
+
+test.each([
+  ['by an outage, which has its own lines', FULL, { code: 'overloaded' }, []],
+  ['by a defect, which is told', MISTAKEN, { message: expect.stringContaining('cannot run a statement of this program') }, [LISTED_ON]],
+] as const)('events that are stored are acknowledged where it cannot be asked what runs: %s', async (_, error, told, warned) => {
   const server = await breakableAt('one server');
   const shared = await sharedStore(server.url);
-  const store = await shared.open();
-  const error = { code: 241, name: 'MEMORY_LIMIT_EXCEEDED', message: 'memory limit exceeded' };
+  const { logger, warnings } = warningLog();
+  const store = await shared.open({ logger });
   const refused = await server.break({ kind: 'refuse', ...error, matching: 'system.processes' });
   expect(await store.append(BATCH)).toMatchObject({ eventCount: 2 });
-  await expect(readFeed(store)).rejects.toMatchObject({ code: 'overloaded' });
+  expect(warnings).toEqual(warned);
+  await expect(readFeed(store)).rejects.toMatchObject(told);
   await server.mend(refused);
   expect((await readFeed(store)).length).toBe(2);
 });
@@ -81,13 +95,12 @@ test('events that are stored are acknowledged where it cannot be asked what runs
 test('events that are stored are acknowledged after a while, and told once, where an insert hangs', async () => {
   const server = await breakableServer();
   const shared = await sharedStore(server.url);
-  const warnings: string[] = [];
-  const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
+  const { logger, warnings } = warningLog();
   const store = await shared.open({ logger }, server.url, { seenWithinMs: 50 });
   const listed = await server.break({ kind: 'list-on', matching: INSERT, times: 1 });
   for (const logId of ['a', 'b']) await store.append(canonicalBatch([event(logId, NOW)]));
   expect(await readFeed(store)).toEqual([]);
-  expect(warnings).toEqual([expect.stringContaining('ClickHouse lists an INSERT on')]);
+  expect(warnings).toEqual([LISTED_ON]);
   await server.mend(listed);
   await store.append(canonicalBatch([event('c', NOW)]));
   expect((await readFeed(store)).map(({ logId }) => logId)).toEqual(['a', 'b', 'c']);
