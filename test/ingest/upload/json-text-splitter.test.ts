@@ -140,6 +140,7 @@ describe('a whole text is never taken apart, however deep its lines begin with b
   test.each([
     ['9 levels', '', nested(9, '{}'), ''],
     ['more levels than an event may have', '', nested(1500, '{}'), ''],
+    ['more levels than are remembered', '', `{"x":\n${nested(3000, '{},\n{}')}\n}`, ''],
     ['behind a line that is cut', '{"cut":[1,\n', nested(40, '{}'), '\n{"b":2}'],
     ['with a number that is none in JSON', '', nested(9, '[NaN, -Infinity]'), ''],
   ])('%s', (_what, before, text, after) => {
@@ -155,6 +156,15 @@ describe('a whole text is never taken apart, however deep its lines begin with b
     const [one, other] = [nested(20, '{}'), nested(30, '1')];
     expect(piecesOf(Buffer.from(`[\n${one},\n${other}\n]`), 50)).toEqual([`2 ${one}`, `${3 + newlinesIn(Buffer.from(one))} ${other}`]);
   });
+});
+
+test('brackets that are never closed take no memory', () => {
+  const splitter = new JsonTextSplitter(NO_LINES);
+  const receiver = { converted: () => {} } as unknown as EventReceiver;
+  const mebibyte = Buffer.alloc(1024 * 1024, '[');
+  const before = process.memoryUsage().heapUsed;
+  for (let count = 0; count < 32; count++) splitter.push(mebibyte, receiver);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(32 * mebibyte.length);
 });
 
 test.each([['{}'], ['{"a":1} '], ['{}[{}]']])('thousands of texts on one line are taken: %s', (texts) => {
