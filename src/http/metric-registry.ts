@@ -35,11 +35,6 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
 ];
 
-/** The former names of metrics, by their present names. Both are exported in this version. */
-const FORMER_NAMES: Readonly<Record<string, string>> = {
-  shieldlog_memtable_events: 'shieldlog_hot_events',
-};
-
 const REPAIRED =
   'were stored with U+FFFD for bytes that are no UTF-8 or halves of surrogate pairs, or with an ip that lost a port or blanks around it';
 
@@ -86,7 +81,7 @@ export function totalRead(registry: Registry, name: string, help: string, read: 
   });
 }
 
-/** A gauge whose level is kept elsewhere and read at each request of `/metrics`. A renamed one is there under its former name, too. */
+/** A gauge whose level is kept elsewhere and read at each request of `/metrics`. */
 export function levelRead(registry: Registry, name: string, help: string, read: ReadNumber): void {
   new Gauge({
     name,
@@ -98,10 +93,6 @@ export function levelRead(registry: Registry, name: string, help: string, read: 
       else this.set(level);
     },
   });
-  const former = FORMER_NAMES[name];
-  if (former !== undefined) {
-    levelRead(registry, former, `Former name of ${name}`, read);
-  }
 }
 
 /** The offset that each partition waits at where a batch cannot be decoded. A partition that is read has none. */

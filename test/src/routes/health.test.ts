@@ -118,19 +118,6 @@ describe('/metrics', () => {
     }
   });
 
-  test.each([['shieldlog_memtable_events', 'shieldlog_hot_events']])(
-    'shows %s under its former name %s, too, with the same value',
-    async (name, former) => {
-      app = await startApp();
-      await ingest(app, eventLine({ logId: 'a' }));
-      const { text: metrics } = await ask(app, '/metrics');
-      const valueIn = (metric: string) => metrics.match(new RegExp(`^${metric} ([\\d.e+-]+)$`, 'm'))?.[1];
-      expect(valueIn(name)).toBeDefined();
-      expect(valueIn(former)).toBe(valueIn(name));
-      expect(metrics).toContain(`# HELP ${former} Former name of ${name}`);
-    },
-  );
-
   test('counts an event that comes again among the duplicates, not among the stored', async () => {
     app = await startApp();
     const lines = eventLine({ logId: 'a' }) + eventLine({ logId: 'b' });
