@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/idle-caller.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type AnswerPieces, answerWrites } from './answer-writes.ts';
@@ -11,23 +12,27 @@ export type AnswerOutcome = 'sent' | 'deadline' | 'idle' | 'hung_up' | 'failed';
 export interface AnswerToSend {
   /** The turns of the program's main thread. */
   readonly turns: MainThreadTurns;
-  readonly response: ServerResponse;
+  readonly reply: FastifyReply;
+  /** What the log calls an answer that ends early, such as `an export`. */
+  readonly what: string;
   /** Begins to read the pieces, until the signal aborts. */
   readonly read: (signal: AbortSignal) => AnswerPieces;
   /** The whole answer may take so long; undefined: however long its reader takes. */
   readonly deadlineMs?: number | undefined;
   /** The client may take no byte for so long. */
   readonly idleMs?: number | undefined;
-  /** Called once, when the answer holds nothing any more. The reason says why it ended early; it is null after a whole answer. */
-  readonly onEnd?: ((outcome: AnswerOutcome, reason: unknown) => void) | undefined;
+  /** Called once, when the answer holds nothing any more. */
+  readonly onEnd?: ((outcome: AnswerOutcome) => void) | undefined;
 }
 
 /**
  * Begins an answer; resolves with its body once its first bytes are there, and rejects if they cannot be read. The body is bytes where all
- * of it is there by then, so that its length is told. A later failure resets the connection: nobody takes a part for the whole.
+ * of it is there by then, so that its length is told. A later failure resets the connection, so that nobody takes a part for the whole,
+ * and is logged.
  */
 export async function beginAnswer(answer: AnswerToSend): Promise<Buffer | Readable> {
-  const { turns, response, read, deadlineMs, idleMs = CALLER_IDLE_MS, onEnd } = answer;
+  const { turns, reply, what, read, deadlineMs, idleMs = CALLER_IDLE_MS, onEnd } = answer;
+  const response = reply.raw;
   const stop = new AbortController();
   const { signal } = stop;
   const cut = (reason: unknown): void => {
@@ -44,7 +49,11 @@ export async function beginAnswer(answer: AnswerToSend): Promise<Buffer | Readab
   const end = (error: unknown): void => {
     clearTimeout(timer);
     const reason = signal.aborted ? signal.reason : error;
-    onEnd?.(outcomeOf(reason), reason);
+    const outcome = outcomeOf(reason);
+    onEnd?.(outcome);
+    if (!response.headersSent) return;
+    if (outcome === 'failed') reply.log.error({ err: reason }, `${what} broke off`);
+    if (outcome === 'idle' || outcome === 'deadline') reply.log.warn({ err: reason }, `${what} was cut off`);
   };
   const writes = answerWrites(read(signal), turns);
   try {
@@ -118,4 +127,12 @@ function outcomeOf(reason: unknown): AnswerOutcome {
   if (reason instanceof DeadlinePassed) return 'deadline';
   if (reason instanceof ReaderIdle) return 'idle';
   return reason instanceof ClientHungUp ? 'hung_up' : 'failed';
+}
+
+/** The header of an answer that may lack events, because files of the store are damaged or missing: how many at most. */
+const INCOMPLETE_HEADER = 'shield-incomplete';
+
+/** Sets the header where there are such events. It is called once the answer has been read. */
+export function markIncomplete(reply: FastifyReply, unreadableEvents: number): void {
+  if (unreadableEvents > 0) reply.header(INCOMPLETE_HEADER, String(unreadableEvents));
 }

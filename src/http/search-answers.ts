@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import type { AnswerMemory, Hold } from './answer-memory.ts';
 import type { AnswerPieces } from './answer-writes.ts';
-import { type AnswerOutcome, beginAnswer } from './begin-answer.ts';
+import { beginAnswer } from './begin-answer.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
 import { ClientHungUp, Deadline, DeadlinePassed, hangUpSignal } from './interruption.ts';
 import type { Metrics } from './metric-registry.ts';
@@ -68,10 +68,7 @@ export class SearchAnswers {
   ): Promise<FastifyReply> {
     const { answers, turns, answerDeadlineMs: deadlineMs } = this.#options;
     const read = (signal: AbortSignal) => write((parts) => answers.hold(parts, signal));
-    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
-      if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'an answer could not be read to its end');
-    };
-    const answer = await beginAnswer({ turns, response: reply.raw, read, deadlineMs, onEnd });
+    const answer = await beginAnswer({ turns, reply, what: 'an answer', read, deadlineMs });
     return reply.type(`${answerType}; charset=utf-8`).send(answer);
   }
 }

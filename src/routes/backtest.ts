@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AlertRule } from '../../alerts/rule.ts';
 import { readRule } from '../../alerts/rule-file.ts';
 import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
+import { Semaphore } from '../../work/semaphore.ts';
 import { type BacktestLine, backtest, RULE_BYTES, RULE_TYPES } from '../alerts/backtest.ts';
 import { callerOf, flowOf, requireEveryZone, requireZone } from '../auth/access.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
+import { beginAnswer } from '../http/begin-answer.ts';
 import { negotiateAnswer, requireContentType, requirePlainBody } from '../http/content-negotiation.ts';
 import { asReadProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
@@ -68,7 +69,7 @@ export async function backtestRoutes(app: FastifyInstance, options: RouteService
   const { store, reads, turns, bodies, now, retentionMs, exportIdleMs: idleMs } = options;
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort(new Error('the program is stopping')));
-  let isUnderWay = false;
+  const backtests = new Semaphore(1);
 
   takeWholeBodies(app, bodies);
 
@@ -76,19 +77,14 @@ export async function backtestRoutes(app: FastifyInstance, options: RouteService
     const rule = ruleIn(request);
     const toMs = now();
     const fromMs = Math.max(fromIn(request.query) ?? 0, toMs - retentionMs);
-    if (isUnderWay) throw new RequestProblem('backtest.refused', 'another backtest is under way; begin this one when it has ended');
-    isUnderWay = true;
-    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
-      isUnderWay = false;
-      if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'a backtest broke off');
-      if (outcome === 'idle') request.log.warn({ err: reason }, 'a backtest that nobody read on was cut off');
-    };
+    const turn = backtests.tryTake();
+    if (turn === null) throw new RequestProblem('backtest.refused', 'another backtest is under way; begin this one when it has ended');
     const read = (hungUp: AbortSignal) => {
       const signal = AbortSignal.any([hungUp, stopping.signal]);
       const events = { reads: reads.of(flowOf(request)), positions: store.positions, retentionMs, fromMs, toMs };
       return answerOf(backtest({ rule, ...events, signal }));
     };
-    const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
+    const answer = await beginAnswer({ turns, reply, what: 'a backtest', read, idleMs, onEnd: turn[Symbol.dispose] });
     return reply.type(NDJSON).header('cache-control', 'no-store').send(answer);
   });
 }

@@ -11,7 +11,7 @@ import type { BackupFile, EventStore, StoreBackup } from '../../store/event-stor
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import type { AnswerPart } from '../http/answer-writes.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
+import { beginAnswer } from '../http/begin-answer.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';
 import { invalidRequest } from '../http/problem.ts';
@@ -109,14 +109,8 @@ export async function backupRoutes(app: FastifyInstance, options: BackupRoutesOp
     // A database has its name again at every backup.
     const known = new Map([...there].filter(([name]) => published.has(name)));
     const giveBack = givenBackOnce(backup, request.log);
-    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
-      void giveBack();
-      if (outcome === 'failed' && reply.raw.headersSent)
-        request.log.error({ err: reason }, 'a backup broke off; the folder that it is for stays as it was');
-      if (outcome === 'idle') request.log.warn({ err: reason }, 'a backup that nobody read on was cut off');
-    };
     const read = () => backupText(backup, known, giveBack);
-    const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
+    const answer = await beginAnswer({ turns, reply, what: 'a backup', read, idleMs, onEnd: giveBack });
     return reply.type(BACKUP_TYPE).header('cache-control', 'no-store').send(answer);
   });
 }

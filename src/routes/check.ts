@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CheckLine } from '../../store/event-store.ts';
+import { Semaphore } from '../../work/semaphore.ts';
 import { callerOf, requireEveryZone } from '../auth/access.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
+import { beginAnswer } from '../http/begin-answer.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { RouteServices } from './route-services.ts';
@@ -29,18 +30,13 @@ async function* linesOf(lines: AsyncIterable<CheckLine>, stopping: AbortSignal):
 export async function checkRoutes(app: FastifyInstance, { store, turns }: Pick<RouteServices, 'store' | 'turns'>): Promise<void> {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort(new Error('the program is stopping')));
-  let isUnderWay = false;
+  const checks = new Semaphore(1);
   // A HEAD would read all files for nothing.
-  app.get('/check', { config: { needsScope: 'admin' }, onRequest: validateCall, exposeHeadRoute: false }, async (request, reply) => {
-    if (isUnderWay) throw new RequestProblem('check.refused', 'another check is under way; begin this one when it has ended');
-    isUnderWay = true;
-    const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
-      isUnderWay = false;
-      if (outcome === 'failed' && reply.raw.headersSent) request.log.error({ err: reason }, 'a check broke off');
-      if (outcome === 'idle') request.log.warn({ err: reason }, 'a check that nobody read on was cut off');
-    };
+  app.get('/check', { config: { needsScope: 'admin' }, onRequest: validateCall, exposeHeadRoute: false }, async (_request, reply) => {
+    const turn = checks.tryTake();
+    if (turn === null) throw new RequestProblem('check.refused', 'another check is under way; begin this one when it has ended');
     const read = () => linesOf(store.check(), stopping.signal);
-    const answer = await beginAnswer({ turns, response: reply.raw, read, onEnd });
+    const answer = await beginAnswer({ turns, reply, what: 'a check', read, onEnd: turn[Symbol.dispose] });
     return reply.type(NDJSON).header('cache-control', 'no-store').send(answer);
   });
 }

@@ -9,9 +9,8 @@ import { namesSeveralZones, requestedZones, type ZonePath } from '../auth/reques
 import { csvColumns, EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { exportPieces } from '../export/export-pieces.ts';
 import { createExportMetrics, EXPORTS_AT_ONCE, takeExportSlot } from '../export/export-slots.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
+import { type AnswerOutcome, beginAnswer, markIncomplete } from '../http/begin-answer.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
-import { markIncomplete } from '../http/incomplete-answer.ts';
 import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { SEARCH_BODY_BYTES, takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { oneOf, type Reader, readQuery, shownParameter } from '../http/request-parameters.ts';
@@ -60,11 +59,6 @@ function askedFormat({ headers, params, query }: FastifyRequest<ExportPath>): Ex
   return exportFormat(type, { hasZones, hasBom, columns });
 }
 
-function logEnd({ log }: FastifyRequest, outcome: AnswerOutcome, reason: unknown): void {
-  if (outcome === 'failed') log.error({ err: reason }, 'an export could not be read to its end');
-  if (outcome === 'idle' || outcome === 'deadline') log.warn({ err: reason }, 'an export was cut off');
-}
-
 /** `POST /shield/event-logs/{shieldZoneId}/export`: all rows of one zone, a list of zones or `all`, as CSV or NDJSON. */
 export async function exportRoutes(app: FastifyInstance, options: RouteServices): Promise<void> {
   const { store, reads, turns, metrics, now, bodies, exportDeadlineMs: deadlineMs, exportIdleMs: idleMs } = options;
@@ -91,14 +85,13 @@ export async function exportRoutes(app: FastifyInstance, options: RouteServices)
       const format = askedFormat(request);
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const slot = takeExportSlot(slots);
-      const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
+      const onEnd = (outcome: AnswerOutcome): void => {
         slot[Symbol.dispose]();
         counts.exports.inc({ format: format.name, outcome });
-        if (reply.raw.headersSent) logEnd(request, outcome, reason);
       };
       const onRows = (count: number): void => counts.events.inc({ format: format.name }, count);
       const read = (signal: AbortSignal) => exportPieces(format, matchingRows(reads.of(flowOf(request)), plan, signal), onRows);
-      const answer = await beginAnswer({ turns, response: reply.raw, read, deadlineMs, idleMs, onEnd });
+      const answer = await beginAnswer({ turns, reply, what: 'an export', read, deadlineMs, idleMs, onEnd });
       markIncomplete(reply, store.unreadableEvents(plan.zones, plan.window));
       const headers = {
         'content-disposition': exportDisposition(plan, format.name),

@@ -10,7 +10,7 @@ import { type FeedSlot, FeedSlots, registerFeedMetrics } from '../feed/feed-slot
 import { FormatThreads, type WrittenPiece } from '../feed/format-threads.ts';
 import { PageMemory } from '../feed/page-memory.ts';
 import { FEED_MEDIA_TYPES } from '../formats/feed-formats.ts';
-import { type AnswerOutcome, beginAnswer } from '../http/begin-answer.ts';
+import { beginAnswer } from '../http/begin-answer.ts';
 import { encodeBody, negotiateAnswer, negotiateEncoding } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metric-registry.ts';
@@ -83,12 +83,8 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
           { err: problem },
           'an answer of the feed ends early, because its next page could not be read; its reader goes on from the cursor',
         );
-      const onEnd = (outcome: AnswerOutcome, reason: unknown): void => {
-        if (outcome === 'failed') request.log.error({ err: reason }, 'the feed broke off; its reader goes on from the last cursor');
-        if (outcome === 'idle') request.log.warn({ err: reason }, 'a reader of the feed that read nothing was cut off');
-      };
       const read = () => feedAnswer({ reading, position, limit, format, maxLine, threads, firstPage, onPiece, onShortened });
-      const answer = await beginAnswer({ turns, response: reply.raw, read, idleMs, onEnd });
+      const answer = await beginAnswer({ turns, reply, what: 'an answer of the feed', read, idleMs });
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const type = negotiateAnswer(request.headers.accept, FEED_MEDIA_TYPES);
       // The zones of `all` change with the key. A reader sees by this header that zones were added whose earlier events it has missed.

@@ -105,7 +105,7 @@ export async function elasticsearchRoutes(app: FastifyInstance, options: DoorRou
     const errors = errorsOf(outcome);
     const tookMs = Math.round(performance.now() - sinceMs);
     const read = () => onePiece(bulkAnswer(tookMs, index, items, errors));
-    const body = await beginAnswer({ turns, response: reply.raw, read });
+    const body = await beginAnswer({ turns, reply, what: 'an answer', read });
     return reply.type(elasticsearchType(request.headers.accept)).send(body);
   };
   for (const url of ['/_bulk', '/:index/_bulk']) {

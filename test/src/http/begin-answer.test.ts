@@ -20,7 +20,8 @@ async function serverOf(read: Pieces, limits: Pick<AnswerToSend, 'deadlineMs' | 
   app.setErrorHandler((error, _request, reply) => reply.code(503).send(`refused: ${(error as Error).message}`));
   app.get('/', async (_request, reply) => {
     const onEnd = (outcome: AnswerOutcome): void => void outcomes.push(outcome);
-    return reply.type('text/plain').send(await beginAnswer({ turns: new MainThreadTurns(), response: reply.raw, read, ...limits, onEnd }));
+    const answer = { turns: new MainThreadTurns(), reply, what: 'an answer', read, ...limits, onEnd };
+    return reply.type('text/plain').send(await beginAnswer(answer));
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => app.close());
@@ -83,7 +84,7 @@ describe('an answer', () => {
           giveBack('given back');
         }
       };
-      const body = await beginAnswer({ turns: new MainThreadTurns(), response: reply.raw, read });
+      const body = await beginAnswer({ turns: new MainThreadTurns(), reply, what: 'an answer', read });
       (body as Readable).destroy();
       return 'something else';
     });

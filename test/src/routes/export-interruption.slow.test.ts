@@ -143,7 +143,7 @@ describe('an export under way', () => {
     };
     const reader = await stalled();
     expect((await readOn(reader)).error).toBe('ECONNRESET');
-    expect(app.log.filter(({ msg }) => msg === 'an export could not be read to its end')).toHaveLength(1);
+    expect(app.log.filter(({ msg }) => msg === 'an export broke off')).toHaveLength(1);
     expect(await metric('shieldlog_exports_total{format="csv",outcome="failed"}')).toBe(1);
   });
 
