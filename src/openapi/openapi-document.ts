@@ -36,6 +36,8 @@ const EVENT_GROUPS: readonly DescribedGroup[] = [
 ];
 const PROGRAM_GROUPS: readonly DescribedGroup[] = [BACKUP_GROUP, CHECK_GROUP, PROGRAM_GROUP];
 
+const SCHEMAS: DescribedGroup['schemas'] = Object.assign({}, ...[...EVENT_GROUPS, ...PROGRAM_GROUPS].map(({ schemas }) => schemas));
+
 const tagsOf = (groups: readonly DescribedGroup[]) =>
   groups.flatMap(({ tag, about }) => (about === undefined ? [] : [{ name: tag, description: about }]));
 
@@ -94,18 +96,7 @@ export const OPENAPI_DOCUMENT = {
       },
     },
     schemas: {
-      ...SEARCH_GROUP.schemas,
-      ...EXPLORE_GROUP.schemas,
-      ...EXPORT_GROUP.schemas,
-      ...FEED_GROUP.schemas,
-      ...BACKTEST_GROUP.schemas,
-      ...INGEST_GROUP.schemas,
-      ...DOORS_GROUP.schemas,
-      ...KAFKA_GROUP.schemas,
-      ...ALERTS_GROUP.schemas,
-      ...BACKUP_GROUP.schemas,
-      ...CHECK_GROUP.schemas,
-      ...PROGRAM_GROUP.schemas,
+      ...SCHEMAS,
       ProblemDetails: PROBLEM_DETAILS,
       ...NAMED_SCHEMAS,
     },

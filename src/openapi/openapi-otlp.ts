@@ -1,4 +1,5 @@
 import { exactly, listOf } from '../../edge/operations/json-schema.ts';
+import { otlpStatus } from '../http/otlp-answers.ts';
 import { DOOR_BODY, DOOR_KEY, DOOR_MAPPING, doorErrors, SHOWN_EVENT } from './openapi-door-words.ts';
 import { content, int64Schema, ref, textSchema } from './openapi-elements.ts';
 
@@ -44,16 +45,13 @@ const OTLP_BODIES = {
   }),
 };
 
-/** Numbers of google.rpc.Code by the status of an answer. */
-const RPC_CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 408: 4, 413: 8, 415: 3, 503: 14 };
-
 function otlpError(status: number, description: string, message: string) {
-  const code = RPC_CODES[status] ?? 0;
-  const inProtobuf = String.fromCharCode(8, code) + protobufField(2, message);
+  const inJson: unknown = JSON.parse(String(otlpStatus('application/json', status, message)));
+  const inProtobuf = String(otlpStatus('application/x-protobuf', status, message));
   return {
     description: `${description}: a google.rpc.Status`,
     content: {
-      ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: { code, message } } }),
+      ...content(['application/json'], ref('OtlpStatus'), { told: { summary: message, value: inJson } }),
       ...content(['application/x-protobuf'], BINARY, { told: { summary: message, value: inProtobuf } }),
     },
   };

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { requireContentType } from '../../http/content-negotiation.ts';
+import { OTLP_TYPES, type OtlpType, otlpStatus, otlpSuccess } from '../../http/otlp-answers.ts';
 import type { RequestProblem } from '../../http/problem.ts';
 import { type DoorRoutesOptions, doorConfig, type ErrorWords, openDoor, refusedRecord } from './door.ts';
-import { OTLP_TYPES, type OtlpType, otlpStatus, otlpSuccess } from './otlp-answers.ts';
 
 const [PROTOBUF, JSON_TYPE] = OTLP_TYPES;
 

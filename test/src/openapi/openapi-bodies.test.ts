@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
-import { OPENAPI_DOCUMENT } from '../../../src/openapi/openapi-document.ts';
+import { SEARCH_GROUP } from '../../../src/openapi/openapi-search.ts';
 import { derived } from '../../fixtures/derived.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 import { isDescribed } from './described.ts';
@@ -68,8 +68,8 @@ describe('the document and the program agree on whether a search may hold', () =
   });
 
   // Descriptions say what JSON Schema cannot.
-  const { query, filters } = OPENAPI_DOCUMENT.components.schemas.EventLogsSearchRequest.properties;
-  const { op, value } = OPENAPI_DOCUMENT.components.schemas.EventLogsFilter.properties;
+  const { query, filters } = SEARCH_GROUP.schemas.EventLogsSearchRequest.properties;
+  const { op, value } = SEARCH_GROUP.schemas.EventLogsFilter.properties;
   test.each([
     [
       'values of all filters',
