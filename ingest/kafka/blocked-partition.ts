@@ -1,3 +1,4 @@
+import { KafkaRefused } from './kafka-fault.ts';
 import type { BatchFault } from './record-set.ts';
 
 /** How long a partition waits at a batch that cannot be decoded, until it is tried again. */
@@ -13,11 +14,6 @@ export interface BlockedPartition {
   readonly reason: string;
   /** The offset behind the batch; null where its header is damaged, too. */
   readonly next: bigint | null;
-}
-
-/** A skip cannot be carried out; the message is one line that says why, and what is allowed. */
-export class KafkaSkipRefused extends Error {
-  override readonly name = 'KafkaSkipRefused';
 }
 
 /** What became of a skip. `decoded`: the batch could be read at last, so nothing is skipped. */
@@ -38,16 +34,16 @@ export function explainBlock({ topic, partition, offset, reason, next }: Blocked
   );
 }
 
-/** The offset to go on from behind the batch, `to` where its header is damaged. Throws KafkaSkipRefused. */
+/** The offset to go on from behind the batch, `to` where its header is damaged. Throws KafkaRefused. */
 export function skipTarget({ topic, partition, offset, next }: BlockedPartition, end: bigint, to: bigint | null): bigint {
   const batch = `the batch at offset ${offset} of topic ${topic} partition ${partition}`;
   if (next !== null) {
     if (to === null || to === next) return next;
-    throw new KafkaSkipRefused(`--to ${to} is not allowed: ${batch} has a whole header, and ends before offset ${next}; leave --to out`);
+    throw new KafkaRefused(`--to ${to} is not allowed: ${batch} has a whole header, and ends before offset ${next}; leave --to out`);
   }
   const allowed = `--to with the offset of the next good batch, ${offset + 1n} to ${end}`;
-  if (to === null) throw new KafkaSkipRefused(`the header of ${batch} is damaged, so where it ends is not known; add ${allowed}`);
-  if (to <= offset || to > end) throw new KafkaSkipRefused(`--to ${to} is not allowed for ${batch}; allowed: ${allowed}`);
+  if (to === null) throw new KafkaRefused(`the header of ${batch} is damaged, so where it ends is not known; add ${allowed}`);
+  if (to <= offset || to > end) throw new KafkaRefused(`--to ${to} is not allowed for ${batch}; allowed: ${allowed}`);
   return to;
 }
 

@@ -1,5 +1,10 @@
 import type { KafkaConnection, KafkaCredentials } from './kafka-connection.ts';
 
+/** What a running source was asked for cannot be done; the message is one line that says why, and what is allowed. */
+export class KafkaRefused extends Error {
+  override readonly name = 'KafkaRefused';
+}
+
 /** The informative parts of kafkajs's and Node's errors. */
 interface Fault {
   readonly name: string;

@@ -3,18 +3,11 @@ import type { EventStore } from '../../store/event-store.ts';
 import type { PartitionRecords } from '../event/batch-builder.ts';
 import { MAX_PENDING_BYTES } from '../event/pending-appends.ts';
 import type { MappedMessages, MessageMapper } from '../upload/mapped-messages.ts';
-import {
-  BLOCKED_RETRY_MS,
-  type BlockedPartition,
-  explainBlock,
-  KafkaSkipRefused,
-  type SkipOutcome,
-  skippedReason,
-  skipTarget,
-} from './blocked-partition.ts';
+import { BLOCKED_RETRY_MS, type BlockedPartition, explainBlock, type SkipOutcome, skippedReason, skipTarget } from './blocked-partition.ts';
 import { type HangingTransaction, hangingTransactions, noteEnds } from './hanging-transaction.ts';
 import type { KafkaAppender, KafkaCounters } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
+import { KafkaRefused } from './kafka-fault.ts';
 import {
   type FetchedBatch,
   logStrayed,
@@ -28,7 +21,7 @@ import {
   type WaitingBlock,
 } from './kafka-partition.ts';
 import { OffsetCommits } from './offset-commits.ts';
-import { KafkaRewindRefused, offsetsSince, type RewoundPartition, rewoundPartitions } from './rewound-partition.ts';
+import { offsetsSince, type RewoundPartition, rewoundPartitions } from './rewound-partition.ts';
 
 const COMMIT_INTERVAL_MS = 5_000;
 const RESUME_INTERVAL_MS = 50;
@@ -125,18 +118,18 @@ export class KafkaSession {
 
   /**
    * Goes past the batch that a partition waits at, and leaves it as a dead letter. Resolves when that is stored; where the batch can be
-   * decoded at last, nothing is skipped. Rejects with KafkaSkipRefused.
+   * decoded at last, nothing is skipped. Rejects with KafkaRefused.
    */
   async skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome> {
     const cursor = this.#cursors.get(keyOf(topic, partition));
     const what = `topic ${topic} partition ${partition}`;
-    if (cursor === undefined) throw new KafkaSkipRefused(`${what} is not read here; allowed: a partition that /readyz names`);
+    if (cursor === undefined) throw new KafkaRefused(`${what} is not read here; allowed: a partition that /readyz names`);
     const { block, next } = cursor;
     if (block === null || next === undefined) {
-      throw new KafkaSkipRefused(`${what} waits at no batch, and is read up to offset ${next ?? '(not known yet)'}; nothing is skipped`);
+      throw new KafkaRefused(`${what} waits at no batch, and is read up to offset ${next ?? '(not known yet)'}; nothing is skipped`);
     }
-    if (block.place.offset !== offset) throw new KafkaSkipRefused(`${what} waits at offset ${next}, not ${offset}; nothing is skipped`);
-    if (block.skip !== null) throw new KafkaSkipRefused(`${what} is being skipped already`);
+    if (block.place.offset !== offset) throw new KafkaRefused(`${what} waits at offset ${next}, not ${offset}; nothing is skipped`);
+    if (block.skip !== null) throw new KafkaRefused(`${what} is being skipped already`);
     skipTarget(block.place, cursor.end, to);
     block.skip = { to, settle: Promise.withResolvers<SkipOutcome>() };
     this.#begin(cursor, next);
@@ -145,14 +138,14 @@ export class KafkaSession {
 
   /**
    * Reads the partitions of a topic again from their first messages of a time on. Resolves when the store has the new offsets. Rejects with
-   * KafkaRewindRefused.
+   * KafkaRefused.
    */
   async readAgain(topic: string, sinceMs: number): Promise<RewoundPartition[]> {
     const { admin, appender } = this.#options;
     const read = () => [...this.#cursors.values()].filter((cursor) => cursor.topic === topic);
-    if (read().length === 0) throw new KafkaRewindRefused(`topic ${topic} is not read here; allowed: a topic of KAFKA_TOPICS`);
+    if (read().length === 0) throw new KafkaRefused(`topic ${topic} is not read here; allowed: a topic of KAFKA_TOPICS`);
     const since = await offsetsSince(admin, topic, sinceMs);
-    if (this.#over) throw new KafkaRewindRefused('the brokers are connected to anew; try again');
+    if (this.#over) throw new KafkaRefused('the brokers are connected to anew; try again');
     const cursors = read();
     const rewound = rewoundPartitions(topic, cursors, since);
     if (rewound.length === 0) return [];
@@ -351,7 +344,7 @@ export class KafkaSession {
     const stored = async (): Promise<SkipOutcome> => {
       await appender.drain();
       const reached = await store.sourceOffset(topic, partition);
-      if (reached === undefined || reached < next) throw new KafkaSkipRefused('the store did not take the dead letter; try again');
+      if (reached === undefined || reached < next) throw new KafkaRefused('the store did not take the dead letter; try again');
       logger.warn({ topic, partition, offset: String(place.offset), next: String(next) }, 'a batch of Kafka was skipped, as was asked for');
       return { kind: 'skipped', next };
     };
@@ -372,7 +365,7 @@ export class KafkaSession {
   /** The partition is read from a new cursor, or no more. */
   #unblock({ topic, partition, block }: PartitionCursor): void {
     clearTimeout(block?.retry);
-    block?.skip?.settle.reject(new KafkaSkipRefused(`topic ${topic} partition ${partition} is read anew; try again when it waits again`));
+    block?.skip?.settle.reject(new KafkaRefused(`topic ${topic} partition ${partition} is read anew; try again when it waits again`));
   }
 
   #pauseUnderPressure(cursor: PartitionCursor): void {

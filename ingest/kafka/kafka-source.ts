@@ -4,15 +4,15 @@ import type { EventStore } from '../../store/event-store.ts';
 import { abortable } from '../../work/abortable.ts';
 import { messageMapper } from '../upload/mapped-messages.ts';
 import type { MappingThreads } from '../upload/mapping-threads.ts';
-import { type BlockedPartition, KafkaSkipRefused, type SkipOutcome } from './blocked-partition.ts';
+import type { BlockedPartition, SkipOutcome } from './blocked-partition.ts';
 import type { HangingTransaction } from './hanging-transaction.ts';
 import { KafkaAppender, type KafkaCounters, kafkaCounters } from './kafka-appender.ts';
 import { type KafkaConnection, type KafkaLogger, kafkaClients } from './kafka-connection.ts';
-import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
+import { deniedTopic, explainKafkaFault, KafkaRefused } from './kafka-fault.ts';
 import { KafkaSession } from './kafka-session.ts';
 import { deniedAmong, matchTopics, type TopicEntry } from './kafka-topics.ts';
 import { patchKafkajs } from './kafkajs-patches.ts';
-import { KafkaRewindRefused, type RewoundPartition } from './rewound-partition.ts';
+import type { RewoundPartition } from './rewound-partition.ts';
 import { listTopics } from './topic-metadata.ts';
 
 /** How often the topics are listed, to find new and deleted ones, and those that were made anew. */
@@ -49,12 +49,12 @@ export interface KafkaSource {
   blocked(): readonly BlockedPartition[];
   /**
    * Goes past the batch at the offset that a partition waits at, to the offset behind it, or to `to` where its header is damaged. Resolves
-   * when its dead letter is stored. Rejects with KafkaSkipRefused.
+   * when its dead letter is stored. Rejects with KafkaRefused.
    */
   skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome>;
   /**
    * Reads a topic again from the messages of a time on, in Unix milliseconds. Events that are stored already are duplicates. Resolves when
-   * the store has the new offsets, with the partitions that go back. Rejects with KafkaRewindRefused.
+   * the store has the new offsets, with the partitions that go back. Rejects with KafkaRefused.
    */
   rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]>;
   counters(): Readonly<KafkaCounters>;
@@ -130,16 +130,20 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   async skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome> {
-    if (this.#session === undefined) throw new KafkaSkipRefused('nothing is read from Kafka at the moment; /readyz tells why');
-    return await this.#session.skip(topic, partition, offset, to);
+    return await this.#reading().skip(topic, partition, offset, to);
   }
 
   async rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]> {
-    if (this.#session === undefined) throw new KafkaRewindRefused('nothing is read from Kafka at the moment; /readyz tells why');
-    const rewound = await this.#session.readAgain(topic, sinceMs);
+    const rewound = await this.#reading().readAgain(topic, sinceMs);
     const partitions = rewound.map(({ partition, from, until }) => ({ partition, from: String(from), until: String(until) }));
     this.#options.logger.warn({ topic, sinceMs, partitions }, 'a topic of Kafka is read again, as was asked for');
     return rewound;
+  }
+
+  /** Throws KafkaRefused where nothing is read. */
+  #reading(): KafkaSession {
+    if (this.#session === undefined) throw new KafkaRefused('nothing is read from Kafka at the moment; /readyz tells why');
+    return this.#session;
   }
 
   counters(): Readonly<KafkaCounters> {
@@ -277,15 +281,10 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   async #withDeadline(work: Promise<void>, name: string): Promise<void> {
-    const timer = new AbortController();
-    const late = delay(STOP_DEADLINE_MS, undefined, { signal: timer.signal }).then(() => {
-      throw new Error(`${name} took more than ${STOP_DEADLINE_MS} ms`);
-    });
-    late.catch(() => undefined);
-    await Promise.race([work, late])
-      // The connection is given up anyway.
-      .catch((error: Error) => this.#options.logger.debug({ err: error }, `${name} failed`))
-      .finally(() => timer.abort());
+    // The connection is given up anyway.
+    await abortable(work, AbortSignal.timeout(STOP_DEADLINE_MS)).catch((error: Error) =>
+      this.#options.logger.debug({ err: error }, `${name} failed`),
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Admin } from 'kafkajs';
+import { KafkaRefused } from './kafka-fault.ts';
 import type { PartitionCursor } from './kafka-partition.ts';
 
 /** A partition that is read again. */
@@ -10,14 +11,9 @@ export interface RewoundPartition {
   readonly until: bigint;
 }
 
-/** A rewind cannot be carried out; the message is one line that says why, and what is allowed. */
-export class KafkaRewindRefused extends Error {
-  override readonly name = 'KafkaRewindRefused';
-}
-
 /**
  * The offset of the first message of each partition of a topic that has this time or a later one, in Unix milliseconds; the end of the
- * partition where there is none. Throws KafkaRewindRefused where the brokers do not tell.
+ * partition where there is none. Throws KafkaRefused where the brokers do not tell.
  */
 export async function offsetsSince(admin: Admin, topic: string, sinceMs: number): Promise<ReadonlyMap<number, bigint>> {
   try {
@@ -25,18 +21,18 @@ export async function offsetsSince(admin: Admin, topic: string, sinceMs: number)
     return new Map(offsets.map(({ partition, offset }) => [partition, BigInt(offset)]));
   } catch (error) {
     // What kafkajs says names brokers.
-    throw new KafkaRewindRefused(`the Kafka brokers do not tell the offsets of topic ${topic}; nothing is read again`, { cause: error });
+    throw new KafkaRefused(`the Kafka brokers do not tell the offsets of topic ${topic}; nothing is read again`, { cause: error });
   }
 }
 
-/** The partitions of a topic that have been read further than to these offsets. Throws KafkaRewindRefused. */
+/** The partitions of a topic that have been read further than to these offsets. Throws KafkaRefused. */
 export function rewoundPartitions(
   topic: string,
   cursors: readonly Pick<PartitionCursor, 'partition' | 'next'>[],
   since: ReadonlyMap<number, bigint>,
 ): RewoundPartition[] {
   return cursors.flatMap(({ partition, next: until }) => {
-    if (until === undefined) throw new KafkaRewindRefused(`topic ${topic} partition ${partition} waits for its offset; try again`);
+    if (until === undefined) throw new KafkaRefused(`topic ${topic} partition ${partition} waits for its offset; try again`);
     const from = since.get(partition) ?? until;
     return from < until ? [{ partition, from, until }] : [];
   });

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { KafkaSkipRefused } from '../../ingest/kafka/blocked-partition.ts';
+import { KafkaRefused } from '../../ingest/kafka/kafka-fault.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
-import { KafkaRewindRefused } from '../../ingest/kafka/rewound-partition.ts';
 import type { JsonLimits } from '../../query/exact-json.ts';
 import { INT32, INT64 } from '../../query/integer-ranges.ts';
 import type { JsonValue } from '../../query/json-value.ts';
@@ -10,7 +9,7 @@ import { readInteger, readJson, readObject, readText } from '../../query/request
 import { callerOf, requireEveryZone } from '../auth/access.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
 import { requireJsonBody } from '../http/content-negotiation.ts';
-import { invalidRequest, RequestProblem } from '../http/problem.ts';
+import { type ErrorKey, invalidRequest, RequestProblem } from '../http/problem.ts';
 import { takeWholeBodies, wholeBody } from '../http/request-body.ts';
 import { readQuery } from '../http/request-parameters.ts';
 
@@ -71,29 +70,27 @@ async function validateCall(request: FastifyRequest): Promise<void> {
   requireJsonBody(request.headers);
 }
 
+/** Has a source do something. Throws the RequestProblem of that key where it does not do it, and where there is none. */
+async function done<T>(kafka: KafkaSource | null, refusal: ErrorKey, act: (kafka: KafkaSource) => Promise<T>): Promise<T> {
+  try {
+    if (kafka === null) throw new KafkaRefused('nothing is read from Kafka: KAFKA_BROKERS is not set');
+    return await act(kafka);
+  } catch (error) {
+    throw error instanceof KafkaRefused ? new RequestProblem(refusal, error.message, { cause: error.cause }) : error;
+  }
+}
+
 /** `POST /ingest/kafka/skip` goes past the batch that a partition waits at; `POST /ingest/kafka/rewind` has a topic read again. */
 export async function kafkaRoutes(app: FastifyInstance, { kafka, bodies }: KafkaRoutesOptions): Promise<void> {
   takeWholeBodies(app, bodies);
   app.post('/ingest/kafka/skip', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
     const { topic, partition, offset, to } = readSkipRequest(wholeBody(request));
-    try {
-      if (kafka === null) throw new KafkaSkipRefused('nothing is read from Kafka: KAFKA_BROKERS is not set');
-      const outcome = await kafka.skip(topic, partition, offset, to);
-      return { skipped: outcome.kind === 'skipped', next: outcome.kind === 'skipped' ? String(outcome.next) : null };
-    } catch (error) {
-      if (error instanceof KafkaSkipRefused) throw new RequestProblem('kafka.skip_refused', error.message, { cause: error.cause });
-      throw error;
-    }
+    const outcome = await done(kafka, 'kafka.skip_refused', (source) => source.skip(topic, partition, offset, to));
+    return { skipped: outcome.kind === 'skipped', next: outcome.kind === 'skipped' ? String(outcome.next) : null };
   });
   app.post('/ingest/kafka/rewind', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
     const { topic, sinceMs } = readRewindRequest(wholeBody(request));
-    try {
-      if (kafka === null) throw new KafkaRewindRefused('nothing is read from Kafka: KAFKA_BROKERS is not set');
-      const rewound = await kafka.rewind(topic, sinceMs);
-      return { partitions: rewound.map(({ partition, from, until }) => ({ partition, from: String(from), until: String(until) })) };
-    } catch (error) {
-      if (error instanceof KafkaRewindRefused) throw new RequestProblem('kafka.rewind_refused', error.message, { cause: error.cause });
-      throw error;
-    }
+    const rewound = await done(kafka, 'kafka.rewind_refused', (source) => source.rewind(topic, sinceMs));
+    return { partitions: rewound.map(({ partition, from, until }) => ({ partition, from: String(from), until: String(until) })) };
   });
 }

@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest';
-import {
-  type BlockedPartition,
-  explainBlock,
-  KafkaSkipRefused,
-  skippedReason,
-  skipTarget,
-} from '../../../ingest/kafka/blocked-partition.ts';
+import { type BlockedPartition, explainBlock, skippedReason, skipTarget } from '../../../ingest/kafka/blocked-partition.ts';
+import { KafkaRefused } from '../../../ingest/kafka/kafka-fault.ts';
 
 const WHOLE: BlockedPartition = { topic: 't', partition: 3, offset: 7n, reason: 'is damaged', next: 10n };
 const DAMAGED: BlockedPartition = { ...WHOLE, next: null };
@@ -32,7 +27,7 @@ it.each<[string, BlockedPartition, to: bigint | null, expected: bigint | string]
   ['not past the end', DAMAGED, 101n, `--to 101 is not allowed for ${PLACE}; allowed: ${ALLOWED}`],
 ])('a skip goes %s', (_name, place, to, expected) => {
   if (typeof expected === 'bigint') expect(skipTarget(place, 100n, to)).toBe(expected);
-  else expect(() => skipTarget(place, 100n, to)).toThrow(new KafkaSkipRefused(expected));
+  else expect(() => skipTarget(place, 100n, to)).toThrow(new KafkaRefused(expected));
 });
 
 it('a block is told with its place, its reason and the way past it', () => {
