@@ -245,13 +245,18 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
     return { status, headers: response.headers, body: Buffer.concat(chunks) };
   }
 
-  async function* bodyOf({ request, response, faultOf }: BegunAnswer, { url, signal }: Pick<HttpRequest, 'url' | 'signal'>) {
+  /** Throws the signal's reason, or the DeliveryError that an error of a request is. */
+  function failed(error: unknown, { url, signal }: Pick<HttpRequest, 'url' | 'signal'>): never {
+    signal.throwIfAborted();
+    if (error instanceof DeliveryError) throw error;
+    throw new DeliveryError('unavailable', connectionFault(url.origin, error as Error, caSetting), { cause: error });
+  }
+
+  async function* bodyOf({ request, response, faultOf }: BegunAnswer, asked: Pick<HttpRequest, 'url' | 'signal'>) {
     try {
-      yield* decompressed(response, url);
+      yield* decompressed(response, asked.url);
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof DeliveryError) throw error;
-      throw new DeliveryError('unavailable', connectionFault(url.origin, faultOf(error as Error), caSetting), { cause: error });
+      failed(error instanceof DeliveryError ? error : faultOf(error as Error), asked);
     } finally {
       request.destroy();
     }
@@ -263,18 +268,14 @@ export function createHttpClient(trust: SecureContext | null, caSetting = '--ca'
         const begun = await begin(asked);
         return { status: begun.response.statusCode ?? 0, headers: begun.response.headers, body: bodyOf(begun, asked) };
       } catch (error) {
-        asked.signal.throwIfAborted();
-        if (error instanceof DeliveryError) throw error;
-        throw new DeliveryError('unavailable', connectionFault(asked.url.origin, error as Error, caSetting), { cause: error });
+        return failed(error, asked);
       }
     },
     async exchange(request) {
       try {
         return await answerTo(request);
       } catch (error) {
-        request.signal.throwIfAborted();
-        if (error instanceof DeliveryError) throw error;
-        throw new DeliveryError('unavailable', connectionFault(request.url.origin, error as Error, caSetting), { cause: error });
+        return failed(error, request);
       }
     },
     close: () => {
