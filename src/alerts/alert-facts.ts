@@ -8,6 +8,7 @@ import type { ExploreResult } from '../../query/plan/search-result.ts';
 import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
 import { type LineClause, searchLineOf } from '../../query/search-line.ts';
 import { zoneIdIn } from '../../query/zone-id.ts';
+import { BudgetedCache } from '../../store/budgeted-cache.ts';
 import type { StoreLogger } from '../../store/event-store.ts';
 import type { Reads } from '../scheduling/scheduled-reads.ts';
 import { type AlertFacts, type AlertValue, messageValue } from './told-alerts.ts';
@@ -37,15 +38,8 @@ export type FactsOf = (rule: AskedRule, alert: Alert) => Promise<AlertFacts | st
 export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number, logger: Pick<StoreLogger, 'warn'>): FactsOf {
   /** The questions of the last minute by the ids of their alerts, of which several receivers are told. */
   const asked = new Map<string, { readonly atMs: number; readonly answer: Promise<AlertFacts | string> }>();
-  /** What was found out, by the ids of alerts, the last used one last. A message goes on being sent for days where its receiver is away. */
-  const known = new Map<string, AlertFacts>();
-
-  function keep(id: string, facts: AlertFacts): AlertFacts {
-    known.delete(id);
-    known.set(id, facts);
-    for (const oldest of [...known.keys()].slice(0, -KEPT_ANSWERS)) known.delete(oldest);
-    return facts;
-  }
+  /** What was found out, by the ids of alerts. A message goes on being sent for days where its receiver is away. */
+  const known = new BudgetedCache<string, AlertFacts>({ budget: KEPT_ANSWERS, sizeOf: () => 1 });
 
   async function ask(events: AlertEvents, by: AskedRule['by']): Promise<AlertFacts | string> {
     const signal = AbortSignal.timeout(FACTS_DEADLINE_MS);
@@ -63,8 +57,8 @@ export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number,
   }
 
   return async (rule, alert) => {
-    const facts = known.get(alert.id);
-    if (facts !== undefined) return keep(alert.id, facts);
+    const facts = known.use(alert.id);
+    if (facts !== undefined) return facts;
     const nowMs = now();
     for (const [id, { atMs }] of asked) if (atMs <= nowMs - MINUTE_MS) asked.delete(id);
     const before = asked.get(alert.id);
@@ -75,7 +69,8 @@ export function alertQuestions(reads: Pick<Reads, 'explore'>, now: () => number,
     const answer = ask(events, rule.by);
     asked.set(alert.id, { atMs: nowMs, answer });
     const found = await answer;
-    return typeof found === 'string' ? found : keep(alert.id, found);
+    if (typeof found !== 'string') known.add(alert.id, found);
+    return found;
   };
 }
 

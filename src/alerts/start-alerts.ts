@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as timer } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { AlertEvaluator } from '../../alerts/evaluation/alert-evaluator.ts';
 import { AlertKeeper } from '../../alerts/evaluation/alert-keeper.ts';
@@ -13,6 +12,7 @@ import type { EventStore, StoreLogger } from '../../store/event-store.ts';
 import type { Config } from '../config/config.ts';
 import { levelRead, totalRead } from '../http/metric-registry.ts';
 import type { ScheduledReads } from '../scheduling/scheduled-reads.ts';
+import { RETRY_TIMES } from '../sinks/feed-retry.ts';
 import { watchAlertClaim } from './alert-claim-watch.ts';
 import { startDelivery } from './alert-delivery.ts';
 import { alertQuestions } from './alert-facts.ts';
@@ -85,8 +85,7 @@ export async function startAlerts(options: AlertsOptions): Promise<Alerts> {
     factsOf: alertQuestions(reads.of('alert messages'), now, logger),
     publicUrl,
     now,
-    random: Math.random,
-    pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
+    ...RETRY_TIMES,
     logger,
   });
   const evaluator = new AlertEvaluator({

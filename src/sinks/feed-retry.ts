@@ -1,3 +1,4 @@
+import { setTimeout as timer } from 'node:timers/promises';
 import { DeliveryError } from './sink.ts';
 
 export interface RetryOptions {
@@ -12,6 +13,12 @@ export interface RetryOptions {
   /** Waits so many milliseconds; rejects when the signal is aborted. */
   readonly pause: (lengthMs: number, signal: AbortSignal) => Promise<unknown>;
 }
+
+/** How a program draws and waits. */
+export const RETRY_TIMES: Pick<RetryOptions, 'random' | 'pause'> = {
+  random: Math.random,
+  pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
+};
 
 const MIN_PAUSE_MS = 500;
 export const MAX_PAUSE_MS = 30_000;

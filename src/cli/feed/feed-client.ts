@@ -3,15 +3,11 @@ import type { LongLines } from '../../feed/line-limit.ts';
 import { type HttpAnswer, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError, type FeedBatch } from '../../sinks/sink.ts';
 import { type AskedProgram, problemIn, questionTo, zonesPath } from '../program-requests.ts';
+import type { FeedOptions } from './feed-options.ts';
 
-export interface FeedClientOptions extends AskedProgram {
-  readonly format: string;
-  /** The part of the zones, `K/N`; null: all of them. */
-  readonly part: string | null;
+export interface FeedClientOptions extends AskedProgram, Pick<FeedOptions, 'format' | 'part' | 'maxLine'> {
   /** The conditions of the events, as JSON; null: all of them. */
   readonly search: string | null;
-  /** The most that a line may take, in bytes; null: any length. */
-  readonly maxLine: number | null;
   /** The limit of a page, decompressed. */
   readonly maxAnswerBytes: number;
   /** Unix ms UTC. */

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as timer } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
 import { printable } from '../../../query/search-line.ts';
 import { addLongLines, NO_LONG_LINES } from '../../feed/line-limit.ts';
-import { type FeedPatience, feedPatience, untilDone } from '../../sinks/feed-retry.ts';
+import { type FeedPatience, feedPatience, RETRY_TIMES, untilDone } from '../../sinks/feed-retry.ts';
 import { openFileSink } from '../../sinks/file-sink.ts';
 import { hecSink } from '../../sinks/hec-sink.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
@@ -99,7 +98,7 @@ function searchOf(line: string): string {
 }
 
 async function feed({ options, stateFile, stdout, stopping, givenUp, patience, tell }: Running): Promise<FeedOutcome> {
-  const { url, zone, part, search: line, accessKey, format, limit, fromNow, once, waitSeconds, target, rejectedFile, maxLine } = options;
+  const { search: line, target, rejectedFile } = options;
   const trust = trustedBy(options.caFile);
   const client = createHttpClient(trust);
   let { cursor, position, zones } = stateFile.state;
@@ -112,8 +111,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     },
   };
   const record = (next: SinkPosition): Promise<void> => followed.save({ cursor, position: next, zones });
-  const pause = (lengthMs: number, signal: AbortSignal): Promise<void> => timer(lengthMs, undefined, { signal });
-  const retry = { stopping, random: Math.random, tell, failed: patience.failed, pause };
+  const retry = { ...RETRY_TIMES, stopping, tell, failed: patience.failed };
   // An attempt begins with the position that the one before it recorded.
   const open = () => openSink(options, { trust, stdout, position, record, now: Date.now, tell });
   let sink: Sink;
@@ -124,25 +122,11 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     throw error;
   }
   const search = line === null ? null : searchOf(line);
-  const reader = { client, url, zone, part, search, accessKey, format, maxLine, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
+  const reader = { ...options, client, search, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
   let total: FeedCounts = { delivered: 0, expired: 0, rejected: 0, ...NO_LONG_LINES };
   try {
-    const loop = {
-      reader,
-      sink,
-      stateFile: followed,
-      state: { cursor, position, zones },
-      rejectedFile,
-      fromNow,
-      once,
-      limit,
-      waitSeconds,
-      stopping,
-      givenUp,
-      retry,
-      patience,
-      tell,
-    };
+    const state = { cursor, position, zones };
+    const loop = { ...options, reader, sink, stateFile: followed, state, stopping, givenUp, retry, patience, tell };
     return await runFeed(loop, (counts) => {
       const { delivered, expired, rejected } = counts;
       if (expired > 0 && total.expired === 0) tell(`${sink.name} does not keep all events: ${expired} of a batch are past its retention`);

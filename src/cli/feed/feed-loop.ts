@@ -3,23 +3,15 @@ import { type FeedPatience, type RetryOptions, untilDone } from '../../sinks/fee
 import { appendRejected } from '../../sinks/rejected-file.ts';
 import { DeliveryError, deliveredWhole, type RefusedEvent, type Sink } from '../../sinks/sink.ts';
 import { type CursorMoved, type FeedClientOptions, type ReadPage, readFeedPage } from './feed-client.ts';
+import type { FeedOptions } from './feed-options.ts';
 import type { FeedState, FeedStateFile } from './feed-state.ts';
 
-export interface FeedLoopOptions {
+export interface FeedLoopOptions extends Pick<FeedOptions, 'rejectedFile' | 'fromNow' | 'once' | 'limit' | 'waitSeconds'> {
   readonly reader: FeedClientOptions;
   readonly sink: Sink;
   readonly stateFile: FeedStateFile;
   /** The current state, which may be newer than the one in `stateFile`, because the sink records positions. */
   readonly state: FeedState;
-  /** Where events are appended that the receiver refuses; null: the sink returns none. */
-  readonly rejectedFile: string | null;
-  /** Without a cursor, begin with the next event instead of the oldest. */
-  readonly fromNow: boolean;
-  /** End when there are no more events. */
-  readonly once: boolean;
-  /** The maximum number of events in a batch. */
-  readonly limit: number;
-  readonly waitSeconds: number;
   /** Aborted: the batch under way is the last. */
   readonly stopping: AbortSignal;
   /** Aborted some time after `stopping`: the batch under way is given up too. */

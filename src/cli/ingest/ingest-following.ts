@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import { setTimeout as timer } from 'node:timers/promises';
 import { countsText } from '../../../ingest/upload/intake-report.ts';
 import { printable } from '../../../query/search-line.ts';
+import { RETRY_TIMES } from '../../sinks/feed-retry.ts';
 import type { CommandIo, ExitStatus } from '../command.ts';
 import { stateFileName } from '../state-file.ts';
 import { stopInSteps } from '../stop-signals.ts';
@@ -73,12 +73,7 @@ export async function ingestFollowing(options: FollowingOptions, io: CommandIo):
       onReport: (source, batch, report) => tellRejected(source.name, report, io.stderr, batch.linesBefore),
       stopping: stopping.signal,
       givenUp: givenUp.signal,
-      retry: {
-        stopping: stopping.signal,
-        random: Math.random,
-        tell,
-        pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
-      },
+      retry: { ...RETRY_TIMES, stopping: stopping.signal, tell },
     });
     for (const source of sources) tell(await source.position());
     for (const [{ name }, count] of counts) io.stdout.write(`${counts.size === 1 ? '' : `${printable(name)}: `}${countsText(count)}\n`);

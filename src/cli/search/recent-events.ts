@@ -1,7 +1,6 @@
-import { setTimeout as timer } from 'node:timers/promises';
 import { MAX_PER_ANSWER, TOLERANCE_SECONDS } from '../../../query/search-limits.ts';
 import type { LineSearch } from '../../../query/search-line.ts';
-import { untilDone } from '../../sinks/feed-retry.ts';
+import { RETRY_TIMES, untilDone } from '../../sinks/feed-retry.ts';
 import type { AskedProgram } from '../program-requests.ts';
 import { explorePage } from './explored-page.ts';
 import { recordOf } from './output-columns.ts';
@@ -50,8 +49,7 @@ export async function recentEvents({ program, conditions, lastMs, limit, tell, s
   const wanted = Math.min(limit, MAX_RECENT_EVENTS);
   const pageSize = Math.min(wanted, MAX_PER_ANSWER);
   const body = { from: nowMs - lastMs, to: nowMs + AHEAD_MS, query, filters, exclude, pageSize };
-  const pause = (lengthMs: number): Promise<void> => timer(lengthMs, undefined, { signal });
-  const retry = { stopping: signal, random: Math.random, tell, pause };
+  const retry = { ...RETRY_TIMES, stopping: signal, tell };
   // An event that comes into the window meanwhile moves others to the next page, where they are found once more.
   const found = new Map<string, string>();
   let length = 0;
