@@ -1,7 +1,6 @@
 import { createReadStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getSystemErrorMessage } from 'node:util';
 import type { FoldNews } from '../../alerts/alert-book.ts';
 import { type AlertRule, SETTLE_MS } from '../../alerts/rule.ts';
 import { readRule } from '../../alerts/rule-file.ts';
@@ -10,7 +9,7 @@ import { RuleSet } from '../../alerts/rule-set.ts';
 import { readYaml, WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import { decompressed } from '../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
-import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
+import type { IntakeReport } from '../../ingest/upload/intake-report.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import { matchSubject } from '../../query/match/match-event.ts';
 import { searchLineNotes } from '../../query/request/search-line-notes.ts';
@@ -22,7 +21,7 @@ import { alertLine } from '../alerts/backtest.ts';
 import { loadConfig } from '../config/config.ts';
 import { RECEIVERS_FLAG, sendTest } from './alerts-send-test.ts';
 import { BACKTEST_FLAGS, BACKTEST_HELP, testOnProgram } from './alerts-test.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseAction } from './command.ts';
+import { type Command, type CommandIo, type ExitStatus, parseAction, unreadable } from './command.ts';
 
 const HELP = `Usage: shieldlog alerts check FILE [EXAMPLES…]
        shieldlog alerts test FILE [--last 24h]
@@ -75,13 +74,6 @@ function searchLinesIn(text: string): readonly string[] {
   const rule = readYaml(text);
   const members = rule.kind === 'map' ? rule.members.filter(({ key }) => key === 'search' || key === 'part') : [];
   return members.flatMap(({ value }) => (value.kind === 'text' ? [value.text] : []));
-}
-
-/** The error of a file that cannot be read, with its name; any other error as it is. */
-function unreadable(file: string, error: unknown): unknown {
-  const { errno } = error as NodeJS.ErrnoException;
-  if (error instanceof IntakeError) return new CommandFailed(`${file}: ${error.message}`, { cause: error });
-  return errno === undefined ? error : new CommandFailed(`${file} cannot be read: ${getSystemErrorMessage(errno)}`, { cause: error });
 }
 
 /** Runs `work` with a store of its own, which is gone afterwards. */

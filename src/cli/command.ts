@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { getSystemErrorMessage, parseArgs } from 'node:util';
+import { IntakeError, UnreadableInput } from '../../ingest/upload/intake-report.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { nearestName } from '../config/misspelled-settings.ts';
 
@@ -28,6 +29,14 @@ export interface Command {
 /** A command failed; the message is one line that says why. Exit status 1. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
+}
+
+/** The CommandFailed of a file or stream of events that cannot be read, with its name; any other error as it is. */
+export function unreadable(name: string, error: unknown): unknown {
+  const { errno } = error as NodeJS.ErrnoException;
+  if (error instanceof IntakeError || error instanceof UnreadableInput)
+    return new CommandFailed(`${name}: ${error.message}`, { cause: error });
+  return errno === undefined ? error : new CommandFailed(`${name} cannot be read: ${getSystemErrorMessage(errno)}`, { cause: error });
 }
 
 /** The command line is wrong; the message is one line that says how. Exit status 2. */

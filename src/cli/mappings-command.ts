@@ -1,19 +1,17 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import { getSystemErrorMessage } from 'node:util';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import type { Mapping } from '../../ingest/mapping/mapping.ts';
 import { loadMapping, loadMappings, type NamedMappings } from '../../ingest/mapping/named-mappings.ts';
 import { type MappedRecord, RecordMapper } from '../../ingest/mapping/record-mapper.ts';
 import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import { decompressed } from '../../ingest/upload/decompress.ts';
-import { UnreadableInput } from '../../ingest/upload/intake-report.ts';
 import { mapRecords } from '../../ingest/upload/mapped-records.ts';
 import { DAY_MS } from '../../query/durations.ts';
 import { loadConfig } from '../config/config.ts';
 import { configuredMappings } from '../config/configured-mappings.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseAction, UsageError } from './command.ts';
+import { type Command, type CommandIo, type ExitStatus, parseAction, UsageError, unreadable } from './command.ts';
 import { optional, zoneNumber } from './flag-values.ts';
 
 const HELP = `Usage: shieldlog mappings list [flags]
@@ -90,8 +88,9 @@ function intake(): (event: Buffer) => string | null {
   };
 }
 
-/** Maps all records of an input, and writes what `lineOf` makes of each. */
+/** Maps all records of an input, and writes what `tell` makes of each. `name` is that of the input for messages. */
 async function mapInput(
+  name: string,
   input: AsyncIterable<Uint8Array>,
   mapper: RecordMapper,
   counts: Counts,
@@ -110,10 +109,11 @@ async function mapInput(
     if (out !== undefined) isFull = !stdout.write(`${out}\n`);
     if (error !== undefined) stderr.write(`${error}\n`);
   };
-  await mapRecords(decompressed(input, 'detected'), mapper, receive, async () => {
+  const drained = async (): Promise<void> => {
     if (isFull) await once(stdout, 'drain');
     isFull = false;
-  });
+  };
+  await mapRecords(decompressed(input, 'detected'), mapper, receive, drained).catch((error) => Promise.reject(unreadable(name, error)));
 }
 
 /** A record as JSON, which it is if it can be an event. */
@@ -139,18 +139,6 @@ function eventOrReason(mapped: MappedRecord, reason: string | null): { readonly 
   return mapped.kind === 'event' ? { out: jsonOf(mapped.event) } : {};
 }
 
-/** Runs what reads records. An input that cannot be read is told with its name. */
-async function reading(name: string, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    const { errno } = error as NodeJS.ErrnoException;
-    if (error instanceof UnreadableInput) throw new CommandFailed(`${name}: ${error.message}`, { cause: error });
-    if (errno === undefined) throw error;
-    throw new CommandFailed(`${name} cannot be read: ${getSystemErrorMessage(errno)}`, { cause: error });
-  }
-}
-
 function summary({ events, rejected, leftOut, withoutId }: Counts): string {
   const same = withoutId === 0 ? '' : `; without an id by the mapping ${withoutId}, of which equal ones are one event`;
   return `events ${events}, rejected ${rejected}, left out ${leftOut}${same}\n`;
@@ -170,7 +158,7 @@ function ended(counts: Counts, { stderr }: CommandIo): ExitStatus {
 async function tryRecords(mapping: Mapping, zone: number | null, io: CommandIo): Promise<ExitStatus> {
   const counts = NO_RECORDS();
   const mapper = new RecordMapper(mapping, { given: zone, fallback: null, opens: () => true });
-  await reading('standard input', () => mapInput(io.stdin, mapper, counts, io, eventOrReason));
+  await mapInput('standard input', io.stdin, mapper, counts, io, eventOrReason);
   return ended(counts, io);
 }
 
@@ -179,9 +167,7 @@ async function check(file: string, examples: readonly string[], zone: number | n
   if (mapping === undefined) return 1;
   const counts = NO_RECORDS();
   const mapper = new RecordMapper(mapping, { given: zone, fallback: null, opens: () => true });
-  for (const example of examples) {
-    await reading(example, () => mapInput(createReadStream(example), mapper, counts, io, sideBySide));
-  }
+  for (const example of examples) await mapInput(example, createReadStream(example), mapper, counts, io, sideBySide);
   if (examples.length > 0) return ended(counts, io);
   io.stderr.write(`${file} is right\n`);
   return 0;

@@ -49,16 +49,20 @@ const MIB = 1024 * 1024;
 const sizeText = (sizeBytes: number): string =>
   sizeBytes < MIB ? `${Math.ceil(sizeBytes / 1024)} KiB` : `${Math.round((sizeBytes / MIB) * 10) / 10} MiB`;
 
+function newBar(stream: NodeJS.WriteStream, format: string, options: cliProgress.Options = {}): cliProgress.SingleBar {
+  const formatValue: cliProgress.ValueFormatter = (value, _options, type) =>
+    type === 'total' || type === 'value' ? sizeText(value) : String(value);
+  const all = { format, formatValue, stream, hideCursor: true, etaBuffer: 50, ...options };
+  return new cliProgress.SingleBar(all, cliProgress.Presets.shades_classic);
+}
+
 /**
  * Shows a bar if `terminal` is a terminal. With `sizeBytes` null, where the size is unknown, it shows only a count, as what was `done`.
  */
 export function startByteProgress(terminal: NodeJS.WriteStream | null, sizeBytes: number | null, done: 'sent' | 'received'): ByteProgress {
   if (terminal?.isTTY !== true) return { watch: (bytes) => bytes, stop: () => {} };
   const format = sizeBytes === null ? `${done} {value} in {duration_formatted}` : '{bar} {percentage}% of {total}, {eta_formatted} left';
-  const formatValue: cliProgress.ValueFormatter = (value, _options, type) =>
-    type === 'total' || type === 'value' ? sizeText(value) : String(value);
-  const options = { format, formatValue, stream: terminal, hideCursor: true, etaBuffer: 50 };
-  const bar = new cliProgress.SingleBar(options, cliProgress.Presets.shades_classic);
+  const bar = newBar(terminal, format);
   bar.start(sizeBytes ?? 0, 0);
   let sent = 0;
   return {
@@ -82,10 +86,7 @@ export interface ReadProgress {
 /** Shows a bar from an update on until it is stopped, if `terminal` is a terminal. */
 export function startReadProgress(terminal: NodeJS.WriteStream): ReadProgress {
   if (!terminal.isTTY) return { update: () => {}, stop: () => {} };
-  const format = 'checked {bar} {percentage}% of {total}, {eta_formatted} left';
-  const formatValue: cliProgress.ValueFormatter = (value, _options, type) => (type === 'total' ? sizeText(value) : String(value));
-  const options = { format, formatValue, stream: terminal, hideCursor: true, etaBuffer: 50, clearOnComplete: true };
-  const bar = new cliProgress.SingleBar(options, cliProgress.Presets.shades_classic);
+  const bar = newBar(terminal, 'checked {bar} {percentage}% of {total}, {eta_formatted} left', { clearOnComplete: true });
   let isShown = false;
   return {
     update(doneBytes, totalBytes) {
