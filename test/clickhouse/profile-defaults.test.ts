@@ -1,18 +1,24 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
+import { CLUSTER_SETTINGS } from '../../store/clickhouse/server/settings.ts';
 import { ask, eventLine, ingest, lastHour } from '../src/running-app.ts';
 import { ownServer } from './engine.ts';
 import { eventsOf, programOn, readiness } from './faults/program-on.ts';
 
 type Profile = Readonly<Record<string, string | number>>;
 
-/** A program whose user has these settings by its profile, on a server of its own. */
-async function programOf(profile: Profile) {
+/** The URL of a server of its own, whose user `odd` has these settings by its profile. */
+async function serverOf(profile: Profile): Promise<string> {
   const settings = Object.entries(profile).map(([name, value]) => `<${name}>${value}</${name}>`);
   const user = (name: string) => `<${name}><password></password><profile>${name}</profile><quota>default</quota></${name}>`;
   const profiles = `<profiles><default/><odd>${settings.join('')}</odd></profiles>`;
   const users = `<users>${user('default')}${user('odd')}</users>`;
   const { url } = await ownServer({ users: `${profiles}<quotas><default/></quotas>${users}` });
-  return await programOn([url], { database: 'shieldlog', env: { CLICKHOUSE_USER: 'odd' } });
+  return url;
+}
+
+async function programOf(profile: Profile) {
+  return await programOn([await serverOf(profile)], { database: 'shieldlog', env: { CLICKHOUSE_USER: 'odd' } });
 }
 
 const IDS = Array.from({ length: 20 }, (_, nth) => `e${nth}`);
@@ -27,10 +33,12 @@ test('what a profile says of answers changes none', async () => {
     data_type_default_nullable: 1,
     date_time_output_format: 'iso',
     do_not_merge_across_partitions_select_final: 1,
+    empty_result_for_aggregation_by_empty_set: 1,
     enable_positional_arguments: 0,
     extremes: 1,
     join_default_strictness: 'ANY',
     limit: 3,
+    offset: 5,
     session_timezone: 'Asia/Kathmandu',
     union_default_mode: 'DISTINCT',
     use_query_cache: 1,
@@ -68,4 +76,13 @@ test.each<Profile>([
     [200, IDS.length],
     [503, 0],
   ]).toContainEqual([status, events]);
+});
+
+test('on a cluster, no profile leaves shards out, or has each of them answer for itself', async () => {
+  const url = await serverOf({ skip_unavailable_shards: 1, distributed_group_by_no_merge: 1 });
+  const client = new ClickhouseClient({ urls: [url], user: 'odd', password: '', database: 'default' }, { settings: CLUSTER_SETTINGS });
+  onTestFinished(() => client.close());
+  const names = "('distributed_group_by_no_merge', 'skip_unavailable_shards')";
+  const { rows } = await client.read({ text: `SELECT value FROM system.settings WHERE name IN ${names}`, params: [] });
+  expect(rows).toEqual([['0'], ['0']]);
 });

@@ -3,12 +3,13 @@ import { ClickHouseError, type ClickHouseClient as Connection } from '@clickhous
 import { abortable } from '../../../work/abortable.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import { StoreError, storeClosed } from '../../store-error.ts';
-import { type ClickhouseAddress, connectionTo, messageOf, runOn } from './connection.ts';
+import { type ClickhouseAddress, connectionTo, messageOf, runOn, settingsOf } from './connection.ts';
 import { checkIdentity, IDENTITY, identityIn, type ServerIdentity } from './identity.ts';
 import { onlyRow, readJsonRows } from './json-rows.ts';
 import { Outage } from './outage.ts';
 import { proveAnswer, UnprovenRows } from './proof.ts';
 import { AnswerTooLarge, isGone, isOfOneReplica, isSignedOut, ServerUnreachable, storeErrorOf } from './server-error.ts';
+import { WHOLE_ANSWER } from './settings.ts';
 
 export interface Server {
   readonly url: string;
@@ -219,7 +220,8 @@ export class Servers {
 
 async function identityOf({ connection }: Server): Promise<ServerIdentity> {
   const query_id = randomUUID();
-  const { stream, response_headers } = await connection.exec({ query: `${IDENTITY} FORMAT JSONCompact`, query_id });
+  const clickhouse_settings = settingsOf(WHOLE_ANSWER);
+  const { stream, response_headers } = await connection.exec({ query: `${IDENTITY} FORMAT JSONCompact`, query_id, clickhouse_settings });
   try {
     proveAnswer(response_headers, query_id);
     return identityIn(onlyRow(await readJsonRows(stream, () => {})));

@@ -4,8 +4,19 @@ import { SHARDED_EVENTS } from '../../../sql/clickhouse/cluster.ts';
 /** Values of ClickHouse's settings, by name. */
 export type ClickhouseSettings = Readonly<Record<string, string | number>>;
 
+/** An answer has all of its rows and no others, whatever the server's own settings say. */
+export const WHOLE_ANSWER: ClickhouseSettings = {
+  limit: 0,
+  offset: 0,
+  // There are no rows of extremes behind its own.
+  extremes: 0,
+  // A count of nothing is a row.
+  empty_result_for_aggregation_by_empty_set: 0,
+};
+
 /** What every statement is sent with, so that it means the same whatever the server's own settings are. */
 export const STATEMENT_SETTINGS: ClickhouseSettings = {
+  ...WHOLE_ANSWER,
   // Missing values as SQL has them: a cast, an outer join and a grouping set keep and make NULL.
   cast_keep_nullable: 1,
   join_use_nulls: 1,
@@ -13,8 +24,6 @@ export const STATEMENT_SETTINGS: ClickhouseSettings = {
   transform_null_in: 0,
   // A count of nothing is 0.
   aggregate_functions_null_for_empty: 0,
-  // An answer has no rows of extremes behind its own.
-  extremes: 0,
   // A column is as its table says.
   data_type_default_nullable: 0,
   // The older analyzer does not find the columns that a table computes.
@@ -36,7 +45,6 @@ export const STATEMENT_SETTINGS: ClickhouseSettings = {
   // An answer is whole and of this moment, or it is an error. A limit of a profile may also leave the rest out without a word.
   wait_end_of_query: 1,
   use_query_cache: 0,
-  limit: 0,
   read_overflow_mode: 'throw',
   read_overflow_mode_leaf: 'throw',
   group_by_overflow_mode: 'throw',
@@ -71,6 +79,9 @@ const COUNTED_ERRORS = 1_000;
 
 /** What every statement is sent with on a cluster. */
 export const CLUSTER_SETTINGS: ClickhouseSettings = {
+  // An answer has the rows of all shards, and groups of them once.
+  skip_unavailable_shards: 0,
+  distributed_group_by_no_merge: 0,
   // An insert has reached its shards before it is acknowledged.
   distributed_foreground_insert: 1,
   // Every statement keeps to the first replica of a shard that can be reached, whichever node it is asked of: what one program was told to
