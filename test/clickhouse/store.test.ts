@@ -36,6 +36,13 @@ describe.each(PLACES)('on %s', (place) => {
     expect(await store.positions.afterExpiry('all', newest)).toBeUndefined();
     expect(first).toBeDefined();
   });
+
+  test('events of all days of a long retention are stored together', async () => {
+    const store = await (await sharedStore(undefined, place)).open({ retentionMs: 365 * DAY });
+    await store.append(canonicalBatch(Array.from({ length: 150 }, (_, day) => event(`d${day}`, NOW - day * DAY))));
+    const window = { fromMs: NOW - 365 * DAY, toMs: NOW + 1 };
+    expect(await store.search(rowsPlan({ window }))).toMatchObject({ total: 150 });
+  });
 });
 
 test('cursors belong to a store', async () => {

@@ -67,6 +67,8 @@ export const READ_SETTINGS: ClickhouseSettings = {
 
 /** What an INSERT is sent with besides. */
 export const INSERT_SETTINGS: ClickhouseSettings = {
+  // Events of all days of the retention may come in one block.
+  max_partitions_per_insert_block: 0,
   // The answer to an INSERT says that its rows are stored and visible; servers of 26.9 and later answer before that by default.
   async_insert: 0,
 };
