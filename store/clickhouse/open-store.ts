@@ -146,13 +146,12 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     everyMs: arrivalsEveryMs,
     logger,
   });
-  const stats = new TableStats({ client, database, cluster });
+  const stats = new TableStats({ client, database, cluster, storeId: () => setup.done() });
   const silent = 'ClickHouse does not answer';
   const whyUnusable = sharedAnswer(
     async () => {
       const signal = AbortSignal.timeout(ANSWER_MS);
       try {
-        await setup.done();
         await stats.read(signal);
         return undefined;
       } catch (error) {

@@ -1,5 +1,6 @@
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { activeParts, type Cluster, EVENTS_TABLE, eventsTableOf } from '../../sql/clickhouse/cluster.ts';
+import { inStore } from '../../sql/clickhouse/store-tables.ts';
 import { clickhouseStatement } from '../../sql/dialect.ts';
 import { sql, trusted } from '../../sql/statement.ts';
 import type { ClickhouseClient } from './server/client.ts';
@@ -15,6 +16,8 @@ interface TableStatsOptions {
   readonly client: ClickhouseClient;
   readonly database: string;
   readonly cluster: Cluster | null;
+  /** Resolves with the number of the store. */
+  readonly storeId: () => Promise<number>;
 }
 
 /** How large the table of events is. */
@@ -41,10 +44,14 @@ export class TableStats {
     this.#zones = new Map(rows.map(([zone, count]) => [Number(zone), Number(count)]));
   }
 
+  /** Rejects with `StoreError` (`unavailable`), also where the database has another store by now. */
   async read(signal?: AbortSignal): Promise<TableSize> {
-    const { client, database, cluster } = this.#options;
+    const { client, database, cluster, storeId } = this.#options;
     const parts = activeParts({ database, table: EVENTS_TABLE, cluster });
-    const statement = clickhouseStatement(sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM ${parts}`);
+    const ofStore = inStore(await storeId());
+    const statement = clickhouseStatement(
+      sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM (SELECT rows, bytes_on_disk FROM ${parts}) WHERE ${ofStore}`,
+    );
     const [events, count, bytes] = await client.readRow(statement, { signal });
     return { events: Number(events), parts: Number(count), bytes: Number(bytes) };
   }

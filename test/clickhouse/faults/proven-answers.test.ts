@@ -224,3 +224,13 @@ test.each(['another store', 'no store'])(
     expect(await contentOf(store)).toEqual(CONTENT);
   },
 );
+
+test('a database that was made anew under a running program is told by its readiness, and nothing of it is read from then on', async () => {
+  const gateway = await Gateway.before(clickhouseUrl());
+  const store = await filled(await sharedStore(), gateway.url);
+  const other = await sharedStore();
+  await filled(other, clickhouseUrl());
+  gateway.conduct = { database: other.address.database };
+  expect(await store.reasonsNotReady()).toEqual([expect.stringMatching(/^ClickHouse has another store in CLICKHOUSE_DATABASE=/)]);
+  for (const [name, ask] of Object.entries(STATEMENTS)) expect([name, await outcomeOf(ask, store)]).toEqual([name, 'unavailable']);
+});
