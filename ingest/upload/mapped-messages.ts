@@ -2,7 +2,8 @@ import type { BatchBuilder, PartitionRecords } from '../event/batch-builder.ts';
 import type { EventVerdict } from '../event/event-verdict.ts';
 import type { MessagePlace } from '../event/log-id.ts';
 import { LongPiece } from '../event/partial-event.ts';
-import { MAPPED, type MappedPiece, mappedRecordOf, type RecordZones, rejectionOf } from './mapped-pieces.ts';
+import { UnreadableInput } from './intake-report.ts';
+import { MAPPED, type MappedPiece, mappedRecordOf, type RecordZones, rejectedPiece, rejectionOf } from './mapped-pieces.ts';
 import type { MappingThreads } from './mapping-threads.ts';
 
 /** What a record says of its zone counts, because nobody else names one for a topic. */
@@ -60,29 +61,47 @@ export type MessageMapper = (
 
 /** `mapping` is the name of one that the threads have. */
 export function messageMapper(threads: MappingThreads, mapping: string): MessageMapper {
-  return async function* ({ topic, partition }, { bytes, ends, messageOf, count, ...base }) {
-    const messages = { topic, partition, offsets: messageOf.map((index) => offsetOf(base, index)) };
+  const map: MessageMapper = async function* (place, copies) {
+    const { bytes, ends, messageOf, count, ...base } = copies;
+    const messages = { ...place, offsets: messageOf.map((index) => offsetOf(base, index)) };
     let pieces: MappedPiece[] = [];
     let heldBytes = 0;
+    let yielded = 0;
     const untilNow = (values: number): MappedMessages => ({
       ...{ ...base, mapping, pieces },
       count: messageOf[values] ?? count,
       messageOf: messageOf.slice(0, values),
     });
-    if (messageOf.length > 0) {
-      using underWay = await threads.begin({ mapping, zones: ZONES, bytes, ends, messages });
-      for (let piece = await underWay.next(); piece !== null; piece = await underWay.next()) {
+    try {
+      using underWay = messageOf.length === 0 ? null : await threads.begin({ mapping, zones: ZONES, bytes, ends, messages });
+      for (let piece = await underWay?.next(); piece != null; piece = await underWay?.next()) {
         // The next piece has its memory.
         pieces.push({ ...piece, lines: piece.lines.slice() });
         heldBytes += piece.lines.length;
         const { record, outcome } = piece.next;
         if (heldBytes < HELD_BYTES || outcome > 0 || record === messageOf.length) continue;
         yield untilNow(record);
-        [pieces, heldBytes] = [[], 0];
+        [pieces, heldBytes, yielded] = [[], 0, record];
       }
+    } catch (error) {
+      if (!(error instanceof UnreadableInput)) throw error;
+      // A thread has too little memory for one of them, and nothing tells for which: that one is a dead letter.
+      if (messageOf.length > 1) {
+        for (let value = yielded; value < messageOf.length; value++) yield* map(place, onlyValue(copies, value));
+        return;
+      }
+      pieces.push(rejectedPiece(bytes, `the message cannot be mapped: ${error.message}`));
     }
     yield untilNow(messageOf.length);
   };
+  return map;
+}
+
+/** A value of some messages by itself, with the messages before it, whose values are taken in already. */
+function onlyValue({ bytes, ends, messageOf, count, ...base }: MessageCopies, value: number): MessageCopies {
+  const message = bytes.slice(ends[value - 1] ?? 0, ends[value]);
+  const own = { bytes: message, ends: Uint32Array.of(message.length), messageOf: [messageOf[value]!] };
+  return { ...base, ...own, count: messageOf[value + 1] ?? count };
 }
 
 function offsetOf({ base, deltas }: Pick<MessageCopies, 'base' | 'deltas'>, index: number): bigint {

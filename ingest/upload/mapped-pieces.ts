@@ -204,6 +204,13 @@ class PieceWriter {
   }
 }
 
+/** The piece of a message, the first of a batch, that is rejected as a whole. */
+export function rejectedPiece(message: Uint8Array, reason: string): MappedPiece {
+  const writer = new PieceWriter(new Uint8Array(0));
+  writer.add({ record: 0, outcome: 0 }, (receive) => receive({ kind: 'rejected', reason, zoneId: null, record: message }, null));
+  return writer.take({ record: 1, outcome: 0 });
+}
+
 /** What is taken in together of a piece, from an outcome on: up to the index `to` and the offset `end` in its lines. */
 export function sliceOf({ kinds, lineEnds }: MappedPiece, from: number, mostBytes: number): { begin: number; end: number; to: number } {
   const begin = lineEnds[from - 1] ?? 0;

@@ -3,19 +3,20 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { BatchBuilder, type PartitionRecords } from '../../../ingest/event/batch-builder.ts';
 import { RecordMapper } from '../../../ingest/mapping/record-mapper.ts';
 import { addMappedMessages, copiesOf, messageMapper, type RecordVerdict } from '../../../ingest/upload/mapped-messages.ts';
-import { MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
+import { MAX_BYTES_HERE, MappingThreads } from '../../../ingest/upload/mapping-threads.ts';
 import { MAX_ITEM_LETTERS, MOST_MAPPED_BYTES, mapMessage } from '../../../ingest/upload/message-events.ts';
 import type { EventBatch } from '../../../store/event-store.ts';
 import { loadedEvents } from '../event/loaded-events.ts';
 import { HOUR, NOW, RULES } from '../event/raw-events.ts';
 import { mappingOf } from '../mapping/mapped.ts';
+import { FILLS_HEAP } from './ending-worker.ts';
 
 const TEXT = 'timestamp: {path: t, time: unix}\nid: [id]\nzone: {path: site, table: {shop: 7}}\nua: ua\nitems: records\nleaveOut: skip';
 const BASE = 41n;
 const PLACE = { topic: 't', partition: 3 };
 
-function threads(): MappingThreads {
-  const own = new MappingThreads(new Map([['own', { mapping: mappingOf(TEXT), file: '', text: TEXT, isPreset: false }]]));
+function threads(heapMb?: number, module?: URL): MappingThreads {
+  const own = new MappingThreads(new Map([['own', { mapping: mappingOf(TEXT), file: '', text: TEXT, isPreset: false }]]), heapMb, module);
   onTestFinished(() => own.close());
   return own;
 }
@@ -139,6 +140,25 @@ test('a record that is longer than any event is a letter with its length and has
   }
   const { batch } = await batchOf([long]);
   expect(batch.deadLetters).toMatchObject([{ index: null, cut: { sizeBytes: long.length } }]);
+});
+
+test('a message for which a thread has too little memory is a letter, and those around it are events', async () => {
+  const filling = threads(32, new URL('./ending-worker.ts', import.meta.url));
+  const fills = record({ id: FILLS_HEAP, ua: 'x'.repeat(MAX_BYTES_HERE) });
+  const builder = new BatchBuilder(RULES);
+  const upTo: number[] = [];
+  for (const copies of copiesOf(messagesOf([own, null, fills, null, other]), 0)) {
+    for await (const mapped of messageMapper(filling, 'own')(PLACE, copies)) {
+      addMappedMessages(builder, PLACE, mapped, upTo.at(-1) ?? 0, () => undefined);
+      upTo.push(mapped.count);
+    }
+  }
+  const batch = builder.take();
+  expect(loadedEvents(batch).map(({ logId }) => String(logId))).toEqual(['own', 'other']);
+  expect(batch.deadLetters).toMatchObject([{ offset: 43n, index: null, zoneId: null, mapping: 'own' }]);
+  expect(Buffer.from(batch.deadLetters[0]?.bytes ?? []).toString()).toBe(fills);
+  expect(batch.deadLetters[0]?.reason).toMatch(/^the message cannot be mapped: its records take more memory than a thread may have/);
+  expect(upTo).toEqual([2, 4, 5]);
 });
 
 test('a message whose events would be too much is read to there, and is a letter', () => {
