@@ -51,9 +51,13 @@ export function shownLabels(ticks: readonly TimeTick[]): ReadonlySet<TimeTick> {
   return shown;
 }
 
+/** The clock may be put on or back before it shows the next round time, or over that. */
 function nextRound(time: number, step: number, clock: ExplorerState['clock']): number {
   const shift = aheadOfUtc(time, clock);
-  return Math.ceil((time + shift) / step) * step - shift;
+  const shown = Math.ceil((time + shift) / step) * step;
+  const next = shown - shift;
+  const isRound = (ms: number): boolean => (ms + aheadOfUtc(ms, clock)) % step === 0;
+  return [next, shown - aheadOfUtc(next, clock)].find(isRound) ?? nextRound(next, step, clock);
 }
 
 function tickLabel(time: number, step: number, clock: ExplorerState['clock']): string {

@@ -39,6 +39,23 @@ test.each([
   }
 });
 
+test.each([
+  ['Europe/Berlin', '2026-10-23T22:00Z', '2026-10-26T22:00Z', ['24 Oct', '25 Oct', '26 Oct']],
+  ['Europe/Berlin', '2026-03-28T23:00Z', '2026-03-29T06:00Z', ['29 Mar', '04:00', '06:00']],
+  ['America/New_York', '2026-03-08T05:00Z', '2026-03-09T04:00Z', ['8 Mar', '06:00', '12:00', '18:00']],
+  ['Australia/Lord_Howe', '2026-10-03T13:30Z', '2026-10-04T13:00Z', ['4 Oct', '06:00', '12:00', '18:00']],
+  ['Australia/Lord_Howe', '2026-04-04T13:00Z', '2026-04-05T12:30Z', ['5 Apr', '06:00', '12:00', '18:00']],
+])('the marks of a day on which the clock of %s is put on or back are round times', (zone, from, to, labels) => {
+  const before = process.env['TZ'];
+  process.env['TZ'] = zone;
+  try {
+    expect(timeTicks({ from: at(from), to: at(to) }, 'local', 4).map(({ label }) => label)).toEqual(labels);
+  } finally {
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  }
+});
+
 describe('the marks of an axis', () => {
   test.each([
     ['2026-11-24T10:00Z', '2026-11-24T11:00Z', ['10:00', '10:15', '10:30', '10:45']],
