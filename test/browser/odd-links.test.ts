@@ -64,6 +64,15 @@ describe('a link to a time that cannot be searched', () => {
   });
 });
 
+test.each([
+  ['past', hoursAgo(100)],
+  ['to come', hoursAgo(-1)],
+])('a link to an event of a time that is %s says that there is none', async (_what, time) => {
+  const { page } = await openPage(`columns=logId&event=7/${Date.parse(time)}/a`, { expectsFailures: true });
+  const words = 'There is no event a of zone 7 any more, or not yet. Searches reach 72 hours back, and end now.';
+  await expect.poll(() => page.getByRole('dialog', { name: 'Event' }).textContent()).toContain(words);
+});
+
 test('a search for a thousand addresses is kept by its link; the live tail says that it is too long for it, and what to do', async () => {
   const { page } = await openPage('columns=logId,ip', { expectsFailures: true });
   const addresses = Array.from({ length: 1_000 }, (_, index) => `198.51.${100 + (index >> 8)}.${index & 255}`);

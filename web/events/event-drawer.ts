@@ -85,7 +85,8 @@ function MissingEvent() {
   const what = words(event.key);
   if (event.kind === 'loading') return html`<${DrawerHead} /><p role="status">Looking for ${what}…</p>`;
   if (event.kind === 'gone') {
-    return html`<${DrawerHead} /><p role="status">There is no event ${what} any more. Searches reach ${REACH_HOURS} hours back.</p>`;
+    const reach = `Searches reach ${REACH_HOURS} hours back, and end now.`;
+    return html`<${DrawerHead} /><p role="status">There is no event ${what} any more, or not yet. ${reach}</p>`;
   }
   return html`<${DrawerHead} />
     <${Failed} failure=${event.failure} askAgain=${reloadEvent} />`;

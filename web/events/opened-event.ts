@@ -103,13 +103,13 @@ async function load(key: EventKey): Promise<void> {
   } catch (error) {
     if (mine.signal.aborted) return;
     if (!(error instanceof RequestFailed)) throw error;
-    current.value = isBeyondReach(error.failure) ? { kind: 'gone', key } : { kind: 'failed', key, failure: error.failure };
+    current.value = isOutOfReach(error.failure) ? { kind: 'gone', key } : { kind: 'failed', key, failure: error.failure };
   }
 }
 
-/** The program refuses windows that begin before what is kept. */
-function isBeyondReach({ status, faults }: Failure): boolean {
-  return status === 400 && faults.some(({ field }) => field === 'from');
+/** The program refuses windows that begin before what is kept, or end after now. */
+function isOutOfReach({ status, faults }: Failure): boolean {
+  return status === 400 && faults.some(({ field }) => field === 'from' || field === 'to');
 }
 
 /** Follows the event of the link. */
