@@ -170,8 +170,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const alertsCommand: Command = {
-  name: 'alerts',
-  summary: 'try the rules of alerts, on examples or on stored events, and their receivers',
   help: () => HELP,
   run,
 };

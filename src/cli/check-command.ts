@@ -151,8 +151,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const checkCommand: Command = {
-  name: 'check',
-  summary: 'look for damage in a data folder, and repair it',
   help: () => HELP,
   run,
 };

@@ -59,8 +59,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const clickhouseCommand: Command = {
-  name: 'clickhouse',
-  summary: 'show or change the settings that all programs of a store on ClickHouse have alike',
   help: () => HELP,
   run,
 };

@@ -17,9 +17,6 @@ export interface CommandIo {
 export type ExitStatus = 0 | 1 | 2 | 129 | 130 | 143;
 
 export interface Command {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** The text of `--help`, which ends in a newline. */
   help(): string;
   /** Throws UsageError, ConfigError, StoreError, ListenError, DeliveryError or CommandFailed. Any other error is a defect. */

@@ -96,8 +96,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const kafkaCommand: Command = {
-  name: 'kafka',
-  summary: 'go past a batch of Kafka that cannot be decoded, or read a topic again',
   help: () => HELP,
   run,
 };

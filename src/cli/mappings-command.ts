@@ -194,8 +194,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const mappingsCommand: Command = {
-  name: 'mappings',
-  summary: 'show and try how records of other products become events',
   help: () => HELP,
   run,
 };

@@ -41,8 +41,6 @@ function reportOf({ from, to, statements }: Awaited<ReturnType<typeof migrateSto
 }
 
 export const migrateCommand: Command = {
-  name: 'migrate',
-  summary: 'bring the tables of a store on ClickHouse to the version of this program',
   help: () => HELP,
   run,
 };

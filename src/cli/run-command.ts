@@ -4,44 +4,67 @@ import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
 import { DeliveryError } from '../sinks/sink.ts';
-import { alertsCommand } from './alerts-command.ts';
-import { backupCommand } from './backup/backup-command.ts';
-import { checkCommand } from './check-command.ts';
-import { clickhouseCommand } from './clickhouse-command.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
-import { feedCommand } from './feed/feed-command.ts';
-import { ingestCommand } from './ingest/ingest-command.ts';
-import { kafkaCommand } from './kafka-command.ts';
-import { mappingsCommand } from './mappings-command.ts';
-import { migrateCommand } from './migrate-command.ts';
-import { exportCommand } from './search/export-command.ts';
-import { groupsCommand, searchCommand } from './search/search-command.ts';
-import { tailCommand } from './search/tail-command.ts';
-import { serveCommand } from './serve-command.ts';
 import { safeOutput } from './terminal.ts';
-import { tokensCommand } from './tokens-command.ts';
 
-const COMMANDS: readonly Command[] = [
-  serveCommand,
-  ingestCommand,
-  searchCommand,
-  groupsCommand,
-  tailCommand,
-  exportCommand,
-  feedCommand,
-  mappingsCommand,
-  alertsCommand,
-  kafkaCommand,
-  migrateCommand,
-  clickhouseCommand,
-  backupCommand,
-  checkCommand,
-  tokensCommand,
+/** The commands, with what the list of them says of each. Only the one that runs is loaded, because all of them take half a second. */
+const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<Command>])[] = [
+  ['serve', 'run the program: take events in, answer searches', async () => (await import('./serve-command.ts')).serveCommand],
+  [
+    'ingest',
+    'send files of events to a running program, and what is appended to them',
+    async () => (await import('./ingest/ingest-command.ts')).ingestCommand,
+  ],
+  ['search', 'show the events that a search finds', async () => (await import('./search/search-command.ts')).searchCommand],
+  [
+    'groups',
+    'count the events that a search finds by the values of fields',
+    async () => (await import('./search/search-command.ts')).groupsCommand,
+  ],
+  ['tail', 'show the events that a search finds as they come in', async () => (await import('./search/tail-command.ts')).tailCommand],
+  [
+    'export',
+    'write every event that a search finds as CSV or NDJSON',
+    async () => (await import('./search/export-command.ts')).exportCommand,
+  ],
+  [
+    'feed',
+    'pass the events of a running program on to a file, a SIEM, standard output',
+    async () => (await import('./feed/feed-command.ts')).feedCommand,
+  ],
+  [
+    'mappings',
+    'show and try how records of other products become events',
+    async () => (await import('./mappings-command.ts')).mappingsCommand,
+  ],
+  [
+    'alerts',
+    'try the rules of alerts, on examples or on stored events, and their receivers',
+    async () => (await import('./alerts-command.ts')).alertsCommand,
+  ],
+  [
+    'kafka',
+    'go past a batch of Kafka that cannot be decoded, or read a topic again',
+    async () => (await import('./kafka-command.ts')).kafkaCommand,
+  ],
+  [
+    'migrate',
+    'bring the tables of a store on ClickHouse to the version of this program',
+    async () => (await import('./migrate-command.ts')).migrateCommand,
+  ],
+  [
+    'clickhouse',
+    'show or change the settings that all programs of a store on ClickHouse have alike',
+    async () => (await import('./clickhouse-command.ts')).clickhouseCommand,
+  ],
+  ['backup', 'copy the data folder of a running program', async () => (await import('./backup/backup-command.ts')).backupCommand],
+  ['check', 'look for damage in a data folder, and repair it', async () => (await import('./check-command.ts')).checkCommand],
+  ['tokens', 'make, replace or list the access tokens of the database', async () => (await import('./tokens-command.ts')).tokensCommand],
 ];
 
 function overview(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const list = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`).join('');
+  const width = Math.max(...COMMANDS.map(([name]) => name.length));
+  const list = COMMANDS.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}\n`).join('');
   const hint = "'shieldlog COMMAND --help' tells more of one, 'shieldlog --version' which this is.";
   return `Usage: shieldlog COMMAND [flags]\n\n${list}\n${hint}\n`;
 }
@@ -73,8 +96,8 @@ export async function runCommand(args: readonly string[], given: CommandIo): Pro
     io.stdout.write(`${PRODUCT.name} ${PRODUCT.version}\n`);
     return 0;
   }
-  const names = COMMANDS.map((command) => command.name).join(', ');
-  const command = COMMANDS.find((candidate) => candidate.name === name);
+  const names = COMMANDS.map(([known]) => known).join(', ');
+  const command = await COMMANDS.find(([known]) => known === name)?.[2]();
   if (command === undefined) {
     const wrong = name === undefined ? 'no command is given' : `'${name}' is not a command`;
     io.stderr.write(`shieldlog: ${printable(wrong)}; there are: ${names}\n`);

@@ -90,8 +90,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const serveCommand: Command = {
-  name: 'serve',
-  summary: 'run the program: take events in, answer searches',
   help: () => `Usage: shieldlog serve [flags]\n\n${DESCRIPTION}\n\n${flagHelp()}`,
   run,
 };

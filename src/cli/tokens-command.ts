@@ -68,8 +68,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const tokensCommand: Command = {
-  name: 'tokens',
-  summary: 'make, replace or list the access tokens of the database',
   help: () => HELP,
   run,
 };

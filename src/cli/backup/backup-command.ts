@@ -86,8 +86,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const backupCommand: Command = {
-  name: 'backup',
-  summary: 'copy the data folder of a running program',
   help: () => HELP,
   run,
 };

@@ -173,8 +173,6 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
 }
 
 export const feedCommand: Command = {
-  name: 'feed',
-  summary: 'pass the events of a running program on to a file, a SIEM, standard output',
   help: () => FEED_HELP,
   run,
 };

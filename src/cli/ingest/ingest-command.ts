@@ -190,8 +190,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const ingestCommand: Command = {
-  name: 'ingest',
-  summary: 'send files of events to a running program, and what is appended to them',
   help: () => HELP,
   run,
 };

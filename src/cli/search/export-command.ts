@@ -170,8 +170,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 }
 
 export const exportCommand: Command = {
-  name: 'export',
-  summary: 'write every event that a search finds as CSV or NDJSON',
   help: () => HELP,
   run,
 };

@@ -194,15 +194,11 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
 }
 
 export const searchCommand: Command = {
-  name: 'search',
-  summary: 'show the events that a search finds',
   help: () => SEARCH_HELP,
   run: (args, io) => show('search', args, io),
 };
 
 export const groupsCommand: Command = {
-  name: 'groups',
-  summary: 'count the events that a search finds by the values of fields',
   help: () => GROUPS_HELP,
   run: (args, io) => show('groups', args, io),
 };

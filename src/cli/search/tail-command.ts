@@ -121,8 +121,6 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
 }
 
 export const tailCommand: Command = {
-  name: 'tail',
-  summary: 'show the events that a search finds as they come in',
   help: () => HELP,
   run,
 };
