@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CommandIo, ExitStatus } from './command.ts';
 
@@ -21,5 +22,28 @@ export function outliveOutputs({ stdout, stderr }: Pick<CommandIo, 'stdout' | 's
     if (status !== 0 || error === null || error.code === 'EPIPE') return status;
     stderr.write(`shieldlog: standard output cannot be written: ${error.message}\n`);
     return 1;
+  };
+}
+
+/** So much of a log may wait for whoever reads it. */
+export const MOST_WAITING_BYTES = 1024 * 1024;
+
+/**
+ * Writes the lines of a log. Node keeps all that the reader of a pipe does not take, so lines beyond that are lost where he hangs, and are
+ * counted in the log once he reads on.
+ */
+export function boundedLog(output: Writable): { write(line: string): void } {
+  let lines = 0;
+  return {
+    write: (line) => {
+      if (output.writableLength + line.length > MOST_WAITING_BYTES) {
+        lines += 1;
+        return;
+      }
+      const msg = 'lines of the log were lost, because its reader took none';
+      if (lines > 0) output.write(`${JSON.stringify({ level: 40, time: Date.now(), lines, msg })}\n`);
+      lines = 0;
+      output.write(line);
+    },
   };
 }

@@ -9,6 +9,7 @@ import { misspelledSettings } from '../config/misspelled-settings.ts';
 import { fileFlagOf, fileVariableOf } from '../config/setting-text.ts';
 import { STOP_LIMITS, StopOverdue, stopAll } from '../stop-all.ts';
 import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
+import { boundedLog } from './lost-output.ts';
 import { endProcess, stopSignals } from './stop-signals.ts';
 
 const DESCRIPTION = `Takes events in from Kafka and HTTP and answers searches. Each flag has the name of an environment
@@ -24,7 +25,7 @@ function flagHelp(): string {
 
 /** Writes log lines as JSON, or readably on a terminal. Each line is written at once, so that none is lost when the program ends. */
 async function logDestination(stderr: CommandIo['stderr']): Promise<DestinationStream> {
-  if (!stderr.isTTY) return stderr;
+  if (!stderr.isTTY) return boundedLog(stderr);
   // Imported here, because only a terminal needs it.
   const { prettyFactory } = await import('pino-pretty');
   const format = prettyFactory({ colorize: stderr.hasColors(), translateTime: 'SYS:HH:MM:ss', singleLine: true });
