@@ -52,7 +52,7 @@ async function uploadAnswered(size: number): Promise<string> {
   await using server = await recordingUpstream((_request, response) => response.writeHead(202).end(NOTHING_TAKEN.padEnd(size)));
   const events = Readable.from([Buffer.from('{}')]);
   try {
-    await uploadEvents({ url: new URL(server.url), accessKey: null, encoding: 'identity', source: 'http', body: events });
+    await uploadEvents({ url: new URL(server.url), accessKey: null, trust: null, encoding: 'identity', source: 'http', body: events });
     return 'ok';
   } catch (error) {
     if (!(error instanceof UploadFailed)) throw error;

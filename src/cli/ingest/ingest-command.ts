@@ -8,7 +8,7 @@ import { firstZstdHeader, MAX_ZSTD_WINDOW_BYTES } from '../../../ingest/upload/z
 import { printable } from '../../../query/search-line.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
 import { nonEmpty, optional, zoneNumber } from '../flag-values.ts';
-import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
+import { accessKeyOf, PROGRAM_FLAGS, PROGRAM_HELP, serverUrlOf, trustedBy } from '../server-flags.ts';
 import { stateFolder } from '../state-file.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { type ByteProgress, startByteProgress } from '../terminal.ts';
@@ -34,9 +34,7 @@ from being sent.
       The files have records of another product, of which this mapping of the program makes events ('shieldlog mappings list').
   --zone N
       With --mapping: the zone of all records, whatever the mapping says.
-  --url URL
-      The running program (default ${DEFAULT_URL}).
-${ACCESS_KEY_HELP}
+${PROGRAM_HELP}
 
 With --follow, SIGINT and SIGTERM send what is complete, say where it stopped, and end with status 0.
 Exit status: 0 every event was accepted (or older than the retention, or left out by its mapping), 1 some were rejected or a file was not
@@ -50,11 +48,7 @@ interface IngestOptions extends Omit<FollowingOptions, 'stateFolder'> {
 }
 
 function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOptions {
-  const {
-    flags,
-    switches,
-    positionals: names,
-  } = parseCommandLine(args, ['url', 'state', 'mapping', 'zone', ...ACCESS_KEY_FLAGS], ['follow']);
+  const { flags, switches, positionals: names } = parseCommandLine(args, ['state', 'mapping', 'zone', ...PROGRAM_FLAGS], ['follow']);
   if (names.length === 0) throw new UsageError('ingest needs a FILE, or - for standard input');
   if (names.includes('')) throw new UsageError("'' is no FILE; allowed: the name of a file, or - for standard input");
   const again = names.find((name, index) => names.slice(0, index).some((other) => isSame(other, name)));
@@ -62,8 +56,8 @@ function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOpt
   const follow = switches.has('follow');
   if (!follow && flags['state'] !== undefined) throw new UsageError('--state goes only with --follow');
   const folder = optional(flags, 'state', (text, flag) => nonEmpty(flag, text, 'the path of a folder'));
-  const url = serverUrlOf(flags['url']);
-  return { names, url, accessKey: accessKeyOf(flags, env), records: recordsOf(flags), follow, stateFolder: folder };
+  const target = { url: serverUrlOf(flags['url']), accessKey: accessKeyOf(flags, env), trust: trustedBy(flags['ca'] ?? null) };
+  return { ...target, names, records: recordsOf(flags), follow, stateFolder: folder };
 }
 
 /** Null where the files have events. */
@@ -123,17 +117,18 @@ async function uploadFile(name: string, options: IngestOptions, io: CommandIo): 
 const LARGEST_WINDOW_BYTES = 2 ** 31;
 
 async function uploadInput(name: string, input: Input, progress: ByteProgress, options: IngestOptions): Promise<IntakeReport> {
-  const { url, accessKey, records } = options;
+  const { url, accessKey, trust, records } = options;
+  const target = { url, accessKey, trust, records };
   const bytes = new ChunkReader(progress.watch(input.bytes));
   // A file is opened by its first read, which may be refused.
   const first = await bytes.peek(4).catch((error) => Promise.reject(unreadable(name, error)));
   const encoding = detectEncoding(first);
   const { source } = input;
   const { windowBytes = 0 } = (encoding === 'zstd' && (await firstZstdHeader(bytes))) || {};
-  if (windowBytes <= MAX_ZSTD_WINDOW_BYTES) return uploadEvents({ url, accessKey, records, encoding, source, body: bytes });
+  if (windowBytes <= MAX_ZSTD_WINDOW_BYTES) return uploadEvents({ ...target, encoding, source, body: bytes });
   // The program does not keep so large a window for a caller.
   const body = decompressed(bytes, encoding, { maxWindowBytes: LARGEST_WINDOW_BYTES });
-  return uploadEvents({ url, accessKey, records, encoding: 'identity', source, body });
+  return uploadEvents({ ...target, encoding: 'identity', source, body });
 }
 
 async function ingestOne(name: string, options: IngestOptions, io: CommandIo): Promise<ExitStatus> {

@@ -10,13 +10,11 @@ import { FollowedFile } from './followed-file.ts';
 import { FollowedStream } from './followed-stream.ts';
 import { addedCounts, tellRejected } from './intake-counts.ts';
 import type { LineSource } from './line-batch.ts';
-import { type RecordsSent, uploadEvents } from './upload-events.ts';
+import { type RecordsSent, type UploadTarget, uploadEvents } from './upload-events.ts';
 
-export interface FollowingOptions {
+export interface FollowingOptions extends UploadTarget {
   /** The names of the files, each once; `-` is standard input. */
   readonly names: readonly string[];
-  readonly url: URL;
-  readonly accessKey: string | null;
   readonly records: RecordsSent | null;
   /** Where it is kept how far each file was sent. */
   readonly stateFolder: string;
@@ -51,7 +49,8 @@ async function openSources(options: FollowingOptions, io: CommandIo, tell: (mess
 
 /** Sends what the files have and what is appended to them, until a signal comes or standard input has ended. */
 export async function ingestFollowing(options: FollowingOptions, io: CommandIo): Promise<ExitStatus> {
-  const { url, accessKey, records } = options;
+  const { url, accessKey, trust, records } = options;
+  const target = { url, accessKey, trust };
   const tell = (message: string): void => void io.stderr.write(`shieldlog ingest: ${printable(message)}\n`);
   const sources = await openSources(options, io, tell);
   const { stopping, givenUp, dispose } = stopInSteps();
@@ -60,8 +59,7 @@ export async function ingestFollowing(options: FollowingOptions, io: CommandIo):
       sources,
       upload: ({ bytes: body }, signal) =>
         uploadEvents({
-          url,
-          accessKey,
+          ...target,
           records,
           encoding: 'identity',
           source: 'file',

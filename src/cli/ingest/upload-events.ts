@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import type { Encoding } from '../../../ingest/upload/decompress.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { shownValue } from '../../../query/request/request-errors.ts';
@@ -27,11 +28,17 @@ export interface RecordsSent {
   readonly zone: number | null;
 }
 
-export interface Upload {
-  /** The program's base URL. */
+/** The program that events are sent to. */
+export interface UploadTarget {
+  /** Its base URL. */
   readonly url: URL;
   /** Printable ASCII. */
   readonly accessKey: string | null;
+  /** The authorities that it is trusted by; null: the usual ones. */
+  readonly trust: SecureContext | null;
+}
+
+export interface Upload extends UploadTarget {
   readonly encoding: Encoding;
   readonly source: 'http' | 'file';
   readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -103,8 +110,8 @@ function faultOfStatus(status: number): UploadFault {
  * be reached or refuses, or the body cannot be read.
  */
 export async function uploadEvents(upload: Upload): Promise<IntakeReport> {
-  const { url, silenceMs = 0, signal = new AbortController().signal } = upload;
-  const client = createHttpClient(null, 'NODE_EXTRA_CA_CERTS');
+  const { url, trust, silenceMs = 0, signal = new AbortController().signal } = upload;
+  const client = createHttpClient(trust);
   const sent = { url: addressOf(upload), headers: headersOf(upload), body: readable(upload.body), signal, silenceMs };
   try {
     const answer = await client.exchange({ method: 'POST', ...sent, maxAnswerBytes: MAX_UPLOAD_ANSWER_BYTES });

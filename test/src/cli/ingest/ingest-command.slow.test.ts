@@ -4,12 +4,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { zstdFrame } from '../../../fixtures/zstd-frame.ts';
 import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
+import { httpListener } from '../../sinks/http-listener.ts';
+import { testCertificate } from '../../sinks/test-certificate.ts';
 import { killAll, startPipeline } from '../cli-process.ts';
 import { runHere } from '../command-run.ts';
 import { startOnTerminal } from '../terminal-process.ts';
@@ -52,6 +54,20 @@ const ingestCli = (args: readonly string[], input?: Uint8Array | string) =>
 const total = async (): Promise<number> => (await search(app, lastHour(), { accesskey: KEY })).body.total;
 
 describe('shieldlog ingest', () => {
+  test('sends to a program behind TLS, which the authorities of --ca vouch for', async () => {
+    const certificate = await testCertificate();
+    const report = { accepted: 500, duplicates: 0, expired: 0, repaired: 0, rejected: [], rejectedCount: 0 };
+    const listener = await httpListener(() => ({ status: 202, body: JSON.stringify(report) }), { certificate });
+    onTestFinished(() => listener.stop());
+    const args = [file('lines.ndjson', LINES), '--url', listener.url.href];
+    const trusting = await ingestCli([...args, '--ca', file('ca.pem', certificate.cert)]);
+    expect(trusting).toMatchObject({ status: 0, stdout: expect.stringMatching(/^accepted 500 /) });
+    expect(listener.received.map(({ body }) => body)).toEqual([LINES]);
+    const { status, stderr } = await ingestCli(args);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('is not trusted')]);
+    expect(stderr).toContain('name its authority with --ca');
+  });
+
   test('sends objects over several lines and arrays behind one another, from a file and from standard input', async () => {
     const pretty = LINES.trim()
       .split('\n')
