@@ -10,16 +10,12 @@ export const foldCase = remembered((text: string): string =>
 
 /** Ascending by code point; JavaScript's own comparison goes by UTF-16 unit, which puts U+1F600 before U+FF5E. */
 export function compareCodePoints(a: string, b: string): number {
-  const [left, right] = [Array.from(a), Array.from(b)];
-  for (const [index, letter] of left.entries()) {
-    const other = right[index];
-    if (other === undefined) {
-      return 1;
-    }
-    const difference = (letter.codePointAt(0) ?? 0) - (other.codePointAt(0) ?? 0);
+  // Up to the first letter that differs the same units come before it in both.
+  for (let index = 0; index < a.length && index < b.length; index += 1) {
+    const difference = (a.codePointAt(index) ?? 0) - (b.codePointAt(index) ?? 0);
     if (difference !== 0) {
       return difference;
     }
   }
-  return left.length - right.length;
+  return a.length - b.length;
 }
