@@ -1,10 +1,17 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe finds wrong with the page as it is shown now, a line for each kind of violation with its first elements. */
-export async function violationsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(`${axe.source}; undefined`);
-  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResults;
+/** The rules of axe that look at colours. All others see the same in light and in dark. */
+export const COLOUR_RULES: readonly string[] = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * What axe finds wrong with the page as it is shown now, a line for each kind of violation with its first elements. With `rules`, by these
+ * alone.
+ */
+export async function violationsOf(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${axe.source}; undefined`);
+  const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: { type: 'rule', values: rules } }) };
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResults;
   return violations.map(
     ({ id, help, nodes }) =>
       `${id}: ${help}: ${nodes

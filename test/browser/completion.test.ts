@@ -192,9 +192,10 @@ describe('values', () => {
     expect((await offered(page)).slice(0, 3)).toEqual(['country:NL 12', 'country:DE 3', 'country:NO 3']);
   });
 
-  test.each(['url', 'ruleId'] as const)('that are odd are taken as they are, of %s', async (field) => {
+  test('that are odd are taken as they are, of a field whose values have names and of another', async () => {
     const { page, lastQuestion } = await openPage('q=feature:odd');
-    for (const [value, part] of ODD) {
+    for (const [nth, [value, part]] of ODD.entries()) {
+      const field = nth % 2 === 0 ? 'url' : 'ruleId';
       await page.locator('main[aria-busy=false]').waitFor();
       await type(page, `${field}:~${part}`);
       await expect.poll(() => offered(page), { message: part }).toEqual([expect.stringMatching(/ 1$/)]);
