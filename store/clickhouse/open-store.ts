@@ -71,8 +71,8 @@ export interface ClickhouseTuning {
   readonly insertEveryMs?: number;
   /** Time between two looks for new events while somebody listens. */
   readonly arrivalsEveryMs?: number;
-  /** Time between two sweeps of the retention. */
-  readonly sweepEveryMs?: number;
+  /** Time between two sweeps of the retention, the first of which is that of the start; null: none but those that are asked for. */
+  readonly sweepEveryMs?: number | null;
   /** Time between two reads of who holds how much of the quota of the dead letters. */
   readonly letterSharesEveryMs?: number;
   /** So long is the store not ready after an insert has failed, unless one succeeds. */
@@ -162,7 +162,7 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     ANSWER_MS,
     ASKED_EVERY_MS,
   );
-  let working: Promise<unknown> = Promise.resolve();
+  let working: Promise<void> | undefined;
   const lookAfterEvents = async (): Promise<void> => {
     try {
       await setup.done();
@@ -177,10 +177,13 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
       }
     }
   };
-  const work = setInterval(() => {
-    working = lookAfterEvents();
-  }, sweepEveryMs);
-  work.unref();
+  // One that takes longer than until the next is due goes on in its place, so that a server that hangs is not asked more and more.
+  const look = (): void => {
+    working ??= lookAfterEvents().finally(() => {
+      working = undefined;
+    });
+  };
+  let work: NodeJS.Timeout | undefined;
   const end = async (): Promise<void> => {
     clearInterval(work);
     const underWay = Promise.all([watch.close(), feed.close(), pipeline.close(), working]);
@@ -196,7 +199,10 @@ export async function openClickhouseStore(options: ClickhouseStoreOptions, tunin
     await end();
     throw error;
   }
-  working = lookAfterEvents();
+  if (sweepEveryMs !== null) {
+    look();
+    work = setInterval(look, sweepEveryMs).unref();
+  }
   const source = { client, moments: visibility, table, manyGroups: new BudgetedCache<string, true>({ budget: 1_000, sizeOf: () => 1 }) };
   const check = (signal: AbortSignal) => (cluster === null ? checkTable(client, signal) : checkShards({ address, cluster }, signal));
   const readings = new Readings();

@@ -39,8 +39,8 @@ export function breakableAt(place: Place): Promise<BreakableServer> {
   return place === 'a cluster' ? breakableNode() : breakableServer();
 }
 
-/** What tests do by themselves happens when they ask. */
-const QUIET = { insertEveryMs: 0, arrivalsEveryMs: 5, sweepEveryMs: 3_600_000 };
+/** What stores do by themselves happens when a test asks for it. */
+const QUIET = { insertEveryMs: 0, arrivalsEveryMs: 5, sweepEveryMs: null };
 
 /** A store of a test on the server of the run, or on a cluster; `server` is the URL of one that may be broken before it. */
 export async function sharedStore(

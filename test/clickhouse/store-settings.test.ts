@@ -82,7 +82,6 @@ test.each(Object.keys(OWN) as (keyof typeof OWN)[])('%s is compared', async (nam
 test('a program whose settings are changed under it drops nothing and says so, until they are its own again', async () => {
   const shared = await sharedStore();
   const store = await shared.open();
-  // They are most of the events, so that the sweep of the start does not drop them, either.
   const old = ['a', 'b', 'c'].map((logId) => event(logId, NOW - 5 * DAY_MS));
   await store.append(canonicalBatch([...old, event('new', NOW)]));
   await shared.run("INSERT INTO store_settings SELECT 'RETENTION_HOURS', '1000', max(changedAt) + 1 FROM store_settings");

@@ -12,7 +12,7 @@ describe.each(PLACES)('on %s', (place) => {
     const shared = await sharedStore(undefined, place);
     const one = await shared.open();
     await one.append(canonicalBatch([event('a', NOW), event('b', NOW), event('c', NOW, { shieldZoneId: 8 })]));
-    const other = await shared.open();
+    const other = await shared.open({}, undefined, { sweepEveryMs: DAY });
     await eventually('the zones are counted', () => other.mostEvents('all') > 0);
     expect([other.mostEvents('all'), other.mostEvents([7]), other.mostEvents([7, 8, 9])]).toEqual([3, 2, 3]);
   });
@@ -74,4 +74,16 @@ test('what reads is asked again once where its connection ends before the answer
   await server.mend(running);
   await server.break({ kind: 'cut-before', matching: 'events_local" FINAL', times: 2 });
   await expect(store.search(rowsPlan())).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('a count of the zones that hangs is not begun again while it does', async () => {
+  const server = await breakableServer();
+  const shared = await sharedStore(server.url);
+  const counting = await server.break({ kind: 'hold', at: 'before', matching: 'GROUP BY "shieldZoneId"' });
+  const store = await shared.open({}, server.url, { sweepEveryMs: 1 });
+  await server.held(counting);
+  await store.append(canonicalBatch([event('a', NOW)]));
+  expect(await server.held(counting)).toHaveLength(1);
+  await server.mend(counting);
+  await eventually('the next one', () => store.mostEvents('all') > 0);
 });
