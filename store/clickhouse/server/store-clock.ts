@@ -65,7 +65,7 @@ export class StoreClock {
   readonly #marks: Mark[] = CLOCKS.map(() => ({ time: 0n, atMs: 0 }));
   /** The highest time that this program has given to a reader. */
   #given = 0n;
-  /** A time behind all events that were stored before this program looked first. */
+  /** A time behind all events that were stored before this program looked first, and not before that look. */
   #stored: bigint | undefined;
   #writing: Promise<void> | undefined;
   #raised: Promise<void> | undefined;
@@ -171,7 +171,7 @@ export class StoreClock {
 
   /**
    * What is stored counts as seen by a program that starts, because others may have stored it and shown no reader the time. Of several
-   * nodes, the one with the latest clock may have done so.
+   * nodes, the one with the latest clock may have done so. The time that is told then is its first one.
    */
   async #storedBefore(clock: Clock, ask: () => Promise<ToldTime>): Promise<bigint> {
     const { client, cluster } = this.#options;
@@ -182,7 +182,8 @@ export class StoreClock {
       const { time } = await ask();
       const statement = lastArrivalStatement(eventsTableOf(cluster), time * BigInt(WRITERS));
       const [last] = await client.readRow(statement, { settings: { skip_unavailable_shards: 1 } });
-      this.#stored ??= BigInt(String(last)) / BigInt(WRITERS) + 1n;
+      // The clock may step back behind what has been told here, and of several looks at once one may know more than another.
+      this.#stored = latest([this.#stored ?? 0n, time, BigInt(String(last)) / BigInt(WRITERS) + 1n]);
     }
     return this.#stored;
   }

@@ -148,6 +148,19 @@ describe.each(FEW_STEPS)('a clock that steps by %d ms', (stepMs) => {
     expect(await store.stats()).toMatchObject({ lateEvents: 0 });
   });
 
+  test('while a program looks at it for the first time is found by that program', async () => {
+    const { server, shared } = await place();
+    const [store, other] = [await shared.open(), await shared.open()];
+    await store.append(one('a'));
+    const fault = await server.break({ kind: 'hold', at: 'after', matching: '^SELECT max\\(seq\\)', times: 1 });
+    const first = other.append(one('b'));
+    await server.held(fault);
+    await server.moveClock(stepMs);
+    await server.mend(fault);
+    await first;
+    await expectAll(store, ['a', 'b']);
+  });
+
   test('while an insert is on its way leaves it behind what its program had stored', async () => {
     const { server, shared } = await place();
     const store = await shared.open();
