@@ -48,13 +48,14 @@ test('bodies that wait for an upstream have so much memory together, and their c
   const post = (signal: AbortSignal, body = zone.body) =>
     fetch(`${proxy.url}${zone.path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
   const waiting = post(leaving.signal).catch(String);
+  await eventually('the first one waits', () => upstream.connections() === 1);
   const busy = async () => {
     const answer = await post(AbortSignal.timeout(500)).catch(() => null);
     return answer === null ? null : [answer.status, answer.headers.get('retry-after'), await answer.json()];
   };
   const refused = [503, '1', expect.objectContaining({ Message: 'Too many large bodies wait for their answers; try again later' })];
   let told: unknown = null;
-  await eventually('the first one waits', async () => {
+  await eventually('another is answered at once', async () => {
     told = await busy();
     return told !== null;
   });
