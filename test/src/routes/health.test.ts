@@ -44,10 +44,11 @@ describe('health', () => {
       logger: silentKafkaLogger,
     });
     app = await startApp({ kafka });
-    await eventually('the reason is known', async () => (await ask(app, '/readyz')).body.reasons.length > 0);
-    const { status, body } = await ask(app, '/readyz');
-    expect([status, body.status]).toEqual([503, 'not ready']);
-    for (const reason of body.reasons) expect(reason).toMatch(/^kafka: ./);
+    const asked = async () => {
+      const { status, body } = await ask(app, '/readyz');
+      return [status, body.status, body.reasons.every((reason: string) => reason.startsWith('kafka: '))];
+    };
+    await expect.poll(asked).toEqual([503, 'not ready', true]);
     expect((await ask(app, '/healthz')).status).toBe(200);
     expect((await ask(app, '/metrics')).text).toMatch(/^shieldlog_kafka_ready 0$/m);
     await kafka.stop();
@@ -101,7 +102,14 @@ describe('health', () => {
 describe('/metrics', () => {
   test('shows the store, the searches, the event loop and the memory', async () => {
     app = await startApp();
-    const { headers, text: metrics } = await ask(app, '/metrics');
+    let answer = await ask(app, '/metrics');
+    const told = async () => {
+      answer = await ask(app, '/metrics');
+      return answer.text;
+    };
+    // On a busy machine ClickHouse may not answer in time for a while.
+    await expect.poll(told).toContain('\nshieldlog_store_reachable 1\n');
+    const { headers, text: metrics } = answer;
     expect(headers.get('content-type')).toContain('text/plain');
     for (const name of [
       'shieldlog_events',
