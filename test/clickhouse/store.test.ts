@@ -21,8 +21,7 @@ describe.each(PLACES)('on %s', (place) => {
     const shared = await sharedStore(undefined, place);
     const store = await shared.open();
     const late = await store.positions.oldest();
-    // Those of the days 4 to 9 are most of the events, so that the sweep of the start does not drop them, either.
-    const days = Array.from({ length: 10 }, (_, day) => day).map((day) => event(`d${day}`, NOW - day * DAY, { shieldZoneId: day }));
+    const days = [0, 1, 2, 3, 4, 5].map((day) => event(`d${day}`, NOW - day * DAY, { shieldZoneId: day }));
     await store.append(canonicalBatch(days));
     const [first] = await readFeed(store);
     await store.dropExpiredNow();

@@ -155,12 +155,10 @@ test('a sweep drops days once every node has what tells readers of them', async 
   const shared = await sharedStore(server.url, 'a cluster');
   const store = await shared.open();
   const late72 = await store.positions.oldest();
-  // They are most of the events, so that the sweep of the start does not drop them, either.
-  const old = ['older', 'old'].map((logId) => event(logId, NOW - 120 * HOUR, { shieldZoneId: 9 }));
-  await store.append(canonicalBatch([...old, event('new', NOW)]));
+  await store.append(canonicalBatch([event('old', NOW - 120 * HOUR, { shieldZoneId: 9 }), event('new', NOW)]));
   const behind = await server.break({ ...late, matching: 'SYNC REPLICA .*expired_watermarks' });
   await expect(store.dropExpiredNow()).rejects.toMatchObject({ code: 'overloaded' });
-  expect(ids(await readFeed(store)).sort()).toEqual(['new', 'old', 'older']);
+  expect(ids(await readFeed(store)).sort()).toEqual(['new', 'old']);
   await server.mend(behind);
   await store.dropExpiredNow();
   expect(ids(await readFeed(store))).toEqual(['new']);
