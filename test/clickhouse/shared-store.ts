@@ -39,8 +39,8 @@ export function breakableAt(place: Place): Promise<BreakableServer> {
   return place === 'a cluster' ? breakableNode() : breakableServer();
 }
 
-/** What stores do by themselves happens when a test asks for it. */
-const QUIET = { insertEveryMs: 0, arrivalsEveryMs: 5, sweepEveryMs: null };
+/** What stores do by themselves happens when a test asks for it, and nothing of their start after it, however slow the machine is. */
+const QUIET = { insertEveryMs: 0, arrivalsEveryMs: 5, sweepEveryMs: null, setupWaitMs: 300_000 };
 
 /** A store of a test on the server of the run, or on a cluster; `server` is the URL of one that may be broken before it. */
 export async function sharedStore(

@@ -17,9 +17,6 @@ afterEach(killAll);
 
 const OWN = { RETENTION_HOURS: '72', DEAD_LETTER_DAYS: '7', DEAD_LETTER_MAX_MB: '1024', CLICKHOUSE_USER: 'default' };
 
-/** A program that is slow to start still waits for its settings. */
-const PATIENT = { setupWaitMs: 300_000 };
-
 const ADVICE = "all of its programs have the same, which 'shieldlog clickhouse settings' shows and changes";
 
 const SETTINGS = 'SELECT name, value FROM store_settings FINAL ORDER BY name';
@@ -35,9 +32,7 @@ describe.each(PLACES)('of the programs of a store on %s', (place) => {
       ['RETENTION_HOURS', '72'],
     ]);
     const { database } = shared.address;
-    await expect(
-      shared.open({ deadLetterRetentionMs: 4 * DAY_MS, deadLetterQuotaBytes: 5 * 1024 ** 2 }, undefined, PATIENT),
-    ).rejects.toThrow(
+    await expect(shared.open({ deadLetterRetentionMs: 4 * DAY_MS, deadLetterQuotaBytes: 5 * 1024 ** 2 })).rejects.toThrow(
       `the store in CLICKHOUSE_DATABASE=${database} has DEAD_LETTER_DAYS=3, and this program DEAD_LETTER_DAYS=4: ${ADVICE}`,
     );
     await shared.open({ deadLetterRetentionMs: 3 * DAY_MS, deadLetterQuotaBytes: 5 * 1024 ** 2 });
@@ -46,7 +41,7 @@ describe.each(PLACES)('of the programs of a store on %s', (place) => {
   test('that start at once with other settings one is the first, and the others are refused', async () => {
     const shared = await sharedStore(undefined, place);
     const hours = Array.from({ length: 6 }, (_, index) => index + 1);
-    const opened = await Promise.allSettled(hours.map((hour) => shared.open({ retentionMs: hour * HOUR_MS }, undefined, PATIENT)));
+    const opened = await Promise.allSettled(hours.map((hour) => shared.open({ retentionMs: hour * HOUR_MS })));
     const first = opened.findIndex(({ status }) => status === 'fulfilled') + 1;
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect((await shared.rows(SETTINGS)).at(-1)).toEqual(['RETENTION_HOURS', String(first)]);
@@ -57,7 +52,7 @@ test('a program whose first settings come in behind those of another one is refu
   const server = await breakableServer();
   const shared = await sharedStore(server.url);
   const fault = await server.break({ kind: 'hold', at: 'before', matching: 'INSERT INTO store_settings' });
-  const late = shared.open({ retentionMs: HOUR_MS }, undefined, PATIENT);
+  const late = shared.open({ retentionMs: HOUR_MS });
   late.catch(() => {});
   await server.held(fault);
   await shared.open({ retentionMs: 2 * HOUR_MS }, clickhouseUrl());
