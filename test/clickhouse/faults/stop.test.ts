@@ -52,12 +52,13 @@ describe('a stop', () => {
 test('an insert that is answered too late is told as failed, ends on the server, and is made again without a copy', async () => {
   const server = await breakableServer();
   const shared = await sharedStore(server.url);
-  const store = await shared.open({}, server.url, { idleMs: 500 });
+  // The other one is as patient as a program is: on a busy machine nothing else is answered within half a second, either.
+  const [impatient, store] = [await shared.open({}, server.url, { idleMs: 500 }), await shared.open()];
   await server.break({ kind: 'hold', at: 'inside', matching: INSERT, times: 1 });
   const batch = canonicalBatch([event('a', NOW), event('b', NOW)]);
-  await expect(store.append(batch)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('Timeout error') });
+  await expect(impatient.append(batch)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('Timeout error') });
   await server.mend();
-  const inserts = "SELECT count() FROM system.processes WHERE query_kind = 'Insert'";
+  const inserts = "SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND current_database = currentDatabase()";
   await expect.poll(() => shared.rows(inserts)).toEqual([['0']]);
   await store.append(batch);
   expect((await readFeed(store)).map(({ logId }) => logId)).toEqual(['a', 'b']);
