@@ -25,7 +25,7 @@ async function slowProgram(env: Readonly<Record<string, string>> = {}) {
   await run(`ALTER TABLE events_local MODIFY COLUMN url ALIAS if(sleepEachRow(${ROW_SECONDS}) = 0, urlHead || urlTail, '')`);
   const running = async (): Promise<number> => {
     const slow = "query LIKE '%position%' AND query NOT LIKE '%system.processes%'";
-    const query = `SELECT query FROM system.processes WHERE query_kind = 'Select' AND ${slow}`;
+    const query = `SELECT query FROM system.processes WHERE query_kind = 'Select' AND current_database = currentDatabase() AND ${slow}`;
     return (await (await client.query({ query, format: 'JSONCompact' })).json<unknown[]>()).data.length;
   };
   return { server, program, running };
