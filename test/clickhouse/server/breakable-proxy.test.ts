@@ -154,7 +154,8 @@ describe('a statement is', () => {
     await server.mend(fault);
     expect(await text((await asked).stream)).toBe('');
     expect(await rows(client, `SELECT toInt32(count()), max(at) < '${later}' FROM t`)).toEqual([[70_000, 1]]);
-    expect(await rows(client, running)).toEqual([]);
+    // A server lists a statement for a moment after its answer.
+    await expect.poll(() => rows(client, running)).toEqual([]);
   });
 
   test('refused while it would be held inside', async () => {
@@ -192,7 +193,7 @@ describe('a server', () => {
     await insert(client, 1);
     await server.goAway();
     // The client may not have seen yet that its connection is cut.
-    await expect(stored(client)).rejects.toMatchObject({ code: expect.stringMatching(/^ECONN(REFUSED|RESET)$/) });
+    await expect(stored(client)).rejects.toMatchObject({ code: expect.stringMatching(/^(ECONN(REFUSED|RESET)|EPIPE)$/) });
     await server.comeBack();
     expect(await stored(client)).toBe(1);
   });
