@@ -6,9 +6,9 @@ import { readStoreSettings } from '../../store/clickhouse/store-settings.ts';
 import { type AlertClaim, CLAIM_EXPIRES_MS, STORE_SETTINGS, silentLogger } from '../../store/event-store.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { addressOf, killAll, runCli, startCli } from '../src/cli/cli-process.ts';
-import { ask, eventLine } from '../src/running-app.ts';
+import { eventLine } from '../src/running-app.ts';
 import { breakableServer, clickhouseUrl, testDatabase } from './engine.ts';
-import { metric, programOn } from './faults/program-on.ts';
+import { metric, programOn, readiness } from './faults/program-on.ts';
 import { PLACES, type SharedStore, sharedStore } from './shared-store.ts';
 
 afterEach(killAll);
@@ -200,7 +200,7 @@ test('of two programs with ALERTS the second does not start until the first has 
   await first.stop();
   const second = await programOn([clickhouseUrl()], { database, env });
   await send(second.url);
-  await expect.poll(() => metric(second, 'shieldlog_alerts_told_total'), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => metric(second, 'shieldlog_alerts_told_total')).toBe(1);
 });
 
 test('a program that has no rule any more says nothing, and leaves the claim to others', async () => {
@@ -214,7 +214,7 @@ test('a program that has no rule any more says nothing, and leaves the claim to 
   const without = await programOn([clickhouseUrl()], { database, env });
   await expect.poll(() => metric(without, 'shieldlog_alerts_rules')).toBe(0);
   await expect.poll(async () => (await shared.rows(CLAIM))[0]?.[0]).toBe('');
-  expect((await ask(without, '/readyz')).body.reasons).toEqual([]);
+  await expect.poll(() => readiness(without)).toEqual({ status: 200, reasons: [] });
   await programOn([clickhouseUrl()], { database, env: { ALERTS: rules() } });
 });
 
@@ -242,16 +242,16 @@ test('a program that is started before its server follows rules when the server 
   const env = { ALERTS: rules() };
   await server.goAway();
   const [one, other] = [await programOn([server.url], { database, env }), await programOn([server.url], { database, env })];
-  const reasons = async (program: typeof one): Promise<string> => (await ask(program, '/readyz')).body.reasons.join('\n');
-  for (const program of [one, other]) expect(await reasons(program)).toContain('rules of alerts wait for the store');
+  const reasons = async (program: typeof one): Promise<string> => (await readiness(program)).reasons.join('\n');
+  for (const program of [one, other]) await expect.poll(() => reasons(program)).toContain('rules of alerts wait for the store');
   await server.comeBack();
-  await expect.poll(async () => (await ask(one, '/readyz')).status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await readiness(one)).status).toBe(200);
   await send(one.url);
   const counts = (name: string) => Promise.all([one, other].map((program) => metric(program, name)));
-  await expect.poll(() => counts('shieldlog_alerts_told_total'), { timeout: 20_000 }).toContain(1);
+  await expect.poll(() => counts('shieldlog_alerts_told_total')).toContain(1);
   const follows = 'this program follows no rules of alerts until that one stops: another program';
   const refused = async () => (await Promise.all([one, other].map(reasons))).filter((text) => text.includes(follows)).length;
-  await expect.poll(refused, { timeout: 20_000 }).toBe(1);
+  await expect.poll(refused).toBe(1);
   // A program that follows rules knows how many from its first look on.
   expect((await counts('shieldlog_alerts_rules')).filter((rules) => rules === 1)).toHaveLength(1);
 });

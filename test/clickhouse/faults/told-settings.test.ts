@@ -60,7 +60,8 @@ test('no answer tells of the settings or repeats the server, whatever fails, and
     }
     return failed;
   };
-  expect(await failures('is well', DESCRIBED_OPERATIONS)).toBe(0);
+  // On a busy machine /readyz may tell for a while that ClickHouse has not answered in time.
+  await expect.poll(() => failures('is well', DESCRIBED_OPERATIONS)).toBe(0);
   for (const [what, fail] of FAULTS) {
     await fail(server);
     expect([what, await failures(what, OF_THE_STORE)]).toEqual([what, expect.toSatisfy((count: number) => count >= 5)]);
