@@ -143,6 +143,10 @@ async function joinAndGo({ groupId, topic, threads }: Waiting): Promise<void> {
   const member = new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING }).consumer({ groupId });
   onTestFinished(() => member.disconnect());
   const joined = new Promise<void>((resolve) => member.on(member.events.GROUP_JOIN, () => resolve()));
+  let hasJoined = false;
+  void joined.then(() => {
+    hasJoined = true;
+  });
   await member.connect();
   await member.subscribe({ topics: [topic] });
   // It resolves once the member has joined, for which the group waits for the one that is held.
@@ -150,8 +154,9 @@ async function joinAndGo({ groupId, topic, threads }: Waiting): Promise<void> {
   await withAdmin(brokers, (admin) =>
     until(
       'the group to wait for its members',
-      async () => (await admin.describeGroups([groupId])).groups[0]?.state,
-      (state) => state === 'PreparingRebalance',
+      // After six seconds it gives the member that is held up.
+      async () => (hasJoined ? 'joined' : (await admin.describeGroups([groupId])).groups[0]?.state),
+      (state) => state === 'PreparingRebalance' || state === 'joined',
     ),
   );
   threads.release();
