@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { EdgeError } from '../edge-error.ts';
+import { whenCallerLeaves } from '../leaving-callers.ts';
 import { shown } from '../shown-value.ts';
 import { UpstreamCallFailed, UpstreamFault } from './upstream-failure.ts';
 
@@ -60,14 +61,11 @@ export interface ProxyCall {
 export function beginCall(response: ServerResponse, headersMs: number): ProxyCall {
   const controller = new AbortController();
   const late = setTimeout(() => controller.abort(new UpstreamFault('UPSTREAM_TOO_SLOW', `no headers within ${headersMs} ms`)), headersMs);
-  const onClose = (): void => {
-    clearTimeout(late);
-    if (!response.writableFinished)
-      controller.abort(new UpstreamFault('CALLER_GONE', 'the caller closed the connection before the answer'));
-  };
-  // The caller may have gone while its request was checked.
-  if (response.closed || response.destroyed) onClose();
-  else response.once('close', onClose);
+  whenCallerLeaves(response, () =>
+    controller.abort(new UpstreamFault('CALLER_GONE', 'the caller closed the connection before the answer')),
+  );
+  controller.signal.addEventListener('abort', () => clearTimeout(late));
+  response.once('close', () => clearTimeout(late));
   return { signal: controller.signal, headersCame: () => clearTimeout(late) };
 }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/idle-caller.ts';
+import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/leaving-callers.ts';
 import type { MainThreadTurns } from '../../work/main-thread-turns.ts';
 import { type AnswerPieces, answerWrites } from './answer-writes.ts';
 import { ClientHungUp, DeadlinePassed, hangUpSignal } from './interruption.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { cutOffIdle } from '../../edge/idle-caller.ts';
+import { cutOffIdle } from '../../edge/leaving-callers.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { whenCallerLeaves } from '../../edge/leaving-callers.ts';
 
 /** The reason of an abort at a deadline. */
 export class DeadlinePassed extends Error {
@@ -44,12 +45,7 @@ export function hangUpSignal(response: ServerResponse): AbortSignal {
   if (known !== undefined) return known;
   const controller = new AbortController();
   SIGNALS.set(response, controller.signal);
-  const onClose = (): void => {
-    if (!response.writableFinished) controller.abort(new ClientHungUp('the client closed the connection before the answer'));
-  };
-  // The connection may have closed while the body was being read.
-  if (response.closed || response.destroyed) onClose();
-  else response.once('close', onClose);
+  whenCallerLeaves(response, () => controller.abort(new ClientHungUp('the client closed the connection before the answer')));
   return controller.signal;
 }
 

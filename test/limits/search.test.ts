@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
+import { CALLER_IDLE_MS } from '../../edge/leaving-callers.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '../../query/search-limits.ts';

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { errorBody } from '../../error-shapes.ts';
+import { whenCallerLeaves } from '../../leaving-callers.ts';
 import { failureFacts } from '../../operation-input.ts';
 import { CURSOR_TYPE } from '../../operations/database.ts';
 import type { EdgeLogger, LocalContext, LocalResource } from '../local-resource.ts';
@@ -45,9 +46,7 @@ function answerError(error: FastifyError | EdgeError, request: FastifyRequest, r
 
 function hangUpSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) controller.abort();
-  });
+  whenCallerLeaves(raw, () => controller.abort());
   return controller.signal;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { cutOffIdle } from '../../../edge/idle-caller.ts';
+import { cutOffIdle } from '../../../edge/leaving-callers.ts';
 import { createHttpServer } from '../../../src/http/http-server.ts';
 
 const MIB = 1024 * 1024;

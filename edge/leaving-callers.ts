@@ -14,3 +14,12 @@ export function cutOffIdle(response: ServerResponse, idleMs = CALLER_IDLE_MS, cu
     else response.socket?.setTimeout(idleMs);
   });
 }
+
+/** Calls `act` when the connection closes before the response is written; at once where it has, as while a body was read and checked. */
+export function whenCallerLeaves(response: ServerResponse, act: () => void): void {
+  const onClose = (): void => {
+    if (!response.writableFinished) act();
+  };
+  if (response.closed || response.destroyed) onClose();
+  else response.once('close', onClose);
+}
