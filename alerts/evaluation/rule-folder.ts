@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { yamlFileFault } from '../../ingest/mapping/yaml-file.ts';
-import { WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
+import { faultsOfFile, WrongYaml } from '../../ingest/mapping/yaml-tree.ts';
 import type { AlertRule } from '../rule.ts';
 import { readRule } from '../rule-file.ts';
 import type { RuleText } from './rule-evaluation.ts';
@@ -52,7 +52,7 @@ export function readRuleFolder(folder: string, { faultsOf = () => [], mayLack }:
     if (mayLack && (error as NodeJS.ErrnoException).code === 'ENOENT') return { rules: [], wrongFiles: [], faults: [] };
     return { rules: [], wrongFiles: 'all', faults: [`${folder} ${unreadable(error)}`] };
   }
-  const faults = [...wrong].flatMap(([file, ofFile]) => ofFile.map((fault) => `${join(folder, file)}, ${fault}`));
+  const faults = [...wrong].flatMap(([file, ofFile]) => faultsOfFile(join(folder, file), ofFile));
   return { rules, wrongFiles: [...wrong.keys()], faults };
 }
 

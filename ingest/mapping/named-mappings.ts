@@ -4,7 +4,7 @@ import { getSystemErrorMessage } from 'node:util';
 import type { Mapping } from './mapping.ts';
 import { readMapping } from './mapping-file.ts';
 import { yamlFileFault } from './yaml-file.ts';
-import { WrongYaml } from './yaml-tree.ts';
+import { faultsOfFile, WrongYaml } from './yaml-tree.ts';
 
 /** A mapping with the file that it was read from. */
 export interface NamedMapping {
@@ -18,8 +18,6 @@ export interface NamedMapping {
 export type NamedMappings = ReadonlyMap<string, NamedMapping>;
 
 const PRESETS = join(import.meta.dirname, 'presets');
-/** A file of the wrong kind has a fault in each of its lines. */
-const MOST_FAULTS_TOLD = 20;
 const NAME = /^([a-z0-9][a-z0-9_-]{0,63})\.yaml$/i;
 const NAME_FORM = 'NAME.yaml, its name of 1 to 64 letters, digits, - and _';
 
@@ -40,9 +38,7 @@ export function loadMapping(file: string, name: string, presets: NamedMappings):
     return { mapping: readMapping(name, text, mappings), file, text, isPreset: false };
   } catch (error) {
     if (!(error instanceof WrongYaml)) throw error;
-    const told = error.faults.slice(0, MOST_FAULTS_TOLD).map((fault) => `${file}, ${fault}`);
-    const more = error.faults.length - told.length;
-    throw new WrongYaml(more === 0 ? told : [...told, `${file}: ${more} more`]);
+    throw new WrongYaml(faultsOfFile(file, error.faults));
   }
 }
 

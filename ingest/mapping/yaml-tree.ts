@@ -11,6 +11,16 @@ export class WrongYaml extends Error {
   }
 }
 
+/** A file about something else may have a fault on every line. */
+const MOST_FAULTS_TOLD = 20;
+
+/** Faults of a file with its name: the first ones, and how many more there are. */
+export function faultsOfFile(file: string, faults: readonly string[]): readonly string[] {
+  const told = faults.slice(0, MOST_FAULTS_TOLD).map((fault) => `${file}, ${fault}`);
+  const more = faults.length - told.length;
+  return more === 0 ? told : [...told, `${file}: ${more} more`];
+}
+
 /** Faults in the order of the lines that they begin with. */
 export function inLineOrder(faults: readonly string[]): readonly string[] {
   const lineIn = (fault: string): number => Number(/^line (\d+)/.exec(fault)?.[1]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readRuleFolder } from '../../../alerts/evaluation/rule-folder.ts';
 import { loadMappings } from '../../../ingest/mapping/named-mappings.ts';
+import type { WrongYaml } from '../../../ingest/mapping/yaml-tree.ts';
 import { ruleText } from '../../alerts/evaluation/evaluated-feed.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
 
@@ -43,3 +44,21 @@ test.each(BROKEN)('%s in the folder of mappings is told', (_what, make, fault) =
   expect(() => loadMappings(folder)).toThrow(fault);
   expect(() => loadMappings(folder)).toThrow(`${folder}/broken.yaml`);
 });
+
+test.each([
+  ['rules', (folder: string) => readRuleFolder(folder, { mayLack: false }).faults],
+  ['mappings', (folder: string) => (rejected(() => loadMappings(folder)) as WrongYaml).faults],
+])('of a file about something else in the folder of %s the first faults are told, and the others counted', (_what, faultsIn) => {
+  const folder = folderWith((path) => writeFileSync(path, Array.from({ length: 5_000 }, (_, nth) => `key${nth}: 1\n`).join('')));
+  const faults = faultsIn(folder);
+  expect(faults).toHaveLength(21);
+  expect(faults.at(-1)).toMatch(/broken\.yaml: \d{4} more$/);
+});
+
+function rejected(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
