@@ -62,7 +62,8 @@ async function pipeline(
 const execute = (sql: string) => ({ type: 'execute', stmt: { sql } });
 
 function counts(): Readonly<Record<string, number>> {
-  const db = new DatabaseSync(join(dataDir, 'database.sqlite'));
+  // The processes of the host end a moment after it.
+  const db = new DatabaseSync(join(dataDir, 'database.sqlite'), { timeout: 60_000 });
   const rows = db.prepare('SELECT batch, count(*) AS n FROM item GROUP BY batch').all();
   const check = db.prepare('PRAGMA integrity_check').get();
   db.close();
