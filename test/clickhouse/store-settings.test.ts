@@ -84,7 +84,7 @@ test('a program whose settings are changed under it drops nothing and says so, u
   expect((await store.stats()).events).toBe(4);
   const told = `nothing is dropped: the store in CLICKHOUSE_DATABASE=${shared.address.database} has RETENTION_HOURS=1000, and this program`;
   expect(store.notes()).toContain(`${told} RETENTION_HOURS=72: ${ADVICE}`);
-  expect(await store.reasonsNotReady()).toEqual([]);
+  await expect.poll(() => store.reasonsNotReady()).toEqual([]);
   await shared.run("INSERT INTO store_settings SELECT 'RETENTION_HOURS', '72', max(changedAt) + 1 FROM store_settings");
   await store.dropExpiredNow();
   expect(store.notes().join()).not.toContain('nothing is dropped');

@@ -231,6 +231,7 @@ test('a database that was made anew under a running program is told by its readi
   const other = await sharedStore();
   await filled(other, clickhouseUrl());
   gateway.conduct = { database: other.address.database };
-  expect(await store.reasonsNotReady()).toEqual([expect.stringMatching(/^ClickHouse has another store in CLICKHOUSE_DATABASE=/)]);
+  const another = expect.stringMatching(/^ClickHouse has another store in CLICKHOUSE_DATABASE=/);
+  await expect.poll(() => store.reasonsNotReady()).toEqual([another]);
   for (const [name, ask] of Object.entries(STATEMENTS)) expect([name, await outcomeOf(ask, store)]).toEqual([name, 'unavailable']);
 });
