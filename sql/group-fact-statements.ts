@@ -2,10 +2,10 @@ import type { GroupDimension } from '../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan } from '../query/plan/search-plan.ts';
 import { bucketOf } from './bucket-sql.ts';
 import { column, dimensionColumn } from './columns.ts';
-import type { Dialect } from './dialect.ts';
+import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { keyList, keyNames, markedKeys, pageOf, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
-import { int32, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { int32, joinSql, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
 /** One page of group keys. */
 export interface GroupPage {
@@ -15,10 +15,11 @@ export interface GroupPage {
 }
 
 /** A statement about the groups of one page, in one pass over their events. */
-type FactStatement = (plan: SearchPlan, output: GroupsOutput, page: GroupPage, events: SqlFragment, dialect: Dialect) => SqlStatement;
-
-function factStatement(query: (source: FactsSource, dialect: Dialect) => SqlFragment): FactStatement {
-  return (plan, output, page, events, dialect) => renderSql(query(factsOfPage(plan, output, page, events, dialect), dialect), dialect);
+function factStatement(rowsOf: (source: FactsSource) => SqlFragment) {
+  return (plan: SearchPlan, output: GroupsOutput, page: GroupPage, events: SqlFragment): SqlStatement => {
+    const source = factsOfPage(plan, output, page, events);
+    return duckdbStatement(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${rowsOf(source)}`);
+  };
 }
 
 /**
@@ -26,36 +27,24 @@ function factStatement(query: (source: FactsSource, dialect: Dialect) => SqlFrag
  * index of the group in `keys`, or the only key itself (marked text) if {@link isDirect}: then nothing has to be joined. At most one row
  * more than {@link MAX_FACTS} allows.
  */
-export const groupDetailStatement = factStatement((source, dialect) => detailSql(source, dialect, MAX_FACTS.rows));
+export const groupDetailStatement = factStatement((source) => limited(factRows(source), MAX_FACTS.rows));
 
 /** The same, with at most one row more than {@link MAX_ADDED_FACTS}. */
-export const groupFactsToAddStatement = factStatement((source, dialect) => detailSql(source, dialect, MAX_ADDED_FACTS.rows));
-
-function detailSql(source: FactsSource, dialect: Dialect, maxRows: number): SqlFragment {
-  return sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${limited(factRows(source, dialect), maxRows)}`;
-}
+export const groupFactsToAddStatement = factStatement((source) => limited(factRows(source), MAX_ADDED_FACTS.rows));
 
 /** The same for groups with many or long values, of which the engine makes the texts of the contexts: see {@link finishedRows}. */
-export const groupContextStatement = factStatement(
-  (source, dialect) => sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${finishedRows(source, dialect)}`,
-);
+export const groupContextStatement = factStatement(finishedRows);
 
 function limited(rows: SqlFragment, maxRows: number): SqlFragment {
   return sql`SELECT * FROM (${rows}) AS about LIMIT ${int32(maxRows + 1)}`;
 }
 
-function factsOfPage(
-  plan: SearchPlan,
-  output: GroupsOutput,
-  { keys, isWhole }: GroupPage,
-  events: SqlFragment,
-  dialect: Dialect,
-): FactsSource {
+function factsOfPage(plan: SearchPlan, output: GroupsOutput, { keys, isWhole }: GroupPage, events: SqlFragment): FactsSource {
   const groups = isDirect(output, isWhole)
     ? { from: column(dimensionColumn(output.by[0] as GroupDimension)), join: NO_SQL, place: markText(trusted("coalesce(place, '')")) }
     : { from: trusted('position'), join: sql` JOIN ${wantedKeys(output.by, keys)}`, place: trusted('place') };
-  const matching = sql`(SELECT ${groups.from} AS place${FACT_COLUMNS}${bucketColumn(plan, output, dialect)}
-    FROM ${events}${groups.join} WHERE ${matchSql(plan, plan.window, dialect)}) AS matching`;
+  const matching = sql`(SELECT ${groups.from} AS place${FACT_COLUMNS}${bucketColumn(plan, output)}
+    FROM ${events}${groups.join} WHERE ${matchSql(plan, plan.window, duckdbDialect)}) AS matching`;
   return { output, matching, place: groups.place };
 }
 
@@ -77,10 +66,10 @@ export const PAGE_ROWS = {
  * {@link factRows}, then `key0` … (marked text). `absent` may also be one of {@link PAGE_ROWS}. `place` is the index of the group in the
  * page.
  */
-export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
+export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlStatement {
   const keys = keyList(output, (dimension, name) => sql`coalesce(${column(dimensionColumn(dimension))}, '') AS ${name}`);
-  const found = sql`SELECT ${keys}${FACT_COLUMNS}${bucketColumn(plan, output, dialect)}
-    FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)}`;
+  const found = sql`SELECT ${keys}${FACT_COLUMNS}${bucketColumn(plan, output)}
+    FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
   const names = keyNames(output);
   const counted = sql`SELECT ${names}, count(*) AS events FROM found GROUP BY ${names}`;
   const ranked = sql`SELECT row_number() OVER (ORDER BY events DESC, ${names}) - 1 AS place, events, ${names}
@@ -88,15 +77,14 @@ export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, event
   const sameKey = keyList(output, (_, name) => sql`found.${name} = page.${name}`, ' AND ');
   const source = { output, matching: sql`found JOIN page ON ${sameKey}`, place: trusted('place') };
   const noKeys = keyList(output, () => trusted('NULL'));
-  return renderSql(
+  return duckdbStatement(
     sql`WITH found AS MATERIALIZED (${found}), counted AS MATERIALIZED (${counted}), page AS MATERIALIZED (${ranked}),
       facts AS MATERIALIZED (${factsSql(source)})
-      SELECT *, ${noKeys} FROM (${limited(factRows(source, dialect), MAX_FACTS.rows)}) AS about
+      SELECT *, ${noKeys} FROM (${limited(factRows(source), MAX_FACTS.rows)}) AS about
       UNION ALL
       SELECT place, ${int32(PAGE_ROWS.key)}, NULL, NULL, NULL, NULL, events, NULL, NULL, NULL, ${markedKeys(output)} FROM page
       UNION ALL
       SELECT NULL, ${int32(PAGE_ROWS.total)}, NULL, NULL, NULL, NULL, count(*), NULL, NULL, NULL, ${noKeys} FROM counted`,
-    dialect,
   );
 }
 
@@ -104,8 +92,8 @@ export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, event
 const FACT_COLUMNS = joinSql([NO_SQL, ...(['timestamp', 'country', 'asn', 'action', 'feature', 'ruleId'] as const).map(column)]);
 
 /** The sparkline bucket of an event as a further column; nothing if the plan has no buckets. */
-function bucketColumn({ window }: SearchPlan, { buckets }: GroupsOutput, dialect: Dialect): SqlFragment {
-  return buckets > 0 ? sql`, ${bucketOf(window, buckets, dialect)} AS bucket` : NO_SQL;
+function bucketColumn({ window }: SearchPlan, { buckets }: GroupsOutput): SqlFragment {
+  return buckets > 0 ? sql`, ${bucketOf(window, buckets, duckdbDialect)} AS bucket` : NO_SQL;
 }
 
 /** The events of the groups to be counted, with `place`, {@link FACT_COLUMNS} and, if the plan has buckets, `bucket`. */
@@ -168,8 +156,8 @@ export const FINISHED_ROWS = {
  * Selects the rows about every group from the relation `facts`. Columns: place, absent ({@link DETAIL_ROWS}), country, asn, action, feature
  * (marked text; NULL: the events that lack it; or {@link TOO_LONG}), events, firstSeen, lastSeen, listed.
  */
-function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment {
-  const values = [column('country'), column('asn'), dialect.fold(column('action')), column('feature')];
+function factRows({ output, place }: FactsSource): SqlFragment {
+  const values = [column('country'), column('asn'), duckdbDialect.fold(column('action')), column('feature')];
   // A row about rules has no bucket, one about buckets no rule.
   const [lists, listed] =
     output.buckets > 0
@@ -191,7 +179,7 @@ function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment
  * The same with the texts of the contexts made by the engine. Actions have no feature, and NULL for an action that the context does not
  * count; there are no origins and rules, but {@link FINISHED_ROWS}.
  */
-function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment {
+function finishedRows({ output, place }: FactsSource): SqlFragment {
   const { origin, action: ofAction, buckets, rules } = DETAIL_ROWS;
   // Groups whose events lack the dimension have two places in the facts, and one in the answer.
   const ofKind = (kind: number, listed: SqlFragment, from: SqlFragment): SqlFragment =>
@@ -210,7 +198,7 @@ function finishedRows({ output, place }: FactsSource, dialect: Dialect): SqlFrag
       sql`SELECT ${place} AS place, ${column(name)}, sum(events) AS events FROM facts
         WHERE absent = ${int32(origin)} AND ${column(name)} IS NOT NULL GROUP BY ${place}, ${column(name)}`,
     );
-  const action = dialect.fold(column('action'));
+  const action = duckdbDialect.fold(column('action'));
   const counted = sql`CASE WHEN ${action} IN ('blocked', 'challenged', 'logged') THEN ${action} END`;
   const all = [
     sql`SELECT ${place} AS place, absent, NULL, NULL, ${markText(counted)}, NULL,

@@ -1,9 +1,9 @@
 import type { GroupDimension } from '../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn, type EventColumnName } from './columns.ts';
-import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
+import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { matchSql, splitUrl } from './predicate-sql.ts';
-import { int32, int64, joinSql, markText, renderSql, type SqlFragment, type SqlStatement, sql, text, trusted } from './statement.ts';
+import { int32, int64, joinSql, markText, type SqlFragment, type SqlStatement, sql, text, trusted } from './statement.ts';
 
 /**
  * Phase one: one page of group keys in the order of the answer, and the number of all groups.
@@ -12,14 +12,14 @@ import { int32, int64, joinSql, markText, renderSql, type SqlFragment, type SqlS
  * A missing value groups under the empty string. Events are counted by the columns as they are, because engines do that twice as fast, and
  * the few groups with a missing value are merged afterwards.
  */
-export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
-  return pageOfCounted(plan, output, countedSql(plan, output, events, dialect), dialect);
+export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlStatement {
+  return pageOfCounted(plan, output, countedSql(plan, output, events));
 }
 
 /** Counts the matching events by the columns as they are. Columns: `key0` …, `events`. */
-function countedSql(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlFragment {
+function countedSql(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlFragment {
   const columns = keyList(output, (dimension, name) => sql`${column(dimensionColumn(dimension))} AS ${name}`);
-  return sql`SELECT ${columns}, count(*) AS events FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)}
+  return sql`SELECT ${columns}, count(*) AS events FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}
     GROUP BY ${keyNames(output)}`;
 }
 
@@ -27,7 +27,7 @@ function countedSql(plan: SearchPlan, output: GroupsOutput, events: SqlFragment,
  * The page of groups that are counted with missing and empty values apart. Each relation selects from those before it. The groups without
  * missing values, of which there may be millions, are read as rarely as possible.
  */
-function pageOfCounted(plan: SearchPlan, output: GroupsOutput, counted: SqlFragment, dialect: Dialect): SqlStatement {
+function pageOfCounted(plan: SearchPlan, output: GroupsOutput, counted: SqlFragment): SqlStatement {
   const names = keyNames(output);
   const present = keyList(output, (_, name) => sql`${name} <> ''`, ' AND ');
   const blanks = keyList(output, (_, name) => sql`coalesce(${name}, '') AS ${name}`);
@@ -37,11 +37,10 @@ function pageOfCounted(plan: SearchPlan, output: GroupsOutput, counted: SqlFragm
     FROM (SELECT ${names}, events FROM counted WHERE ${present} UNION ALL SELECT ${names}, events FROM blank) AS grouped
     ${pageOf(plan, names)}`;
   const total = sql`(SELECT count(*) FROM counted) - (SELECT coalesce(sum(merged), 0)::BIGINT - count(*) FROM blank)`;
-  return renderSql(
+  return duckdbStatement(
     sql`WITH counted AS MATERIALIZED (${counted}), blank AS MATERIALIZED (${blank}), page AS (${page})
       SELECT ${total} AS total, ${markedKeys(output)}, events
       FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY events DESC, ${names}`,
-    dialect,
   );
 }
 
@@ -82,8 +81,8 @@ export interface CountedBefore {
 }
 
 /** Phase one if some events are counted already. Columns: those of {@link groupPageStatement}. */
-export function countedPageStatement(plan: SearchPlan, output: GroupsOutput, before: CountedBefore, dialect: Dialect): SqlStatement {
-  return pageOfCounted(plan, output, allCounted(plan, output, before, dialect), dialect);
+export function countedPageStatement(plan: SearchPlan, output: GroupsOutput, before: CountedBefore): SqlStatement {
+  return pageOfCounted(plan, output, allCounted(plan, output, before));
 }
 
 /** Stores the counts of all groups in a new table: `key0` …, `events`. It gets `max + 1` rows if there are more than `max`. */
@@ -94,7 +93,7 @@ export function fillGroupByCacheStatement(
   before: CountedBefore,
   max: number,
 ): SqlStatement {
-  const counted = allCounted(plan, output, before, duckdbDialect);
+  const counted = allCounted(plan, output, before);
   return duckdbStatement(sql`CREATE TABLE ${trusted(table)} AS SELECT * FROM (${counted}) AS counted LIMIT ${int64(max + 1)}`);
 }
 
@@ -104,11 +103,11 @@ export function groupByCacheSizeStatement(output: GroupsOutput, table: string): 
   return duckdbStatement(sql`SELECT count(*) AS groups, coalesce(sum(${bytes}), 0)::BIGINT AS bytes FROM ${trusted(table)}`);
 }
 
-function allCounted(plan: SearchPlan, output: GroupsOutput, { table, events }: CountedBefore, dialect: Dialect): SqlFragment {
+function allCounted(plan: SearchPlan, output: GroupsOutput, { table, events }: CountedBefore): SqlFragment {
   const names = keyNames(output);
   const parts = [
     ...(table === undefined ? [] : [sql`SELECT ${names}, events FROM ${trusted(table)}`]),
-    ...(events === undefined ? [] : [countedSql(plan, output, events, dialect)]),
+    ...(events === undefined ? [] : [countedSql(plan, output, events)]),
   ];
   return parts.length === 1
     ? (parts[0] as SqlFragment)
@@ -128,12 +127,10 @@ export function groupTimesStatement(
   keys: readonly (readonly string[])[],
   events: SqlFragment,
   originMs: number,
-  dialect: Dialect,
 ): SqlStatement {
   const time = sql`position::BIGINT * ${int64(TIMES_BELOW)} + ${column('timestamp')} - ${int64(originMs)}`;
-  return renderSql(
-    sql`SELECT (${time})::DOUBLE AS placed FROM ${events} JOIN ${wantedKeys(by, keys)} WHERE ${matchSql(plan, plan.window, dialect)}`,
-    dialect,
+  return duckdbStatement(
+    sql`SELECT (${time})::DOUBLE AS placed FROM ${events} JOIN ${wantedKeys(by, keys)} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`,
   );
 }
 

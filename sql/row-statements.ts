@@ -34,11 +34,10 @@ export function slotCountStatement(plan: SearchPlan, events: SqlFragment, slots:
 }
 
 /** The same by `file`, which `events` has as a further column. Columns: `file`, `slot`, `events`. */
-export function fileSlotCountStatement(plan: SearchPlan, events: SqlFragment, slots: TimeSlots, dialect: Dialect): SqlStatement {
-  return renderSql(
-    sql`SELECT file, ${slotOf(slots, dialect)} AS slot, count(*) AS events
-      FROM ${events} WHERE ${matchSql(plan, slots.window, dialect)} GROUP BY file, slot`,
-    dialect,
+export function fileSlotCountStatement(plan: SearchPlan, events: SqlFragment, slots: TimeSlots): SqlStatement {
+  return duckdbStatement(
+    sql`SELECT file, ${slotOf(slots, duckdbDialect)} AS slot, count(*) AS events
+      FROM ${events} WHERE ${matchSql(plan, slots.window, duckdbDialect)} GROUP BY file, slot`,
   );
 }
 

@@ -22,13 +22,6 @@ export interface ListLimits {
   readonly maxValueBytes: number;
 }
 
-/** Events, and what each adds to the count of its values. */
-interface Weighed {
-  readonly matching: SqlFragment;
-  /** An aggregate. */
-  readonly weight: SqlFragment;
-}
-
 /**
  * The values that each of the fields has: those with the most events, in the order of a facet by count. Columns: `field`, the index in
  * `fields`; `distinct`, the number of all values of the field; the JSON texts of two arrays, the values and their counts. A further row,
@@ -41,7 +34,7 @@ export function valueCountsStatement(
   events: SqlFragment,
 ): SqlStatement {
   const matching = sql`${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
-  return valuesOf(fields, limits, { matching, weight: trusted('count(*)') });
+  return valuesOf(fields, limits, matching, trusted('count(*)'));
 }
 
 /**
@@ -78,7 +71,7 @@ export function changedValueCountsStatement(
   const isCounted = inWindow(window);
   const wasCounted = sql`(${inWindow(before)} AND ${column('seq')} < ${int64(endSequence)})`;
   const matching = sql`${events} WHERE ${matchSql(plan, hull, duckdbDialect)} AND ${isCounted} <> ${wasCounted}`;
-  return valuesOf(fields, limits, { matching, weight: sql`sum(CASE WHEN ${isCounted} THEN 1 ELSE -1 END)::BIGINT` });
+  return valuesOf(fields, limits, matching, sql`sum(CASE WHEN ${isCounted} THEN 1 ELSE -1 END)::BIGINT`);
 }
 
 function inWindow({ fromMs, toMs }: TimeWindow): SqlFragment {
@@ -87,12 +80,13 @@ function inWindow({ fromMs, toMs }: TimeWindow): SqlFragment {
 
 /**
  * Events are counted by the columns as they are, because DuckDB does that faster; the empty value and the missing one are put together
- * afterwards.
+ * afterwards. `weight` is an aggregate: what events add to the count of their values.
  */
 function valuesOf(
   fields: readonly GroupDimension[],
   { max, maxBytes, maxValueBytes }: ListLimits,
-  { matching, weight }: Weighed,
+  matching: SqlFragment,
+  weight: SqlFragment,
 ): SqlStatement {
   const columns = fields.map(columnOf);
   const grouped = sql`SELECT ${groupedColumn(columns)} AS field, ${groupedValue(fields)} AS value, ${weight} AS events

@@ -1,5 +1,5 @@
-import { ALERT_CLAIM_STATEMENT, writeClaimStatement } from '../../sql/clickhouse/claim-statements.ts';
 import { type Cluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
+import { ALERT_CLAIM_STATEMENT, writeClaimStatement } from '../../sql/clickhouse/settings-statements.ts';
 import { SETTINGS_TABLE } from '../../sql/clickhouse/store-tables.ts';
 import { type AlertClaim, CLAIM_EXPIRES_MS, type HeldClaim } from '../event-store.ts';
 import { StoreError } from '../store-error.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { runningInsertsStatement } from '../../sql/clickhouse/clock-statements.ts';
 import { onCluster, syncReplicasStatement } from '../../sql/clickhouse/cluster.ts';
 import { createEventsTable } from '../../sql/clickhouse/schema.ts';
 import { CLOCK_TABLE, createClockTable, createVersionsTable } from '../../sql/clickhouse/store-tables.ts';
-import { runningInsertsStatement } from '../../sql/clickhouse/visibility-statement.ts';
 import type { SqlStatement } from '../../sql/statement.ts';
 import { ClickhouseClient } from '../../store/clickhouse/server/client.ts';
 import { CLUSTER, nodeConfig } from './cluster/cluster-config.ts';

@@ -24,8 +24,7 @@ export function goldenStatements(plan: SearchPlan, { groups = [], total }: Golde
     return [slotCountStatement(plan, EVENTS, { window, slotMs }, duckdbDialect), rowsStatement(plan, EVENTS, window, slice)];
   }
   const keys = groups.map(({ key }) => key);
-  const first = groupPageStatement(plan, output, EVENTS, duckdbDialect);
-  const details =
-    keys.length === 0 ? [] : [groupDetailStatement(plan, output, { keys, isWhole: keys.length === total }, EVENTS, duckdbDialect)];
-  return [first, ...details, groupOnceStatement(plan, output, EVENTS, duckdbDialect)];
+  const first = groupPageStatement(plan, output, EVENTS);
+  const details = keys.length === 0 ? [] : [groupDetailStatement(plan, output, { keys, isWhole: keys.length === total }, EVENTS)];
+  return [first, ...details, groupOnceStatement(plan, output, EVENTS)];
 }

@@ -5,7 +5,6 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
-import { duckdbDialect } from '../../sql/dialect.ts';
 import { eventsRelation, journalRows } from '../../sql/events-relation.ts';
 import { DETAIL_ROWS, groupDetailStatement } from '../../sql/group-fact-statements.ts';
 import { groupPageStatement } from '../../sql/group-statements.ts';
@@ -68,10 +67,10 @@ export class HostileTable implements TableOfTexts {
       throw new Error('not a request for groups');
     }
     return await this.#inEveryLayout(async (events) => {
-      const page = await this.#runner.run(groupPageStatement(plan, output, events, duckdbDialect));
+      const page = await this.#runner.run(groupPageStatement(plan, output, events));
       const keys = page.map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
       // Not as the whole of all groups, so that the keys are joined.
-      const statement = groupDetailStatement(plan, output, { keys, isWhole: false }, events, duckdbDialect);
+      const statement = groupDetailStatement(plan, output, { keys, isWhole: false }, events);
       const details = keys.map(() => 0);
       for (const [position, absent, , , , , counted] of await this.#runner.run(statement)) {
         if (Number(absent) === DETAIL_ROWS.action) {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { runningInsertsStatement } from '../../../sql/clickhouse/clock-statements.ts';
 import { type Cluster, EVENTS_TABLE, eventsTableOf, syncReplicasStatement } from '../../../sql/clickhouse/cluster.ts';
 import type { Moment } from '../../../sql/clickhouse/events.ts';
 import { arrivalCountStatement } from '../../../sql/clickhouse/feed-statements.ts';
 import { WRITERS } from '../../../sql/clickhouse/insert-statement.ts';
-import { runningInsertsStatement } from '../../../sql/clickhouse/visibility-statement.ts';
 import { abortable } from '../../../work/abortable.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import { StoreError } from '../../store-error.ts';

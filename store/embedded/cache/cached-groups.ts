@@ -1,5 +1,4 @@
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
-import { duckdbDialect } from '../../../sql/dialect.ts';
 import { allEvents, eventsBefore } from '../../../sql/events-relation.ts';
 import { type GroupPage, MAX_ADDED_FACTS } from '../../../sql/group-fact-statements.ts';
 import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../../../sql/group-statements.ts';
@@ -23,7 +22,7 @@ export async function findCached(
 ): Promise<FoundGroups> {
   const { plan } = scope;
   const events = eventsBeside(scope, entry);
-  const page = pageIn(await scope.runner.run(countedPageStatement(plan, output, { table: entry.table, events }, duckdbDialect)));
+  const page = pageIn(await scope.runner.run(countedPageStatement(plan, output, { table: entry.table, events })));
   if (page.keys.length === 0) {
     return { ...page, facts: [] };
   }
@@ -127,7 +126,7 @@ async function readGroups(
   }
   const originMs = byTime[0]?.minTimestamp ?? 0;
   const collector = new TimesCollector(wanted.keys.length, originMs);
-  const statement = groupTimesStatement(scope.plan, output, wanted.keys, events, originMs, duckdbDialect);
+  const statement = groupTimesStatement(scope.plan, output, wanted.keys, events, originMs);
   await scope.runner.stream(statement, (chunk) => {
     collector.take(chunk.getColumnValues(0) as number[]);
     return true;

@@ -1,7 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import type { GroupContext } from '../../../query/plan/search-result.ts';
-import { duckdbDialect } from '../../../sql/dialect.ts';
 import {
   DETAIL_ROWS,
   FINISHED_ROWS,
@@ -170,7 +169,7 @@ export async function readFacts(
   events: SqlFragment,
 ): Promise<readonly GroupFacts[]> {
   if (page.counts.reduce((sum, count) => sum + count, 0) <= MANY_EVENTS) {
-    const details = await scope.runner.run(groupDetailStatement(scope.plan, output, page, events, duckdbDialect));
+    const details = await scope.runner.run(groupDetailStatement(scope.plan, output, page, events));
     if (!areTooMany(details)) {
       return factsIn(details, page, output);
     }
@@ -185,7 +184,7 @@ export async function readContexts(
   page: GroupPage,
   events: SqlFragment,
 ): Promise<readonly GroupFacts[]> {
-  return factsIn(await runner.run(groupContextStatement(plan, output, page, events, duckdbDialect)), page, output);
+  return factsIn(await runner.run(groupContextStatement(plan, output, page, events)), page, output);
 }
 
 /** Reads facts as {@link readFacts} does, for others to be added; undefined where the groups have too many values for that. */
@@ -197,7 +196,7 @@ export async function readFactsToAddUp(
 ): Promise<readonly GroupFacts[] | undefined> {
   const facts = new PageFacts(page, output);
   let [rows, characters] = [0, 0];
-  const statement = groupFactsToAddStatement(plan, output, page, events, duckdbDialect);
+  const statement = groupFactsToAddStatement(plan, output, page, events);
   const isWhole = await runner.stream(statement, (chunk) => {
     const details = chunk.getRows();
     rows += details.length;

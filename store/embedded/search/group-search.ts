@@ -1,7 +1,6 @@
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import type { EventGroup, GroupsResult } from '../../../query/plan/search-result.ts';
-import { duckdbDialect } from '../../../sql/dialect.ts';
 import { groupOnceStatement, PAGE_ROWS } from '../../../sql/group-fact-statements.ts';
 import { groupFingerprintStatement, groupSampleStatement } from '../../../sql/group-fingerprint-statements.ts';
 import { groupPageStatement } from '../../../sql/group-statements.ts';
@@ -76,7 +75,7 @@ function keepsMatching({ plan, flushedRows }: SearchScope, { by }: GroupsOutput,
 }
 
 async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
-  const rows = await scope.runner.run(groupOnceStatement(scope.plan, output, scope.events(), duckdbDialect));
+  const rows = await scope.runner.run(groupOnceStatement(scope.plan, output, scope.events()));
   const byKind = Map.groupBy(rows, ([, absent]) => Number(absent));
   const [totalRow] = byKind.get(PAGE_ROWS.total) ?? [];
   const keys: string[][] = [];
@@ -99,7 +98,7 @@ async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, { sing
 export async function findFirstGroups(scope: SearchScope, output: GroupsOutput, singletons?: SingletonThreshold): Promise<CountedPage> {
   const statement = (await areMostlySingletons(scope, output, singletons))
     ? groupFingerprintStatement(scope.plan, output, scope.events())
-    : groupPageStatement(scope.plan, output, scope.events(), duckdbDialect);
+    : groupPageStatement(scope.plan, output, scope.events());
   return pageIn(await scope.runner.run(statement));
 }
 

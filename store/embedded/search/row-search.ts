@@ -1,6 +1,5 @@
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { GroupsResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
-import { duckdbDialect } from '../../../sql/dialect.ts';
 import { fileSlotCountStatement } from '../../../sql/row-statements.ts';
 import type { CountedRange } from '../../counted-ranges.ts';
 import { liesWithin, rowsOfZones, type Segment } from '../segment/segment.ts';
@@ -74,7 +73,7 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
   const bySegment = counts.of(plan);
   const [known, unknown] = partition(segments, (segment) => liesWithin(segment, window) && bySegment.has(segment.id));
   const slots = slotsOf(window, scope.newestMs);
-  const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), slots, duckdbDialect);
+  const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), slots);
   const counted = unknown.length === 0 && scope.growingSegments.length === 0 ? [] : await scope.runner.run(statement);
   const byFile = Map.groupBy(counted, ([file]) => file);
   for (const segment of unknown.filter((one) => liesWithin(one, window))) {
