@@ -259,10 +259,6 @@ function syncFolderNow(path: string): void {
 
 /** Makes creations, renames and removals in a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using folder = await open(path, 'r');
+  await folder.sync();
 }

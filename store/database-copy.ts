@@ -10,9 +10,8 @@ const BUSY_TIMEOUT_MS = 5_000;
  * (`backup_failed`) that names the file.
  */
 export async function copyDatabase(from: string, to: string, onMoment: () => void = () => undefined): Promise<void> {
-  let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    using database = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     // Without a transaction of its own, the copy would begin anew with each write of another connection.
     database.exec('BEGIN');
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
@@ -23,7 +22,5 @@ export async function copyDatabase(from: string, to: string, onMoment: () => voi
     }
   } catch (error) {
     throw new StoreError('backup_failed', `${JSON.stringify(from)} cannot be copied: ${(error as Error).message}`, { cause: error });
-  } finally {
-    database?.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 /** SQLite's code for an I/O error; its extended codes have it in their lowest byte. */
 const IO_ERROR = 10;
@@ -82,4 +82,11 @@ export function isSqliteError(error: unknown): error is Error & { readonly errco
 export function damageIn(database: DatabaseSync): string | undefined {
   const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
   return found === 'ok' ? undefined : found;
+}
+
+/** The rows of a query, with all integers as bigints: sequences and offsets have more bits than numbers hold. */
+export function bigintRows(database: DatabaseSync, query: string, ...values: readonly SQLInputValue[]): ReturnType<StatementSync['all']> {
+  const statement = database.prepare(query);
+  statement.setReadBigInts(true);
+  return statement.all(...values);
 }

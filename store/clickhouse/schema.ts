@@ -95,50 +95,38 @@ export async function migrateSchema(address: ClickhouseAddress, options: Migrati
   const { isDryRun = false, cluster: name = null } = options;
   const cluster = name === null ? null : { name, database: address.database };
   const database = `CREATE DATABASE IF NOT EXISTS ${identifier(address.database)}${onCluster(cluster)}`;
-  const server = new ClickhouseClient(address, { database: 'default' });
-  let found: TablesOnNodes = { areThere: false, storeId: undefined, shards: '' };
-  let functions: readonly string[];
-  try {
-    await refuseOtherTables(server, address.database, cluster);
-    if (cluster !== null) {
-      found = await tablesOnNodes(server, cluster);
-    }
-    functions = (await hasFoldText(server, cluster)) ? [] : [createFoldText(cluster)];
-    const isThere = await hasDatabase(server, address.database);
-    if (!isThere && isDryRun) {
-      const statements = [database, ...functions, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found, new Set()))];
-      return { from: 0, to: SCHEMA_VERSION, statements };
-    }
-    // Whoever may not make databases can use one that somebody else has made.
-    if (cluster === null ? !isThere : !found.areThere) {
-      await server.run(clickhouseStatement(trusted(database)));
-    }
-  } finally {
-    await server.close();
+  await using server = new ClickhouseClient(address, { database: 'default' });
+  await refuseOtherTables(server, address.database, cluster);
+  const found = cluster === null ? NO_TABLES : await tablesOnNodes(server, cluster);
+  const functions = (await hasFoldText(server, cluster)) ? [] : [createFoldText(cluster)];
+  const isThere = await hasDatabase(server, address.database);
+  if (!isThere && isDryRun) {
+    const statements = [database, ...functions, createVersionsTable(cluster), ...statementsAfter(0, placeOf(cluster, found, new Set()))];
+    return { from: 0, to: SCHEMA_VERSION, statements };
   }
-  const client = new ClickhouseClient(address);
-  try {
-    for (let tries = 1; ; tries += 1) {
-      const from = await versionOf(client);
-      const earlierLetters = await earlierLetterTables(client, cluster, from > 0 && from < LETTERS_VERSION);
-      try {
-        return await migrateTables(client, from, placeOf(cluster, found, earlierLetters), {
-          areThere: found.areThere,
-          functions,
-          isDryRun,
-        });
-      } catch (error) {
-        // Another program that moves letters at the same time takes tables away.
-        if (earlierLetters.size === 0 || tries === MOVE_TRIES || !(error instanceof StoreError) || error instanceof IncompatibleStore) {
-          throw error;
-        }
-        await delay(tries * MOVE_AGAIN_MS);
+  // Whoever may not make databases can use one that somebody else has made.
+  if (cluster === null ? !isThere : !found.areThere) {
+    await server.run(clickhouseStatement(trusted(database)));
+  }
+  await using client = new ClickhouseClient(address);
+  for (let tries = 1; ; tries += 1) {
+    const from = await versionOf(client);
+    const earlierLetters = await earlierLetterTables(client, cluster, from > 0 && from < LETTERS_VERSION);
+    const place = placeOf(cluster, found, earlierLetters);
+    try {
+      return await migrateTables(client, from, place, { areThere: found.areThere, functions, isDryRun });
+    } catch (error) {
+      // Another program that moves letters at the same time takes tables away.
+      if (earlierLetters.size === 0 || tries === MOVE_TRIES || !(error instanceof StoreError) || error instanceof IncompatibleStore) {
+        throw error;
       }
+      await delay(tries * MOVE_AGAIN_MS);
     }
-  } finally {
-    await client.close();
   }
 }
+
+/** What is known of the tables of one server. */
+const NO_TABLES: TablesOnNodes = { areThere: false, storeId: undefined, shards: '' };
 
 /** A node that is new to the cluster gets the number that the others have. */
 function placeOf(

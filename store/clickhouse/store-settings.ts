@@ -74,27 +74,18 @@ export class StoreSettings {
 
 /** The settings of the store at an address, by their names; none where no program has served it yet. Throws `StoreError`. */
 export async function readStoreSettings(address: ClickhouseAddress): Promise<ReadonlyMap<string, string>> {
-  return await asking(address, settingsIn);
+  await using client = new ClickhouseClient(address);
+  return await settingsIn(client);
 }
 
 /** Changes a setting of the store at an address. Throws `StoreError`. */
 export async function writeStoreSetting(address: ClickhouseAddress, name: StoreSetting, value: string): Promise<void> {
-  await asking(address, async (client) => {
-    if (!(await settingsIn(client)).has(name)) {
-      const what = `no program has served the store in CLICKHOUSE_DATABASE=${address.database} yet`;
-      throw new StoreError('unavailable', `${what}: the first one writes its own settings`);
-    }
-    await client.run(writeSettingsStatement([[name, value]]));
-  });
-}
-
-async function asking<T>(address: ClickhouseAddress, work: (client: ClickhouseClient) => Promise<T>): Promise<T> {
-  const client = new ClickhouseClient(address);
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
+  await using client = new ClickhouseClient(address);
+  if (!(await settingsIn(client)).has(name)) {
+    const what = `no program has served the store in CLICKHOUSE_DATABASE=${address.database} yet`;
+    throw new StoreError('unavailable', `${what}: the first one writes its own settings`);
   }
+  await client.run(writeSettingsStatement([[name, value]]));
 }
 
 async function settingsIn(client: Pick<ClickhouseClient, 'read'>): Promise<ReadonlyMap<string, string>> {

@@ -32,21 +32,17 @@ export async function* checkShards({ address, cluster }: CheckedShards, signal: 
   const isChecked = new Map<number, boolean>();
   let [files, faults] = [0, 0];
   for (const url of address.urls) {
-    const client = new ClickhouseClient({ ...address, urls: [url] });
-    try {
-      for (const [shard, isLocal] of await shardsOf(client, cluster, signal)) {
-        isChecked.set(shard, isLocal || isChecked.get(shard) === true);
+    await using client = new ClickhouseClient({ ...address, urls: [url] });
+    for (const [shard, isLocal] of await shardsOf(client, cluster, signal)) {
+      isChecked.set(shard, isLocal || isChecked.get(shard) === true);
+    }
+    for await (const line of checkTable(client, signal)) {
+      if (line.kind === 'summary') {
+        files += line.files;
+      } else if (line.kind === 'fault') {
+        faults += 1;
+        yield { ...line, file: `${new URL(url).host}/${line.file}` };
       }
-      for await (const line of checkTable(client, signal)) {
-        if (line.kind === 'summary') {
-          files += line.files;
-        } else if (line.kind === 'fault') {
-          faults += 1;
-          yield { ...line, file: `${new URL(url).host}/${line.file}` };
-        }
-      }
-    } finally {
-      await client.close();
     }
   }
   for (const [shard, isThere] of isChecked) {

@@ -48,7 +48,7 @@ export async function openEmbeddedStore(options: StoreOptions, tuning: StoreTuni
     closing.add('the files that are being removed', () => remover.idle());
     const { nextSequence } = catalog.progress();
     const published = { segments: catalog.segments(), blobFiles: catalog.blobFiles() };
-    const versions = new VersionSet(published, nextSequence, (retired) => remover.remove(retired));
+    const versions = new VersionSet(published, nextSequence, (part) => remover.remove(part));
 
     const containment = { segmentsFolder: folder.segments, catalog, versions, logger };
     const contain = (segment: Segment, fault: string) => containDamage(segment, fault, containment);

@@ -58,7 +58,7 @@ export interface ClientOptions {
 }
 
 /** The statements of a store, over the HTTP interface of ClickHouse. */
-export class ClickhouseClient {
+export class ClickhouseClient implements AsyncDisposable {
   readonly #servers: Servers;
   readonly #readSettings: ClickhouseSettings;
   readonly #writeSettings: ClickhouseSettings;
@@ -164,6 +164,10 @@ export class ClickhouseClient {
 
   close(): Promise<void> {
     return this.#servers.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Runs a statement that reads, and has `take` take its answer as it comes and count the bytes of that. */

@@ -61,15 +61,11 @@ export class Backups {
   async #begin(earlier: readonly string[]): Promise<StoreBackup> {
     const { folder } = this.#options;
     const copies = join(folder.spill, 'backup');
-    const held = new DisposableStack();
-    const dispose = async (): Promise<void> => {
-      held.dispose();
-      try {
-        await rm(copies, { recursive: true, force: true });
-      } finally {
-        this.#isTaken = false;
-      }
-    };
+    await using held = new AsyncDisposableStack();
+    held.defer(() => {
+      this.#isTaken = false;
+    });
+    held.defer(() => rm(copies, { recursive: true, force: true }));
     try {
       await rm(copies, { recursive: true, force: true });
       await mkdir(copies);
@@ -83,9 +79,10 @@ export class Backups {
       const letters = existsSync(join(copies, DEAD_LETTER_FILE)) ? [DEAD_LETTER_FILE] : [];
       const names = [...there.map((file) => basename(file)), ...letters, CATALOG_FILE];
       const databases = await Promise.all(names.map((name) => copiedFile(copies, name)));
-      return { storeId: this.#options.catalog.storeId(), events, published, databases, copies, [Symbol.asyncDispose]: dispose };
+      const storeId = this.#options.catalog.storeId();
+      const kept = held.move();
+      return { storeId, events, published, databases, copies, [Symbol.asyncDispose]: () => kept.disposeAsync() };
     } catch (error) {
-      await dispose();
       throw error instanceof StoreError && error.code !== 'corrupt'
         ? error
         : new StoreError('backup_failed', (error as Error).message, { cause: error });
@@ -96,7 +93,7 @@ export class Backups {
    * Copies catalog and dead letters, and holds the files that the catalog names. No dead letter is removed from before the flush until the
    * moment of their copy: one that is replayed meanwhile may have its event behind the moment of the catalog.
    */
-  async #copyMoment(copies: string, held: DisposableStack): Promise<CatalogCopy> {
+  async #copyMoment(copies: string, held: AsyncDisposableStack): Promise<CatalogCopy> {
     const { folder, deadLetters } = this.#options;
     using removals = await deadLetters.holdRemovals();
     await this.#flush();
@@ -121,7 +118,7 @@ export class Backups {
    * Copies the catalog, and holds the files that the copy names. SQLite does not tell of which moment a copy is, so the files that are live
    * before and after it are held. A file may have come and gone between the two: then the catalog is copied once more.
    */
-  async #holdCatalog(to: string, held: DisposableStack): Promise<CatalogCopy> {
+  async #holdCatalog(to: string, held: AsyncDisposableStack): Promise<CatalogCopy> {
     for (;;) {
       const before = this.#holdLive(held);
       const copy = await copyCatalog(this.#options.catalog, to);
@@ -135,10 +132,10 @@ export class Backups {
   }
 
   /** Keeps the files of the segments folder that are live now, and returns their names. */
-  #holdLive(held: DisposableStack): readonly string[] {
+  #holdLive(held: AsyncDisposableStack): readonly string[] {
     const { versions } = this.#options;
     const files = [...versions.segments, ...versions.blobFiles];
-    held.defer(versions.acquire(files));
+    held.use(versions.acquire(files));
     return files.map(({ file }) => file);
   }
 }

@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { damageIn } from '../../sqlite-transaction.ts';
+import { bigintRows, damageIn } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasItsState, isBackup, markAsBackup } from '../catalog/row-checksums.ts';
@@ -45,15 +45,11 @@ export async function copyCatalog(catalog: Pick<Catalog, 'copyTo'>, to: string):
 
 /** Takes out what belongs to journals, which a backup has none of, and the write-ahead log, which would be a file of its own. */
 function prepareCopy(path: string): CatalogCopy {
-  const database = new DatabaseSync(path);
-  try {
-    refuseDamaged(database);
-    database.exec('PRAGMA journal_mode = DELETE; DELETE FROM empty_journals');
-    markAsBackup(database);
-    return contentOf(database);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(path);
+  refuseDamaged(database);
+  database.exec('PRAGMA journal_mode = DELETE; DELETE FROM empty_journals');
+  markAsBackup(database);
+  return contentOf(database);
 }
 
 /**
@@ -61,17 +57,12 @@ function prepareCopy(path: string): CatalogCopy {
  * (`corrupt`) where it is damaged, and errors of SQLite where it is no catalog.
  */
 export function readBackupCatalog(file: string): BackupCatalog | undefined {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    if (!isBackup(database)) return undefined;
-    refuseDamaged(database);
-    const progress = database.prepare('SELECT value FROM progress WHERE name = ?');
-    progress.setReadBigInts(true);
-    const progressOf = (name: string) => progress.get(name)?.['value'] as bigint | undefined;
-    return { ...contentOf(database), storeId: Number(progressOf('store_id')), nextSequence: progressOf('next_sequence') ?? 1n };
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(file, { readOnly: true });
+  if (!isBackup(database)) return undefined;
+  refuseDamaged(database);
+  const progressOf = (name: string) => bigintRows(database, 'SELECT value FROM progress WHERE name = ?', name)[0]?.['value'];
+  const next = progressOf('next_sequence') as bigint | undefined;
+  return { ...contentOf(database), storeId: Number(progressOf('store_id')), nextSequence: next ?? 1n };
 }
 
 function refuseDamaged(database: DatabaseSync): void {

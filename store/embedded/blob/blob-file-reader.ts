@@ -21,10 +21,10 @@ const TAIL_BYTES = LENGTH_BYTES + PARQUET_MAGIC.length;
 interface BlobFileIndex {
   readonly pages: readonly BlobPage[];
   /** The CRC-32 of the index and the footer. */
-  readonly crc32: number;
+  readonly indexCrc32: number;
   readonly rows: number;
   /** The bytes of its pages before they are compressed. */
-  readonly uncompressedBytes: number;
+  readonly textBytes: number;
 }
 
 /** Reads where the pages of a blob file are, in the order of their rows. */
@@ -36,8 +36,8 @@ async function readBlobFileIndex(file: FileHandle, fileBytes: number): Promise<B
   const indexesAt = Math.min(...groups.map(({ columns: [column] }) => Number(column?.offset_index_offset ?? metadataAt)));
   const indexes = await readAt(file, indexesAt, metadataAt - indexesAt);
   const { pages, rows } = pagesOfGroups(groups, indexes, indexesAt);
-  const uncompressedBytes = groups.reduce((sum, { total_byte_size: bytes }) => sum + Number(bytes), 0);
-  return { pages, crc32: crc32(footer, crc32(indexes)), rows, uncompressedBytes };
+  const textBytes = groups.reduce((sum, { total_byte_size: bytes }) => sum + Number(bytes), 0);
+  return { pages, indexCrc32: crc32(footer, crc32(indexes)), rows, textBytes };
 }
 
 function metadataIn(footer: Buffer): FileMetaData {
@@ -63,24 +63,10 @@ function pagesOfGroups(groups: FileMetaData['row_groups'], indexes: Buffer, inde
   }
 }
 
-/** The CRC-32 of the index and the footer of a blob file. */
-export async function indexChecksum(path: string): Promise<number> {
-  return (await indexOf(path)).crc32;
-}
-
-/** What a blob file says of itself: its rows, the bytes of its logs, and the CRC-32 of its index and footer. */
-export async function contentOfBlobFile(path: string): Promise<{ rows: number; textBytes: number; indexCrc32: number }> {
-  const { rows, uncompressedBytes: textBytes, crc32: indexCrc32 } = await indexOf(path);
-  return { rows, textBytes, indexCrc32 };
-}
-
-async function indexOf(path: string): Promise<BlobFileIndex> {
-  const file = await open(path, 'r');
-  try {
-    return await readBlobFileIndex(file, (await file.stat()).size);
-  } finally {
-    await file.close();
-  }
+/** What a blob file says of itself. */
+export async function contentOfBlobFile(path: string): Promise<BlobFileIndex> {
+  await using file = await open(path, 'r');
+  return await readBlobFileIndex(file, (await file.stat()).size);
 }
 
 /** The pages of a row group. `firstRow` counts from the start of the group. */
@@ -143,20 +129,17 @@ export function faultOfBlobFile(blobFile: BlobFile): string | undefined {
  * keeps. Rejects with what the system says where that is not the file's own fault.
  */
 export async function readBlobFileRows(blobFile: BlobFile, segmentsFolder: string, rows: Uint32Array, take: TakeLog): Promise<void> {
-  const file = await orFault(() => open(join(segmentsFolder, blobFile.file), 'r'));
-  if (file instanceof LogFault) {
-    takeNone(blobFile, file, { from: 0, to: rows.length }, take);
+  const opened = await orFault(() => open(join(segmentsFolder, blobFile.file), 'r'));
+  if (opened instanceof LogFault) {
+    takeNone(blobFile, opened, { from: 0, to: rows.length }, take);
     return;
   }
-  try {
-    const pages = await orFault(() => pagesIn(file, blobFile));
-    if (pages instanceof LogFault) {
-      takeNone(blobFile, pages, { from: 0, to: rows.length }, take);
-    } else {
-      await readPages(file, blobFile, wantedPages(pages, rows), rows, take);
-    }
-  } finally {
-    await file.close();
+  await using file = opened;
+  const pages = await orFault(() => pagesIn(file, blobFile));
+  if (pages instanceof LogFault) {
+    takeNone(blobFile, pages, { from: 0, to: rows.length }, take);
+  } else {
+    await readPages(file, blobFile, wantedPages(pages, rows), rows, take);
   }
 }
 
@@ -208,8 +191,8 @@ async function pagesIn(file: FileHandle, blobFile: BlobFile): Promise<readonly B
 
 /** Reads the index of a blob file. Rejects where it is not as it was written. */
 async function checkedPages(file: FileHandle, { bytes, indexCrc32 }: BlobFile): Promise<readonly BlobPage[]> {
-  const { pages, crc32: checksum } = await readBlobFileIndex(file, bytes);
-  if (indexCrc32 !== undefined && indexCrc32 !== checksum) {
+  const { pages, indexCrc32: found } = await readBlobFileIndex(file, bytes);
+  if (indexCrc32 !== undefined && indexCrc32 !== found) {
     throw new Error('its index is not as it was written');
   }
   return pages;
@@ -268,13 +251,9 @@ async function readPages(
 /** What is wrong with a blob file, all of which is read; undefined where nothing is. */
 export async function checkBlobFile(path: string, blobFile: BlobFile): Promise<string | undefined> {
   const fault = await orFault(async () => {
-    const file = await open(path, 'r');
-    try {
-      for (const page of await checkedPages(file, blobFile)) {
-        await readBody(file, page);
-      }
-    } finally {
-      await file.close();
+    await using file = await open(path, 'r');
+    for (const page of await checkedPages(file, blobFile)) {
+      await readBody(file, page);
     }
   });
   if (fault instanceof LogFault) {

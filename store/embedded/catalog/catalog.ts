@@ -1,6 +1,6 @@
 import { backup, type DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { SourceOffset } from '../../event-store.ts';
-import { CommitInDoubtError, damageIn, inTransaction } from '../../sqlite-transaction.ts';
+import { bigintRows, CommitInDoubtError, damageIn, inTransaction } from '../../sqlite-transaction.ts';
 import { StoreError } from '../../store-error.ts';
 import { type EmptyJournal, EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
@@ -47,7 +47,7 @@ export interface CatalogOptions extends CatalogDatabaseOptions {
  * The durable list of the published segments and blob files, with the source offsets that they contain. It is a small SQLite file under an
  * exclusive lock, which the operating system takes away when the process ends.
  */
-export class Catalog {
+export class Catalog implements Disposable {
   readonly expiredWatermarks: ExpiredWatermarkTable;
   readonly emptyJournals: EmptyJournalTable;
   readonly epochs: EpochTable;
@@ -66,13 +66,8 @@ export class Catalog {
     this.epochs = new EpochTable(this.#database, (work) => this.#change(work));
   }
 
-  /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
-  segments(): Segment[] {
-    return this.#readSegments();
-  }
-
-  /** Reads all segments, or the one with this id. */
-  #readSegments(...ids: readonly [] | readonly [id: number]): Segment[] {
+  /** All segments, or the one with this id. Throws `StoreError` (`corrupt`) where a row is not as it was written. */
+  segments(...ids: readonly [] | readonly [id: number]): Segment[] {
     const [isWanted, isOfWanted] = ids.length === 0 ? ['TRUE', 'TRUE'] : ['id = ?', 'segment_id = ?'];
     const zones = new Map<number, Map<number, number>>();
     const zoneRows = this.#database.prepare(`SELECT segment_id, zone_id, rows FROM segment_zones WHERE ${isOfWanted}`);
@@ -82,9 +77,7 @@ export class Catalog {
       rows.set(Number(row['zone_id']), Number(row['rows']));
       zones.set(segmentId, rows);
     }
-    const statement = this.#database.prepare(`SELECT * FROM segments WHERE ${isWanted} ORDER BY id`);
-    statement.setReadBigInts(true);
-    return statement.all(...ids).map((row) => {
+    return bigintRows(this.#database, `SELECT * FROM segments WHERE ${isWanted} ORDER BY id`, ...ids).map((row) => {
       const segment: Segment = {
         id: Number(row['id']),
         file: String(row['file']),
@@ -103,17 +96,10 @@ export class Catalog {
     });
   }
 
-  /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
-  blobFiles(): BlobFile[] {
-    return this.#readBlobFiles();
-  }
-
-  /** Reads all blob files, or the one with this number. */
-  #readBlobFiles(...numbers: readonly [] | readonly [number: number]): BlobFile[] {
+  /** All blob files, or the one with this number. Throws `StoreError` (`corrupt`) where a row is not as it was written. */
+  blobFiles(...numbers: readonly [] | readonly [number: number]): BlobFile[] {
     const isWanted = numbers.length === 0 ? 'TRUE' : 'number = ?';
-    const statement = this.#database.prepare(`SELECT * FROM blob_files WHERE ${isWanted} ORDER BY number`);
-    statement.setReadBigInts(true);
-    return statement.all(...numbers).map((row) => {
+    return bigintRows(this.#database, `SELECT * FROM blob_files WHERE ${isWanted} ORDER BY number`, ...numbers).map((row) => {
       const blobFile: BlobFile = {
         number: Number(row['number']),
         file: String(row['file']),
@@ -144,7 +130,7 @@ export class Catalog {
   /** Notes what was found out about a blob file. A blob file that is gone meanwhile is no error. */
   noteBlobFile({ number }: Pick<BlobFile, 'number'>, found: { readonly indexCrc32?: number; readonly damage: string | undefined }): void {
     this.#change(() => {
-      for (const blobFile of this.#readBlobFiles(number)) {
+      for (const blobFile of this.blobFiles(number)) {
         const { damage: before, ...rest } = blobFile;
         const { damage = null, indexCrc32 = blobFile.indexCrc32 ?? null } = found;
         const amended = { ...rest, ...(indexCrc32 === null ? {} : { indexCrc32 }), ...(damage === null ? {} : { damage }) };
@@ -156,7 +142,7 @@ export class Catalog {
 
   #amendSegment(id: number, amend: (segment: Segment) => Segment): void {
     this.#change(() => {
-      for (const segment of this.#readSegments(id).map(amend)) {
+      for (const segment of this.segments(id).map(amend)) {
         const { blocks = null, damage = null } = segment;
         const update = 'UPDATE segments SET blocks = ?, damage = ?, checksum = ? WHERE id = ?';
         this.#run(update, blocks, damage, segmentChecksum(segment), id);
@@ -173,17 +159,15 @@ export class Catalog {
   }
 
   progress(): CatalogProgress {
-    const values = this.#database.prepare('SELECT name, value FROM progress');
-    values.setReadBigInts(true);
-    const byName = new Map(values.all().map((row) => [String(row['name']), row['value'] as bigint]));
-    const sourceOffsets = this.#database.prepare('SELECT topic, partition, next_offset, topic_id FROM source_offsets');
-    sourceOffsets.setReadBigInts(true);
+    const values = bigintRows(this.#database, 'SELECT name, value FROM progress');
+    const byName = new Map(values.map((row) => [String(row['name']), row['value'] as bigint]));
+    const sourceOffsets = bigintRows(this.#database, 'SELECT topic, partition, next_offset, topic_id FROM source_offsets');
     return {
       flushedJournal: Number(byName.get('flushed_journal') ?? 0n),
       nextSequence: byName.get('next_sequence') ?? 1n,
       expiredEvents: Number(byName.get('expired_events') ?? 0n),
       duplicateEvents: Number(byName.get('duplicate_events') ?? 0n),
-      sourceOffsets: sourceOffsets.all().map((row) => ({
+      sourceOffsets: sourceOffsets.map((row) => ({
         topic: String(row['topic']),
         partition: Number(row['partition']),
         nextOffset: row['next_offset'] as bigint,
@@ -274,6 +258,10 @@ export class Catalog {
 
   close(): void {
     this.#database.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   #change<T>(work: () => T): T {

@@ -56,7 +56,7 @@ interface Totals {
   records: number;
 }
 
-export interface AddedDeadLetters {
+interface AddedDeadLetters {
   /** The id of each letter that was added; null where its bytes are not kept because the quota is used up. */
   readonly ids: readonly (number | null)[];
   /** The ids of letters whose bytes have given way to those. */

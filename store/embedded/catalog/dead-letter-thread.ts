@@ -5,7 +5,7 @@ import { QUOTA_USED_UP } from '../../dead-letter-shares.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import { setFileAside } from '../../set-aside.ts';
 import { isDamage } from '../../sqlite-transaction.ts';
-import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
+import { DeadLetterTable, deadLetterError } from './dead-letter-table.ts';
 
 /** Letters and bytes that go to the thread, or come from it, at a time; a single letter may have more bytes. */
 const ORDER_LETTERS = 500;
@@ -18,21 +18,19 @@ export interface DeadLetterThreadData {
   readonly quotaBytes: number;
 }
 
-export type DeadLetterTask =
-  | { readonly kind: 'count' }
-  | { readonly kind: 'add'; readonly letters: readonly NewDeadLetter[] }
-  | { readonly kind: 'list'; readonly selection: DeadLetterSelection; readonly maxBytes: number }
-  | { readonly kind: 'remove'; readonly selection: DeadLetterSelection }
-  | { readonly kind: 'count-older'; readonly thanMs: number }
-  | { readonly kind: 'remove-older'; readonly thanMs: number; readonly limit: number };
+/** The methods of the table that the thread is asked to call. */
+type TableMethod = 'count' | 'add' | 'list' | 'remove' | 'countOlder' | 'removeOlder';
 
-/** The members that belong to the kind of the task. */
-export interface DeadLetterAnswer {
-  readonly count?: number;
-  readonly added?: AddedDeadLetters;
-  readonly letters?: readonly StoredDeadLetter[];
-  readonly removed?: number;
-  readonly older?: number;
+interface DeadLetterTask {
+  readonly method: TableMethod;
+  readonly values: readonly unknown[];
+}
+
+interface DeadLetterAnswer {
+  /** What the method returned. */
+  readonly result: unknown;
+  /** The number of letters from now on. */
+  readonly count: number;
   /** Where the damaged file is now, if the task found one and began a new one. */
   readonly setAside?: string;
 }
@@ -69,7 +67,7 @@ export class DeadLetters {
     const letters = new DeadLetters(options);
     try {
       if (existsSync(options.file)) {
-        await letters.#run({ kind: 'count' });
+        await letters.#run('count');
       }
       return letters;
     } catch (error) {
@@ -88,12 +86,15 @@ export class DeadLetters {
     const gaveWay = new Set<number>();
     let droppedRecords = 0;
     for (const part of partsOf(letters)) {
-      const { added } = await this.#run({ kind: 'add', letters: part.map((letter) => ({ ...letter, receivedAtMs })) });
-      ids.push(...(added?.ids ?? []));
-      for (const id of added?.gaveWay ?? []) {
+      const added = await this.#run(
+        'add',
+        part.map((letter) => ({ ...letter, receivedAtMs })),
+      );
+      ids.push(...added.ids);
+      for (const id of added.gaveWay) {
         gaveWay.add(id);
       }
-      droppedRecords += added?.droppedRecords ?? 0;
+      droppedRecords += added.droppedRecords;
     }
     // A letter may have given way to a later one of the same list.
     const notKept = ids.flatMap((id, index) => (id === null || gaveWay.has(id) ? [index] : []));
@@ -105,12 +106,12 @@ export class DeadLetters {
 
   /** Lists letters by ascending id: fewer than the limit where they are long, none where there are no more. */
   async list(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {
-    return this.#isEmpty ? [] : ((await this.#run({ kind: 'list', selection, maxBytes: ORDER_BYTES })).letters ?? []);
+    return this.#isEmpty ? [] : await this.#run('list', selection, ORDER_BYTES);
   }
 
   /** Resolves with the number of removed letters, which is at most the limit of the selection. */
   async remove(selection: DeadLetterSelection): Promise<number> {
-    return this.#removeInParts(selection.limit, (limit) => ({ kind: 'remove', selection: { ...selection, limit } }));
+    return this.#removeInParts(selection.limit, (limit) => this.#run('remove', { ...selection, limit }));
   }
 
   /**
@@ -119,11 +120,11 @@ export class DeadLetters {
    */
   async removeExpired(nowMs: number, isHeld: (expired: number, all: number) => boolean): Promise<void> {
     const thanMs = nowMs - this.#options.retentionMs;
-    const { older = 0 } = this.#isEmpty ? {} : await this.#run({ kind: 'count-older', thanMs });
+    const older = this.#isEmpty ? 0 : await this.#run('countOlder', thanMs);
     if (isHeld(older, this.#count) || older === 0) {
       return;
     }
-    await this.#removeInParts(Number.POSITIVE_INFINITY, (limit) => ({ kind: 'remove-older', thanMs, limit }));
+    await this.#removeInParts(Number.POSITIVE_INFINITY, (limit) => this.#run('removeOlder', thanMs, limit));
   }
 
   /** Keeps all letters until it is disposed: removals wait, but for letters that give way to others. It is held once at a time. */
@@ -150,11 +151,11 @@ export class DeadLetters {
     return this.#isCountKnown && this.#count === 0;
   }
 
-  async #removeInParts(limit: number, taskFor: (limit: number) => DeadLetterTask): Promise<number> {
+  async #removeInParts(limit: number, remove: (limit: number) => Promise<number>): Promise<number> {
     for (let removed = 0; ; ) {
       await this.#removalsHeld;
       const part = Math.min(REMOVED_AT_ONCE, limit - removed);
-      const gone = this.#isEmpty || this.#isClosed || part === 0 ? 0 : ((await this.#run(taskFor(part))).removed ?? 0);
+      const gone = this.#isEmpty || this.#isClosed || part === 0 ? 0 : await remove(part);
       removed += gone;
       if (gone < part || part === 0) {
         return removed;
@@ -162,18 +163,21 @@ export class DeadLetters {
     }
   }
 
-  async #run(task: DeadLetterTask): Promise<DeadLetterAnswer> {
-    const running = this.#thread.run(task);
+  async #run<Method extends TableMethod>(
+    method: Method,
+    ...values: Parameters<DeadLetterTable[Method]>
+  ): Promise<ReturnType<DeadLetterTable[Method]>> {
+    const running = this.#thread.run({ method, values });
     this.#underWay.add(running);
     try {
       const answer = await running;
-      this.#count = answer.count ?? this.#count;
-      this.#isCountKnown ||= answer.count !== undefined;
+      this.#count = answer.count;
+      this.#isCountKnown = true;
       if (answer.setAside !== undefined) {
         const { logger, file } = this.#options;
         logger.error({ file, setAside: answer.setAside }, 'the file of the dead letters is damaged; it is set aside, and a new one begun');
       }
-      return answer;
+      return answer.result as ReturnType<DeadLetterTable[Method]>;
     } catch (error) {
       this.#isCountKnown = false;
       throw error;
@@ -186,9 +190,9 @@ export class DeadLetters {
 /** The work of the thread of `DeadLetters`. A task that finds the file damaged is carried out in a new one. */
 export function startWork({ file, quotaBytes }: DeadLetterThreadData): (task: DeadLetterTask) => DeadLetterAnswer {
   let table: DeadLetterTable | undefined;
-  const run = (task: DeadLetterTask): DeadLetterAnswer => {
+  const run = ({ method, values }: DeadLetterTask): DeadLetterAnswer => {
     table ??= DeadLetterTable.open(file, quotaBytes);
-    return carryOut(task, table);
+    return { result: Reflect.apply(table[method], table, values), count: table.count() };
   };
   return (task) => {
     try {
@@ -207,23 +211,6 @@ export function startWork({ file, quotaBytes }: DeadLetterThreadData): (task: De
       }
     }
   };
-}
-
-function carryOut(task: DeadLetterTask, table: DeadLetterTable): DeadLetterAnswer {
-  switch (task.kind) {
-    case 'count':
-      return { count: table.count() };
-    case 'add':
-      return { added: table.add(task.letters), count: table.count() };
-    case 'list':
-      return { letters: table.list(task.selection, task.maxBytes) };
-    case 'remove':
-      return { removed: table.remove(task.selection), count: table.count() };
-    case 'count-older':
-      return { older: table.countOlder(task.thanMs), count: table.count() };
-    case 'remove-older':
-      return { removed: table.removeOlder(task.thanMs, task.limit), count: table.count() };
-  }
 }
 
 function* partsOf(letters: readonly DeadLetter[]): Generator<readonly DeadLetter[]> {

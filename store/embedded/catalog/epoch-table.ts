@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../../sqlite-transaction.ts';
+import { bigintRows, inTransaction } from '../../sqlite-transaction.ts';
 import { writeStateChecksum } from './row-checksums.ts';
 
 /** What one start of the store gave, until the next one. A copy of the folder that is started elsewhere gives events of another epoch. */
@@ -27,9 +27,7 @@ export class EpochTable {
   constructor(database: DatabaseSync, change: (work: () => void) => void = (work) => inTransaction(database, work)) {
     this.#database = database;
     this.#change = change;
-    const statement = database.prepare('SELECT epoch, first_sequence, runs FROM epochs ORDER BY number');
-    statement.setReadBigInts(true);
-    this.#epochs = statement.all().map((row) => ({
+    this.#epochs = bigintRows(database, 'SELECT epoch, first_sequence, runs FROM epochs ORDER BY number').map((row) => ({
       epoch: Number(row['epoch']),
       firstSequence: row['first_sequence'] as bigint,
       sweeps: Number(row['runs']),

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type FeedZones, zonesAmong } from '../../../query/plan/feed-zones.ts';
+import { bigintRows } from '../../sqlite-transaction.ts';
 
 /** How far one sweep of the retention removed events of a zone. */
 export interface ExpiredWatermark {
@@ -60,9 +61,7 @@ export class ExpiredWatermarkTable {
   }
 
   list(): ExpiredWatermark[] {
-    const statement = this.#database.prepare('SELECT zone_id, run, sequence FROM expired_watermarks ORDER BY run');
-    statement.setReadBigInts(true);
-    return statement.all().map((row) => ({
+    return bigintRows(this.#database, 'SELECT zone_id, run, sequence FROM expired_watermarks ORDER BY run').map((row) => ({
       zoneId: Number(row['zone_id']),
       sweep: Number(row['run']),
       sequence: row['sequence'] as bigint,

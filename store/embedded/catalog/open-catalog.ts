@@ -49,58 +49,39 @@ export async function openCatalog(
   // A crash may have come before the last journal was synced, whose events count as stored from now on.
   await journalFolder.sync(unflushed.at(-1));
   await emptyFolders([folder.links, folder.spill]);
-  if (hasRoomFor(catalog, logger)) {
+  // A full disk keeps the commits in the write-ahead log of the catalog. Then nothing may be removed.
+  if (unlessFull(() => catalog.checkpoint(), 'what a crash left is removed at a later start', logger)) {
     for (const { name } of [...unnamed, ...segmentsFolder.unfinished]) {
       await rm(join(folder.segments, name));
     }
     await journalFolder.removeLeft();
     await journalFolder.remove(flushed);
-    endBackup(catalog, logger);
+    unlessFull(() => catalog.endBackup(), 'the folder is still marked as that of a backup, until a later start', logger);
   }
   await setTornAside(torn, journalFolder, { now, logger });
-  beginEpoch(catalog, unflushed.at(-1), logger);
+  prepareEpoch(catalog, unflushed.at(-1));
+  // On a full disk that is tried again before anything else changes.
+  unlessFull(() => catalog.epochs.begin(), 'cursors of the feed are those of the start before until events can be stored', logger);
   return { catalog, missing, journalFolder, journals: unflushed };
 }
 
-/** Whether the commits are in the catalog's own file now. A full disk keeps them in its write-ahead log; then nothing may be removed. */
-function hasRoomFor(catalog: Catalog, logger: StoreLogger): boolean {
+/** Returns whether the disk had room for work that can wait; where it had not, the log says what follows. */
+function unlessFull(work: () => void, follows: string, logger: StoreLogger): boolean {
   try {
-    catalog.checkpoint();
+    work();
     return true;
   } catch (error) {
     if (!isFull(error)) {
       throw error;
     }
-    logger.warn({ err: error }, 'the disk is full: what a crash left is removed at a later start');
+    logger.warn({ err: error }, `the disk is full: ${follows}`);
     return false;
   }
 }
 
-/** Takes away the mark of a backup. On a full disk it stays until a later start. */
-function endBackup(catalog: Catalog, logger: StoreLogger): void {
-  try {
-    catalog.endBackup();
-  } catch (error) {
-    if (!isFull(error)) {
-      throw error;
-    }
-    logger.warn({ err: error }, 'the disk is full: the folder is still marked as that of a backup, until a later start');
-  }
-}
-
-/** Draws the epoch of this start. On a full disk that is tried again before anything else changes. */
-function beginEpoch(catalog: Catalog, last: Journal | undefined, logger: StoreLogger): void {
+function prepareEpoch(catalog: Catalog, last: Journal | undefined): void {
   const firstSequence = last === undefined ? catalog.progress().nextSequence : endAfter(last).sequence;
-  const sweeps = catalog.expiredWatermarks.list().at(-1)?.sweep ?? 0;
-  catalog.epochs.prepare({ firstSequence, sweeps });
-  try {
-    catalog.epochs.begin();
-  } catch (error) {
-    if (!isFull(error)) {
-      throw error;
-    }
-    logger.warn({ err: error }, 'the disk is full: cursors of the feed are those of the start before until events can be stored');
-  }
+  catalog.epochs.prepare({ firstSequence, sweeps: catalog.expiredWatermarks.list().at(-1)?.sweep ?? 0 });
 }
 
 async function emptyFolders(paths: readonly string[]): Promise<void> {

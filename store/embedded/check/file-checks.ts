@@ -24,8 +24,8 @@ export interface CheckedParts {
   readonly faultOfSqliteFile: (path: string) => Promise<string | undefined>;
   /** What is wrong with the catalog; undefined where nothing is. */
   readonly catalogFault: () => string | undefined;
-  /** Keeps a part where it is until the result is called; undefined where it is gone already. */
-  readonly hold: (part: Segment | BlobFile | number) => (() => void) | undefined;
+  /** Keeps a part where it is until the result is disposed; undefined where it is gone already. */
+  readonly hold: (part: Segment | BlobFile | number) => Disposable | undefined;
   /** Is told of a segment that is not whole. */
   readonly onDamage: (segment: Segment) => Promise<void>;
 }
@@ -66,17 +66,13 @@ export async function* checkFiles(parts: CheckedParts): AsyncGenerator<CheckLine
 
 /** Reads a file; undefined where it is gone, because its events are in other files by now, or have expired. */
 async function readHeld({ part, read }: Work, { hold }: CheckedParts): Promise<Finding | undefined> {
-  const release = part === undefined ? () => undefined : hold(part);
-  if (release === undefined) {
+  using held = part === undefined ? new DisposableStack() : hold(part);
+  if (held === undefined) {
     return undefined;
   }
-  try {
-    const found = await read();
-    // A flush removes the files of a journal even while it is held, so what was found may be of files that were on their way out.
-    return typeof part === 'number' && hold(part) === undefined ? undefined : found;
-  } finally {
-    release();
-  }
+  const found = await read();
+  // A flush removes the files of a journal even while it is held, so what was found may be of files that were on their way out.
+  return typeof part === 'number' && hold(part) === undefined ? undefined : found;
 }
 
 function sqliteFiles({ folder, catalogFault, faultOfSqliteFile }: CheckedParts): Work[] {

@@ -6,7 +6,7 @@ import { StoreError } from '../../store-error.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hasCatalog } from '../catalog/catalog-database.ts';
 import { doesHoldEvents, inspectCatalog, inspectFolder, readSegmentsFolder } from '../catalog/start-checks.ts';
-import { type CheckTask, readFiles } from '../integrity/changed-bytes.ts';
+import { faultOfFile, faultOfSqliteFile } from '../integrity/changed-bytes.ts';
 import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import { type CheckedParts, checkFiles } from './file-checks.ts';
@@ -63,17 +63,16 @@ async function partsOf(folder: DataFolder, catalog: Catalog | undefined, fault: 
   const journalFolder = new JournalFolder(folder.journal, catalog?.emptyJournals ?? new EmptyJournalTable(new DatabaseSync(':memory:')));
   const { flushedJournal } = catalog?.progress() ?? { flushedJournal: 0 };
   const numbers = await journalFolder.list();
-  const faultOf = async (task: CheckTask): Promise<string | undefined> => (readFiles(task) as (string | undefined)[])[0];
   return {
     folder,
     segments: readRows(fault, () => catalog?.segments()),
     blobFiles: readRows(fault, () => catalog?.blobFiles()),
     journals: numbers.filter((number) => number > flushedJournal),
     journalFolder,
-    faultOf: (file) => faultOf([file]),
-    faultOfSqliteFile: (sqliteFile) => faultOf({ sqliteFile }),
+    faultOf: async (file) => faultOfFile(file),
+    faultOfSqliteFile: async (path) => faultOfSqliteFile(path),
     catalogFault: () => fault,
-    hold: () => () => undefined,
+    hold: () => new DisposableStack(),
     onDamage: async () => undefined,
   };
 }

@@ -28,10 +28,10 @@ export function partsUnderCheck({ folder, catalog, journalFolder, versions, chec
     catalogFault: () => catalog.fault(),
     hold: (part) => {
       if (typeof part === 'number') {
-        return unflushed().includes(part) ? () => undefined : undefined;
+        return unflushed().includes(part) ? new DisposableStack() : undefined;
       }
       if ('damage' in part && 'zoneRows' in part) {
-        return versions.damaged.some(({ segment }) => segment.id === part.id) ? () => undefined : undefined;
+        return versions.damaged.some(({ segment }) => segment.id === part.id) ? new DisposableStack() : undefined;
       }
       const isLive = [...versions.segments, ...versions.blobFiles].includes(part);
       return isLive ? versions.acquire([part]) : undefined;

@@ -210,13 +210,7 @@ export function totalRows(parts: Iterable<{ readonly rows: number }>): number {
 const LARGEST_ZONES = new WeakMap<Segment, number>();
 
 function largestZoneRows(segment: Segment): number {
-  let largest = LARGEST_ZONES.get(segment);
-  if (largest === undefined) {
-    largest = 0;
-    for (const rows of segment.zoneRows.values()) {
-      largest = Math.max(largest, rows);
-    }
-    LARGEST_ZONES.set(segment, largest);
-  }
+  const largest = LARGEST_ZONES.get(segment) ?? largestOf(segment.zoneRows);
+  LARGEST_ZONES.set(segment, largest);
   return largest;
 }

@@ -47,25 +47,21 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
     partition,
     partitionMs,
   };
-  const release = versions.acquire(segments);
+  using _held = versions.acquire(segments);
+  const written = await write(task);
+  const live = new Set(versions.segments);
+  if (!segments.every((segment) => live.has(segment))) {
+    await removeFiles(aliases.segmentsFolder, written);
+    return false;
+  }
   try {
-    const written = await write(task);
-    const live = new Set(versions.segments);
-    if (!segments.every((segment) => live.has(segment))) {
+    publishSegments({ written, growingSegments: [], segments }, options);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CommitInDoubtError)) {
       await removeFiles(aliases.segmentsFolder, written);
-      return false;
     }
-    try {
-      publishSegments({ written, growingSegments: [], segments }, options);
-      return true;
-    } catch (error) {
-      if (!(error instanceof CommitInDoubtError)) {
-        await removeFiles(aliases.segmentsFolder, written);
-      }
-      throw error;
-    }
-  } finally {
-    release();
+    throw error;
   }
 }
 

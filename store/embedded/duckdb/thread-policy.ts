@@ -81,15 +81,17 @@ export class ThreadPolicy {
     }
   }
 
-  /** Notes that a search begins; what is returned is to be called when it ends. */
-  beginSearch(): () => void {
+  /** Notes that a search is under way until it is disposed. */
+  beginSearch(): Disposable {
     if (!this.#isFullSpeed) {
       this.#want(this.#options.cores);
     }
     this.#searches += 1;
-    return () => {
-      this.#searches -= 1;
-      this.#searchEndedMs = this.#now();
+    return {
+      [Symbol.dispose]: () => {
+        this.#searches -= 1;
+        this.#searchEndedMs = this.#now();
+      },
     };
   }
 

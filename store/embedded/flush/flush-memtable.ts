@@ -1,7 +1,7 @@
 import { syncFolder } from '../../data-folder.ts';
 import type { StoreLogger } from '../../event-store.ts';
 import { CommitInDoubtError } from '../../sqlite-transaction.ts';
-import { indexChecksum } from '../blob/blob-file-reader.ts';
+import { contentOfBlobFile } from '../blob/blob-file-reader.ts';
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { Memtable } from '../memtable/memtable.ts';
@@ -153,7 +153,7 @@ async function writeLogs(
   const logs = memtable.table.logs.slices;
   await using blobFile = new NewFile(aliases.segmentsFolder, file);
   await blobFiles.run({ path: blobFile.temporaryPath, logs, rows });
-  const indexCrc32 = await indexChecksum(blobFile.temporaryPath);
+  const { indexCrc32 } = await contentOfBlobFile(blobFile.temporaryPath);
   const bytes = await blobFile.keep();
   await syncFolder(aliases.segmentsFolder);
   const [firstJournal] = memtable.journals;

@@ -12,47 +12,42 @@ export interface FileToCheck {
   readonly ranges: readonly FileRange[];
 }
 
+/** What is wrong with each file; undefined where nothing is. */
+export type FileFaults = (string | undefined)[];
+
 /** Files to check, a segment whose blocks nobody knows, or a file of SQLite. */
 export type CheckTask = readonly FileToCheck[] | { readonly blocksOf: string } | { readonly sqliteFile: string };
 
-/** What is wrong with each file, undefined where nothing is; or the blocks of the segment, packed. */
-export type CheckResult = (string | undefined)[] | Uint8Array;
+/** The faults of the files; or the blocks of the segment, packed. */
+export type CheckResult = FileFaults | Uint8Array;
 
 /** The work of a thread that reads files. */
 export function startWork(): (task: CheckTask) => CheckResult {
-  return readFiles;
-}
-
-export function readFiles(task: CheckTask): CheckResult {
-  if ('blocksOf' in task) {
-    return packBlocks(blocksOf(task.blocksOf));
-  }
-  return 'sqliteFile' in task ? [faultOfSqliteFile(task.sqliteFile)] : task.map(faultOf);
+  return (task) => {
+    if ('blocksOf' in task) {
+      return packBlocks(blocksOf(task.blocksOf));
+    }
+    return 'sqliteFile' in task ? [faultOfSqliteFile(task.sqliteFile)] : task.map(faultOfFile);
+  };
 }
 
 /** Reads a file of SQLite as it is now, also while others write it. */
-function faultOfSqliteFile(path: string): string | undefined {
-  let database: DatabaseSync | undefined;
+export function faultOfSqliteFile(path: string): string | undefined {
   try {
-    database = new DatabaseSync(path, { readOnly: true });
+    using database = new DatabaseSync(path, { readOnly: true });
     return damageIn(database);
   } catch (error) {
     return (error as Error).message;
-  } finally {
-    database?.close();
   }
 }
 
 /** Does the work of the thread on the main thread, which does other things after each range. */
-export async function readFilesInTurn(task: CheckTask): Promise<CheckResult> {
-  if ('blocksOf' in task || 'sqliteFile' in task) {
-    return readFiles(task);
-  }
-  const faults: (string | undefined)[] = [];
+export async function readFilesInTurn(task: readonly FileToCheck[]): Promise<FileFaults> {
+  const faults: FileFaults = [];
   for (const { ranges, ...file } of task) {
     let fault: string | undefined;
     for (const range of ranges) {
-      fault ??= faultOf({ ...file, ranges: [range] });
+      fault ??= faultOfFile({ ...file, ranges: [range] });
       await setImmediate();
     }
     faults.push(fault);
@@ -64,7 +59,7 @@ export async function readFilesInTurn(task: CheckTask): Promise<CheckResult> {
  * What is wrong with a file that is missing, that the disk does not give, or whose content changed, also when it is read again. Throws what
  * says nothing about the file, such as that too many are open.
  */
-function faultOf(file: FileToCheck): string | undefined {
+export function faultOfFile(file: FileToCheck): string | undefined {
   return firstFault(file) === undefined ? undefined : firstFault(file);
 }
 

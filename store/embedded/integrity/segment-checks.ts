@@ -7,7 +7,7 @@ import type { CheckedFile } from '../duckdb/path-aliases.ts';
 import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { Segment } from '../segment/segment.ts';
 import { type Block, blocksOfZones, type FileRange, rangesOf, unpackBlocks } from '../segment/segment-blocks.ts';
-import { type CheckResult, type CheckTask, type FileToCheck, readFilesInTurn } from './changed-bytes.ts';
+import { type CheckResult, type CheckTask, type FileFaults, type FileToCheck, readFilesInTurn } from './changed-bytes.ts';
 
 /** A segment of which this process has checked what a statement about some zones reads. */
 export type CheckedSegment = Segment & CheckedFile;
@@ -58,7 +58,7 @@ export class SegmentChecks {
   readonly #options: SegmentChecksOptions;
   readonly #known = new WeakMap<Segment, KnownBlocks>();
   /** Threads for the checks that a search waits for. */
-  readonly #threads: WorkerPool<CheckTask, CheckResult>;
+  readonly #threads: WorkerPool<readonly FileToCheck[], FileFaults>;
   /** A thread for the checks that nobody waits for. */
   readonly #slowThread: WorkerPool<CheckTask, CheckResult>;
 
@@ -94,13 +94,13 @@ export class SegmentChecks {
 
   /** What is wrong with a file, on a thread that others go before; undefined where nothing is. */
   async faultOf(file: FileToCheck): Promise<string | undefined> {
-    const [fault] = (await this.#slowThread.run([file])) as (string | undefined)[];
+    const [fault] = (await this.#slowThread.run([file])) as FileFaults;
     return fault;
   }
 
   /** What is wrong with a file of SQLite; undefined where nothing is. */
   async faultOfSqliteFile(sqliteFile: string): Promise<string | undefined> {
-    const [fault] = (await this.#slowThread.run({ sqliteFile })) as (string | undefined)[];
+    const [fault] = (await this.#slowThread.run({ sqliteFile })) as FileFaults;
     return fault;
   }
 
@@ -117,11 +117,7 @@ export class SegmentChecks {
     return packed;
   }
 
-  #withoutBad(
-    segments: readonly Segment[],
-    files: readonly SegmentToCheck[],
-    faults: readonly (string | undefined)[],
-  ): readonly CheckedSegment[] {
+  #withoutBad(segments: readonly Segment[], files: readonly SegmentToCheck[], faults: FileFaults): readonly CheckedSegment[] {
     const bad = new Set<Segment>();
     for (const [index, { segment, indexes }] of files.entries()) {
       const fault = faults[index];
@@ -138,20 +134,11 @@ export class SegmentChecks {
     return segments.filter((segment) => !bad.has(segment)) as CheckedSegment[];
   }
 
-  /** Carries out work that reads what `check` returned; once more where it fails and a segment turns out to be damaged. */
-  async reading<T>(signal: AbortSignal | undefined, work: (check: CheckSegments) => Promise<T>): Promise<T> {
-    return await this.#repeat(work, signal, this.#options.containJournals);
-  }
-
-  /** Carries out work as {@link reading} does, for a load, during which no journal can be contained. */
-  async readingInLoad<T>(work: (check: CheckSegments) => Promise<T>): Promise<T> {
-    return await this.#repeat(work, undefined, async () => false);
-  }
-
-  async #repeat<T>(
-    work: (check: CheckSegments) => Promise<T>,
+  /** Carries out work that reads what `check` returned; once more where it fails and a file turns out to be damaged. */
+  async reading<T>(
     signal: AbortSignal | undefined,
-    containJournals: () => Promise<boolean>,
+    work: (check: CheckSegments) => Promise<T>,
+    containJournals = this.#options.containJournals,
   ): Promise<T> {
     for (;;) {
       const attempt = this.attempt(signal, containJournals);
@@ -163,6 +150,11 @@ export class SegmentChecks {
         }
       }
     }
+  }
+
+  /** Carries out work as {@link reading} does, for a load, during which no journal can be contained. */
+  async readingInLoad<T>(work: (check: CheckSegments) => Promise<T>): Promise<T> {
+    return await this.reading(undefined, work, async () => false);
   }
 
   /** An attempt to read segments, which `signal` ends. */
@@ -230,9 +222,9 @@ export class SegmentChecks {
 
   async #faultsOf(
     files: readonly SegmentToCheck[],
-    threads: WorkerPool<CheckTask, CheckResult>,
+    threads: { readonly run: (task: readonly FileToCheck[]) => Promise<CheckResult> },
     signal?: AbortSignal,
-  ): Promise<(string | undefined)[]> {
+  ): Promise<FileFaults> {
     const tasks: FileToCheck[][] = [];
     let left = 0;
     for (const { path, bytes, ranges } of files) {
@@ -246,7 +238,7 @@ export class SegmentChecks {
     const results = await Promise.all(
       tasks.map(async (task) => {
         signal?.throwIfAborted();
-        return (await threads.run(task)) as (string | undefined)[];
+        return (await threads.run(task)) as FileFaults;
       }),
     );
     signal?.throwIfAborted();
@@ -259,9 +251,8 @@ function mayBeDamage(error: unknown): boolean {
   return error instanceof Error && !(error instanceof StoreError) && !isOutOfMemory(error);
 }
 
-function isSmall(task: CheckTask): boolean {
-  const isOfFiles = !('blocksOf' in task || 'sqliteFile' in task);
-  return isOfFiles && bytesOf(task.flatMap(({ ranges }) => ranges)) < ORDER_BYTES;
+function isSmall(task: readonly FileToCheck[]): boolean {
+  return bytesOf(task.flatMap(({ ranges }) => ranges)) < ORDER_BYTES;
 }
 
 function bytesOf(ranges: readonly FileRange[]): number {

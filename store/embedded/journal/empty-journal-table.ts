@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../../sqlite-transaction.ts';
+import { bigintRows, inTransaction } from '../../sqlite-transaction.ts';
 import type { Journal } from './journal.ts';
 
 /** A journal in the catalog none of whose events is new. */
@@ -43,9 +43,7 @@ export class EmptyJournalTable {
 
   /** The journal with this number; undefined where it has no row. */
   get(number: number): EmptyJournal | undefined {
-    const statement = this.#database.prepare('SELECT * FROM empty_journals WHERE number = ?');
-    statement.setReadBigInts(true);
-    const row = statement.get(number);
+    const [row] = bigintRows(this.#database, 'SELECT * FROM empty_journals WHERE number = ?', number);
     return (
       row && {
         number,

@@ -189,16 +189,12 @@ export class JournalFolder {
 
   async #writeFile(path: string, chunks: readonly Uint8Array[]): Promise<void> {
     const recycled = await this.#recycled.take(path);
-    const file = recycled ?? (await open(path, 'wx'));
-    try {
-      const bytes = await writeAll(file, chunks);
-      if (recycled !== undefined) {
-        await file.truncate(bytes);
-      }
-      await file.datasync();
-    } finally {
-      await file.close();
+    await using file = recycled ?? (await open(path, 'wx'));
+    const bytes = await writeAll(file, chunks);
+    if (recycled !== undefined) {
+      await file.truncate(bytes);
     }
+    await file.datasync();
   }
 }
 

@@ -1,8 +1,9 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
 import { BATCH_COLUMNS, type BatchColumn } from '../../../query/batch-columns.ts';
 import { LENGTH_BYTES } from '../../parquet/parquet-format.ts';
+import { openedFile } from '../runtime/file-output.ts';
 import { type Address, type SegmentKernel, TEXT_SIZE } from './segment-kernel.ts';
 
 /** A column of a journal in the memory of the kernel. */
@@ -48,22 +49,18 @@ function readJournal(path: string, kernel: SegmentKernel): { readonly groups: Jo
 }
 
 function readFile(path: string, kernel: SegmentKernel): { readonly at: Address; readonly length: number } {
-  const file = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(file);
-    const at = kernel.allocate(size);
-    const bytes = kernel.bytes(at, size);
-    for (let done = 0; done < size; ) {
-      const read = readSync(file, bytes, done, size - done, done);
-      if (read === 0) {
-        throw new Error(`journal ${JSON.stringify(path)} ends at byte ${done} of ${size}`);
-      }
-      done += read;
+  using file = openedFile(path);
+  const { size } = fstatSync(file.descriptor);
+  const at = kernel.allocate(size);
+  const bytes = kernel.bytes(at, size);
+  for (let done = 0; done < size; ) {
+    const read = readSync(file.descriptor, bytes, done, size - done, done);
+    if (read === 0) {
+      throw new Error(`journal ${JSON.stringify(path)} ends at byte ${done} of ${size}`);
     }
-    return { at, length: size };
-  } finally {
-    closeSync(file);
+    done += read;
   }
+  return { at, length: size };
 }
 
 function columnIn(file: Buffer, fileAt: Address, metadata: ColumnMetaData, { name, repetition_type }: SchemaElement): JournalColumn {

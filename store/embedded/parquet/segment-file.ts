@@ -19,31 +19,27 @@ export interface SegmentRows {
 
 /** Writes events of journals as a segment. Not synced. */
 export function writeSegmentFile(path: string, { events, zones, firstBlobPointer }: SegmentRows, encoder: ColumnEncoder): void {
-  const file = new FileOutput(path);
-  try {
-    file.put(PARQUET_MAGIC);
-    const groups: RowGroup[] = [];
-    const fitting = (from: number, to: number) => from + encoder.fittingRows(events.subarray(from, to));
-    for (const [from, to] of rowGroupsOf(zones, fitting)) {
-      const start = file.offset;
-      const group = {
-        events: events.subarray(from, to),
-        zones: zones.subarray(from, to),
-        firstBlobPointer: firstBlobPointer + BigInt(from),
-      };
-      encoder.begin(group.events);
-      const columns = COLUMNS.map((column) => writeChunk(file, column, to - from, pagesOf(column, group, encoder)));
-      // The pages are written before the next row group overwrites them.
-      file.write();
-      groups.push({ columns, num_rows: BigInt(to - from), total_byte_size: BigInt(file.offset - start) });
-    }
-    for (const piece of parquetFooter({ name: 'events', columns: COLUMNS, groups }, file.offset)) {
-      file.put(piece);
-    }
+  using file = new FileOutput(path);
+  file.put(PARQUET_MAGIC);
+  const groups: RowGroup[] = [];
+  const fitting = (from: number, to: number) => from + encoder.fittingRows(events.subarray(from, to));
+  for (const [from, to] of rowGroupsOf(zones, fitting)) {
+    const start = file.offset;
+    const group = {
+      events: events.subarray(from, to),
+      zones: zones.subarray(from, to),
+      firstBlobPointer: firstBlobPointer + BigInt(from),
+    };
+    encoder.begin(group.events);
+    const columns = COLUMNS.map((column) => writeChunk(file, column, to - from, pagesOf(column, group, encoder)));
+    // The pages are written before the next row group overwrites them.
     file.write();
-  } finally {
-    file.close();
+    groups.push({ columns, num_rows: BigInt(to - from), total_byte_size: BigInt(file.offset - start) });
   }
+  for (const piece of parquetFooter({ name: 'events', columns: COLUMNS, groups }, file.offset)) {
+    file.put(piece);
+  }
+  file.write();
 }
 
 function pagesOf({ name, repetition_type }: ParquetColumn, { zones, firstBlobPointer }: SegmentRows, encoder: ColumnEncoder): ColumnPages {

@@ -5,7 +5,7 @@ import { blobFilesOfStatement, wholeSegmentStatement } from '../../../sql/repair
 import { partitionZoneCountStatement } from '../../../sql/segment-statements.ts';
 import { checkBlobFile, contentOfBlobFile } from '../blob/blob-file-reader.ts';
 import { isOutOfMemory, type StatementRunner } from '../duckdb/statement-runner.ts';
-import { readFiles } from '../integrity/changed-bytes.ts';
+import { faultOfFile } from '../integrity/changed-bytes.ts';
 import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { isFaultOfFile } from '../runtime/file-fault.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
@@ -59,7 +59,7 @@ export async function readSegment(
   const { size: bytes, mtimeMs } = statSync(path);
   const unreadable = (fault: string, rows = known?.rows): UnreadableSegment => ({ file, fault, rows, bytes, known });
   try {
-    const fault = known?.blocks && changeSince(path, known.bytes, known.blocks);
+    const fault = known?.blocks && faultOfFile({ path, bytes: known.bytes, ranges: rangesOf(unpackBlocks(known.blocks)) });
     if (fault !== undefined) {
       return unreadable(fault);
     }
@@ -85,11 +85,6 @@ export async function readSegment(
     }
     return unreadable((error as Error).message, known?.rows ?? rowsByFooter(path));
   }
-}
-
-function changeSince(path: string, bytes: number, blocks: Uint8Array): string | undefined {
-  const [fault] = readFiles([{ path, bytes, ranges: rangesOf(unpackBlocks(blocks)) }]) as (string | undefined)[];
-  return fault;
 }
 
 function rowsByFooter(path: string): number | undefined {

@@ -10,8 +10,7 @@ import { isBlobFile, type WrittenFile } from '../segment/file-names.ts';
 import { spanOf, type UnpublishedSegment } from '../segment/segment.ts';
 import { type FoundSegment, readBlobFile, readSegment, type UnreadableSegment, type WantedBlobFile } from './file-content.ts';
 import type { DamagedJournal, HeldEvents } from './kept-journals.ts';
-import { chooseSegments } from './kept-segments.ts';
-import { sharedEvents } from './shared-events.ts';
+import { chooseSegments, sharedEvents } from './kept-segments.ts';
 
 /** What an earlier catalog says of single files. Files are never changed, so that it is right also where the catalog is older. */
 export interface KnownFiles {

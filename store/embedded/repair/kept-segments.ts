@@ -1,4 +1,8 @@
-import { mergeOf } from '../segment/file-names.ts';
+import { join } from 'node:path';
+import { sharedEventsStatement } from '../../../sql/repair-statements.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import { mergedAtMs } from '../segment/file-names.ts';
+import { overlaps, type UnpublishedSegment } from '../segment/segment.ts';
 
 /** A segment by the name of its file. */
 export interface SegmentFile {
@@ -25,8 +29,7 @@ export interface ChosenSegments {
  */
 export function chooseSegments(files: readonly SegmentFile[], shared: readonly SharedEvents[]): ChosenSegments {
   const [kept, leftOut, doubled] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const mergedAtMs = ({ file }: SegmentFile): number => mergeOf(file)?.atMs ?? 0;
-  const inOrder = files.toSorted((a, b) => mergedAtMs(b) - mergedAtMs(a) || b.rows - a.rows || (a.file < b.file ? 1 : -1));
+  const inOrder = files.toSorted((a, b) => mergedAtMs(b.file) - mergedAtMs(a.file) || b.rows - a.rows || (a.file < b.file ? 1 : -1));
   for (const { file, rows } of inOrder) {
     const held = shared
       .filter((events) => events.files.includes(file) && events.files.some((other) => kept.has(other)))
@@ -41,4 +44,38 @@ export function chooseSegments(files: readonly SegmentFile[], shared: readonly S
     }
   }
   return { leftOut, doubled };
+}
+
+/** Finds the events that several segments hold. Only those are compared whose times and sequences overlap, also over others. */
+export async function sharedEvents(
+  segments: readonly UnpublishedSegment[],
+  segmentsFolder: string,
+  runner: StatementRunner,
+): Promise<SharedEvents[]> {
+  const shared: SharedEvents[] = [];
+  for (const group of groupsOf(segments)) {
+    const paths = group.map(({ file }) => join(segmentsFolder, file));
+    for (const [files, events] of group.length > 1 ? await runner.run(sharedEventsStatement(paths)) : []) {
+      const { items } = files as { readonly items: readonly bigint[] };
+      shared.push({ files: items.map((index) => group[Number(index)]?.file ?? ''), events: Number(events) });
+    }
+  }
+  return shared;
+}
+
+function groupsOf(segments: readonly UnpublishedSegment[]): UnpublishedSegment[][] {
+  const groups: UnpublishedSegment[][] = [];
+  for (const segment of segments) {
+    const touched = groups.filter((group) => group.some((other) => mayShare(segment, other)));
+    for (const group of touched) {
+      groups.splice(groups.indexOf(group), 1);
+    }
+    groups.push([...touched.flat(), segment]);
+  }
+  return groups;
+}
+
+function mayShare(one: UnpublishedSegment, other: UnpublishedSegment): boolean {
+  const inTime = overlaps(one, other.minTimestamp, other.maxTimestamp + 1);
+  return inTime && one.minSequence <= other.maxSequence && one.maxSequence >= other.minSequence;
 }

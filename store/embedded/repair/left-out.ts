@@ -10,20 +10,14 @@ import { journalFileNames } from '../segment/file-names.ts';
  * because a start removes files that its catalog does not name. Nothing reads that folder.
  */
 export class LeftOut {
-  readonly #root: string;
+  readonly #data: DataFolder;
   readonly #folder: string;
-  readonly #catalogFile: string;
-  readonly #journal: string;
-  readonly #segments: string;
   readonly #paths = new Set<string>();
   #isMade = false;
 
-  constructor({ root, catalogFile, journal, segments }: DataFolder, nowMs: number) {
-    this.#root = root;
-    this.#catalogFile = catalogFile;
-    this.#journal = journal;
-    this.#segments = segments;
-    this.#folder = join(root, `left-out-${new Date(nowMs).toISOString().replaceAll(':', '-')}`);
+  constructor(data: DataFolder, nowMs: number) {
+    this.#data = data;
+    this.#folder = join(data.root, `left-out-${new Date(nowMs).toISOString().replaceAll(':', '-')}`);
   }
 
   /** Undefined where nothing was moved. */
@@ -36,12 +30,12 @@ export class LeftOut {
   }
 
   addSegment(file: string): void {
-    this.#paths.add(join(this.#segments, file));
+    this.#paths.add(join(this.#data.segments, file));
   }
 
   addJournal(number: number): void {
     for (const name of journalFileNames(number)) {
-      const path = join(this.#journal, name);
+      const path = join(this.#data.journal, name);
       if (existsSync(path)) {
         this.#paths.add(path);
       }
@@ -55,7 +49,7 @@ export class LeftOut {
     }
     await this.#sync();
     for (const suffix of [...SQLITE_BESIDES, '']) {
-      const path = `${this.#catalogFile}${suffix}`;
+      const path = `${this.#data.catalogFile}${suffix}`;
       if (existsSync(path)) {
         await this.#moveOne(path);
       }
@@ -64,7 +58,7 @@ export class LeftOut {
   }
 
   async #moveOne(path: string): Promise<void> {
-    const target = join(this.#folder, path.slice(this.#root.length + 1));
+    const target = join(this.#folder, path.slice(this.#data.root.length + 1));
     await mkdir(dirname(target), { recursive: true });
     this.#isMade = true;
     await rename(path, target);
@@ -72,8 +66,8 @@ export class LeftOut {
 
   async #sync(): Promise<void> {
     if (this.#isMade) {
-      const inside = [this.#segments, this.#journal].map((path) => join(this.#folder, basename(path))).filter(existsSync);
-      for (const path of [...inside, this.#folder, this.#segments, this.#journal, this.#root]) {
+      const inside = [this.#data.segments, this.#data.journal].map((path) => join(this.#folder, basename(path))).filter(existsSync);
+      for (const path of [...inside, this.#folder, this.#data.segments, this.#data.journal, this.#data.root]) {
         await syncFolder(path);
       }
     }

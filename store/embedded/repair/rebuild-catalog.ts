@@ -92,13 +92,9 @@ function readKnown(file: string): KnownFiles {
   const known = { segments: new Map<string, UnpublishedSegment>(), blobFiles: new Map<string, BlobFile>() };
   try {
     const opened = existsSync(file) ? inspectCatalogDatabase(file) : undefined;
-    const catalog = opened && new Catalog(file, { opened });
-    try {
-      for (const segment of catalog?.segments() ?? []) known.segments.set(segment.file, segment);
-      for (const blobFile of catalog?.blobFiles() ?? []) known.blobFiles.set(blobFile.file, blobFile);
-    } finally {
-      catalog?.close();
-    }
+    using catalog = opened && new Catalog(file, { opened });
+    for (const segment of catalog?.segments() ?? []) known.segments.set(segment.file, segment);
+    for (const blobFile of catalog?.blobFiles() ?? []) known.blobFiles.set(blobFile.file, blobFile);
   } catch {
     // The old catalog is damaged. Its rows that were read by then have checksums of their own, so they are right.
   }

@@ -55,16 +55,12 @@ export async function repairFolder(options: RepairOptions): Promise<Repair> {
 /** Throws `StoreError` (`corrupt`) where the catalog has to be made anew. */
 async function acceptMissing(folder: DataFolder, segmentsFolder: SegmentsFolder, holdsEvents: boolean): Promise<Repair> {
   const inspected = await inspectFolder(folder, segmentsFolder, 'all');
-  const catalog = new Catalog(folder.catalogFile, { holdsEvents });
-  try {
-    if (inspected === undefined) {
-      await checkFolder(folder, catalog, segmentsFolder, 'all');
-    }
-    const missing = await noteMissing(folder, catalog);
-    return missing.length === 0 ? { kind: 'none' } : { kind: 'accepted', missing };
-  } finally {
-    catalog.close();
+  using catalog = new Catalog(folder.catalogFile, { holdsEvents });
+  if (inspected === undefined) {
+    await checkFolder(folder, catalog, segmentsFolder, 'all');
   }
+  const missing = await noteMissing(folder, catalog);
+  return missing.length === 0 ? { kind: 'none' } : { kind: 'accepted', missing };
 }
 
 async function noteMissing(folder: DataFolder, catalog: Catalog): Promise<LostFile[]> {

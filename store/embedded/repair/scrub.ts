@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DAY_MS } from '../../../query/durations.ts';
 import type { StoreLogger } from '../../event-store.ts';
-import { checkBlobFile, faultOfBlobFile, indexChecksum } from '../blob/blob-file-reader.ts';
+import { checkBlobFile, contentOfBlobFile, faultOfBlobFile } from '../blob/blob-file-reader.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
@@ -63,12 +63,8 @@ export class Scrub {
       if (dueMs <= now && bytes < BYTES_AT_ONCE && !isStopped() && this.#isLive(file)) {
         bytes += file.bytes;
         this.#dueMs.set(file, now + DAY_MS);
-        const release = versions.acquire([file]);
-        try {
-          await ('zoneRows' in file ? this.#readSegment(file) : this.#readBlobFile(file));
-        } finally {
-          release();
-        }
+        using _held = versions.acquire([file]);
+        await ('zoneRows' in file ? this.#readSegment(file) : this.#readBlobFile(file));
       }
     }
   }
@@ -100,7 +96,8 @@ export class Scrub {
     if (fault !== undefined) {
       this.#noteFault(blobFile, fault);
     } else if (blobFile.indexCrc32 === undefined || this.#faults.delete(blobFile)) {
-      catalog.noteBlobFile(blobFile, { indexCrc32: await indexChecksum(path), damage: undefined });
+      const { indexCrc32 } = await contentOfBlobFile(path);
+      catalog.noteBlobFile(blobFile, { indexCrc32, damage: undefined });
     }
   }
 

@@ -16,7 +16,7 @@ export function unwritten(pieces: readonly Uint8Array[], bytesWritten: number): 
 const WRITE_BYTES = 1024 * 1024;
 
 /** A new file that a thread writes from start to end, synchronously. Not synced. */
-export class FileOutput {
+export class FileOutput implements Disposable {
   readonly #handle: number;
   #offset = 0;
   #waiting: Uint8Array[] = [];
@@ -51,7 +51,7 @@ export class FileOutput {
     this.#waitingBytes = 0;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     closeSync(this.#handle);
   }
 }
@@ -62,13 +62,15 @@ export async function removeFiles(folder: string, files: readonly { readonly fil
   }
 }
 
+/** A file that is open to be read synchronously, until it is disposed. */
+export function openedFile(path: string): Disposable & { readonly descriptor: number } {
+  const descriptor = openSync(path, 'r');
+  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
+}
+
 /** Makes the content of a file durable. Resolves with its size in bytes. */
 export async function syncFile(path: string): Promise<number> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-    return (await handle.stat()).size;
-  } finally {
-    await handle.close();
-  }
+  await using file = await open(path, 'r');
+  await file.sync();
+  return (await file.stat()).size;
 }

@@ -154,7 +154,7 @@ export class SearchRunner {
   async #open(plan: SearchPlan, check: CheckSegments, signal: AbortSignal): Promise<OpenScope> {
     const { versions, aliases, connections, threads } = this.#options;
     using parts = new DisposableStack();
-    parts.defer(threads.beginSearch());
+    parts.use(threads.beginSearch());
     const { runner } = parts.use(await connections.acquire(signal));
     const snapshots = parts.use(new DisposableStack());
     const snapshot = snapshots.use(versions.snapshot());

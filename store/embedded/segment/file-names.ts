@@ -90,8 +90,8 @@ export function writtenFile(name: string): WrittenFile | undefined {
   return kind === undefined ? undefined : { name, from, number: Number(number), isTemporary: temporary !== undefined };
 }
 
-/** The stem that all segments of a merge have, and the time in it, in Unix milliseconds; undefined for other files. */
-export function mergeOf(name: string): { readonly stem: string; readonly atMs: number } | undefined {
-  const [, stem, time] = /^(c\d+-(\w+))-\d+\.parquet$/.exec(name) ?? [];
-  return stem === undefined || time === undefined ? undefined : { stem, atMs: Number.parseInt(time, 36) };
+/** When the merge began that wrote a segment, in Unix milliseconds; 0 for other files. */
+export function mergedAtMs(name: string): number {
+  const [, time] = /^c\d+-(\w+)-\d+\.parquet$/.exec(name) ?? [];
+  return time === undefined ? 0 : Number.parseInt(time, 36);
 }

@@ -1,9 +1,10 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { type ColumnMetaData, type FileMetaData, parquetMetadata } from 'hyparquet';
 import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { VECTOR_ROWS } from '../../../sql/segment-layout.ts';
 import { LENGTH_BYTES, PARQUET_MAGIC } from '../../parquet/parquet-format.ts';
+import { openedFile } from '../runtime/file-output.ts';
 import type { Segment } from './segment.ts';
 
 /** A part of a file from the end of the block before it, or from its start, to `end`. The blocks of a file cover all of its bytes. */
@@ -76,27 +77,19 @@ export function blocksOfZones(blocks: readonly Block[], zones: ZoneSelection): n
  * ascend, or whose footer does not say what they are, has all of its row groups in one block.
  */
 export function blocksOf(path: string): Block[] {
-  const file = openSync(path, 'r');
-  try {
-    const { metadata, bytes } = readFooter(file, path);
-    const blocks: Block[] = [];
-    for (const { end, lastZone } of [...rowGroupsOf(metadata), { end: bytes, lastZone: 0 }]) {
-      blocks.push({ end, lastZone, crc32: checksumOf(file, { from: blocks.at(-1)?.end ?? 0, to: end }) ?? 0 });
-    }
-    return blocks;
-  } finally {
-    closeSync(file);
+  using file = openedFile(path);
+  const { metadata, bytes } = readFooter(file.descriptor, path);
+  const blocks: Block[] = [];
+  for (const { end, lastZone } of [...rowGroupsOf(metadata), { end: bytes, lastZone: 0 }]) {
+    blocks.push({ end, lastZone, crc32: checksumOf(file.descriptor, { from: blocks.at(-1)?.end ?? 0, to: end }) ?? 0 });
   }
+  return blocks;
 }
 
 /** The number of rows of a segment, as its footer says. */
 export function rowsIn(path: string): number {
-  const file = openSync(path, 'r');
-  try {
-    return Number(readFooter(file, path).metadata.num_rows);
-  } finally {
-    closeSync(file);
-  }
+  using file = openedFile(path);
+  return Number(readFooter(file.descriptor, path).metadata.num_rows);
 }
 
 /**
@@ -104,17 +97,13 @@ export function rowsIn(path: string): number {
  * cannot be read.
  */
 export function changeIn(path: string, bytes: number, ranges: readonly FileRange[]): string | undefined {
-  const file = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(file);
-    if (size !== bytes) {
-      return `it has ${size} bytes instead of ${bytes}`;
-    }
-    const changed = ranges.find((range) => checksumOf(file, range) !== range.crc32);
-    return changed && `its bytes from ${changed.from} to ${changed.to} are not as they were written`;
-  } finally {
-    closeSync(file);
+  using file = openedFile(path);
+  const { size } = fstatSync(file.descriptor);
+  if (size !== bytes) {
+    return `it has ${size} bytes instead of ${bytes}`;
   }
+  const changed = ranges.find((range) => checksumOf(file.descriptor, range) !== range.crc32);
+  return changed && `its bytes from ${changed.from} to ${changed.to} are not as they were written`;
 }
 
 /** Measured: larger pieces do not stay in the caches of a core, and smaller ones cost more calls. */

@@ -5,7 +5,7 @@ import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import { removeFiles } from '../runtime/file-output.ts';
-import type { Retired } from './version-set.ts';
+import type { Part } from './version-set.ts';
 
 /** Frees the memory and the files of parts that left the version set and are read by nobody, with the journals of unflushed events. */
 export class PartRemover {
@@ -22,20 +22,21 @@ export class PartRemover {
     this.#logger = logger;
   }
 
-  remove({ growingSegments, files }: Retired): void {
+  remove(part: Part): void {
     this.#run(async () => {
-      for (const { source, logs, journals } of growingSegments) {
-        logs.references.release();
-        if ('table' in source) {
-          await this.#runner.run(dropTableStatement(source.table));
-        }
-        const numbers = journals.map(({ number }) => number);
-        await this.#aliases.release(numbers.map((number) => this.#journals.eventsPath(number)));
-        // The journals of the events that were copied into a table are not read any more either.
-        await this.#journals.retire(numbers);
+      if ('file' in part) {
+        await this.#aliases.release([this.#aliases.segmentPath(part.file)]);
+        await removeFiles(this.#aliases.segmentsFolder, [part]);
+        return;
       }
-      await this.#aliases.release(files.map(({ file }) => this.#aliases.segmentPath(file)));
-      await removeFiles(this.#aliases.segmentsFolder, files);
+      part.logs.references.release();
+      if ('table' in part.source) {
+        await this.#runner.run(dropTableStatement(part.source.table));
+      }
+      const numbers = part.journals.map(({ number }) => number);
+      await this.#aliases.release(numbers.map((number) => this.#journals.eventsPath(number)));
+      // The journals of the events that were copied into a table are not read any more either.
+      await this.#journals.retire(numbers);
     });
   }
 

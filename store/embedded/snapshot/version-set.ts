@@ -16,13 +16,8 @@ export interface Snapshot extends Disposable {
   readonly expiries: number;
 }
 
-export interface Retired {
-  readonly growingSegments: readonly Pick<GrowingSegment, 'source' | 'logs' | 'journals'>[];
-  /** Files of the segments folder. */
-  readonly files: readonly (Segment | BlobFile)[];
-}
-
-type Part = GrowingSegment | Segment | BlobFile;
+/** A file of the segments folder, or unflushed events. */
+export type Part = GrowingSegment | Segment | BlobFile;
 
 /**
  * The growing segments and segments that hold the events right now, each event in exactly one of them, and the blob files with the logs of
@@ -36,7 +31,7 @@ export class VersionSet {
   #endSequence: bigint;
   #expiries = 0;
   readonly #references = new Map<Part, RefCounted>();
-  readonly #onRetired: (part: Retired) => void;
+  readonly #onRetired: (part: Part) => void;
   readonly #listeners = new Set<() => void>();
   /** How far the events of each zone reach. */
   readonly zoneEnds: ZoneEnds;
@@ -44,7 +39,7 @@ export class VersionSet {
   constructor(
     { segments, blobFiles }: { readonly segments: readonly Segment[]; readonly blobFiles: readonly BlobFile[] },
     endSequence: bigint,
-    onRetired: (part: Retired) => void,
+    onRetired: (part: Part) => void,
   ) {
     this.#segments = segments.filter(({ damage }) => damage === undefined);
     this.#damaged = segments.flatMap((segment) => (segment.damage === undefined ? [] : [{ segment, fault: segment.damage }]));
@@ -142,24 +137,27 @@ export class VersionSet {
 
   snapshot(): Snapshot {
     const [growingSegments, segments, blobFiles, endSequence] = [this.#growingSegments, this.#segments, this.#blobFiles, this.#endSequence];
-    const release = this.acquire([...growingSegments, ...segments, ...blobFiles]);
-    return { growingSegments, segments, blobFiles, endSequence, expiries: this.#expiries, [Symbol.dispose]: release };
+    return this.again({ growingSegments, segments, blobFiles, endSequence, expiries: this.#expiries });
   }
 
-  /** Keeps these live parts readable until the returned function is called, for the first time. */
-  acquire(parts: readonly Part[]): () => void {
+  /** A snapshot that somebody holds, for another one who disposes it by himself. */
+  again({ growingSegments, segments, blobFiles, endSequence, expiries }: Omit<Snapshot, typeof Symbol.dispose>): Snapshot {
+    const held = this.acquire([...growingSegments, ...segments, ...blobFiles]);
+    return { growingSegments, segments, blobFiles, endSequence, expiries, ...held };
+  }
+
+  /** Keeps these live parts readable until it is disposed, for the first time. */
+  acquire(parts: readonly Part[]): Disposable {
     const references = parts.map((part) => this.#referencesOf(part));
     for (const reference of references) {
       reference.acquire();
     }
-    let isReleased = false;
-    return () => {
-      if (!isReleased) {
-        isReleased = true;
-        for (const reference of references) {
+    return {
+      [Symbol.dispose]: () => {
+        for (const reference of references.splice(0)) {
           reference.release();
         }
-      }
+      },
     };
   }
 
@@ -169,7 +167,7 @@ export class VersionSet {
     if (references === undefined) {
       references = new RefCounted(() => {
         this.#references.delete(part);
-        this.#onRetired('file' in part ? { growingSegments: [], files: [part] } : { growingSegments: [part], files: [] });
+        this.#onRetired(part);
       });
       this.#references.set(part, references);
     }

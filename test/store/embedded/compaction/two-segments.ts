@@ -6,7 +6,7 @@ import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { runMerge, type WriteMerge, writeMerged } from '../../../../store/embedded/compaction/merge.ts';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
-import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
+import { type Part, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
@@ -32,7 +32,7 @@ export async function twoSegments() {
     catalog.close();
   });
   const segments = catalog.segments();
-  const retired: Retired[] = [];
+  const retired: Part[] = [];
   const versions = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
   const merge = { partition: Math.floor(NOW / HOUR_MS), partitionMs: HOUR_MS, segments };

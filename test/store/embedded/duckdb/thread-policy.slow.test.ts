@@ -53,11 +53,11 @@ test('a search gets every core, also while events come in bulk, and keeps them w
   const { policy, threads } = await engineWithPolicy(4);
   policy.load(4_000);
   await expect.poll(threads, soon).toBe(2);
-  const end = policy.beginSearch();
+  const search = policy.beginSearch();
   await expect.poll(threads, soon).toBe(4);
   policy.load(4_000);
   expect(await threads()).toBe(4);
-  end();
+  search[Symbol.dispose]();
   // Somebody who has searched may search again.
   policy.load(4_000);
   expect(await threads()).toBe(4);
@@ -65,7 +65,7 @@ test('a search gets every core, also while events come in bulk, and keeps them w
 
 test('the next loads take the cores back when nobody has searched for a while', async () => {
   const { policy, threads, clock } = await engineWithPolicy(4);
-  policy.beginSearch()();
+  policy.beginSearch()[Symbol.dispose]();
   clock.ms += 59_999;
   policy.load(4_000);
   expect(await threads()).toBe(4);

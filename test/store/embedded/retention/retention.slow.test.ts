@@ -6,7 +6,7 @@ import { ExpiredWatermarks } from '../../../../store/embedded/catalog/expired-wa
 import { dropExpiredSegments, type RetentionOptions } from '../../../../store/embedded/retention/retention.ts';
 import type { BlobFile } from '../../../../store/embedded/segment/blob-file.ts';
 import type { UnpublishedSegment } from '../../../../store/embedded/segment/segment.ts';
-import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
+import { type Part, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { RetentionHold } from '../../../../store/retention-hold.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
@@ -44,7 +44,7 @@ test('a segment goes when its newest event is two minutes past the retention, an
   const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
   const edge = NOW - RETENTION_MS - 120_000;
   const segments = catalog.apply({ add: [segmentUpTo(edge - 1), segmentUpTo(edge)], remove: [] });
-  const retired: Retired[] = [];
+  const retired: Part[] = [];
   const versions = new VersionSet({ segments, blobFiles: [] }, 2n, (part) => retired.push(part));
   const reader = versions.snapshot();
   expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW, 'caller')).toBe(1);
@@ -54,7 +54,7 @@ test('a segment goes when its newest event is two minutes past the retention, an
   expect(retired).toEqual([]);
   reader[Symbol.dispose]();
   reader[Symbol.dispose]();
-  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0]]);
+  expect(retired).toEqual([segments[0]]);
   catalog.close();
 });
 
@@ -66,7 +66,7 @@ test('a blob file goes with the last segment that can need it, and its file when
     catalog.apply({ add: [], remove: [], addBlobFile });
   }
   const segments = catalog.apply({ add: [segmentUpTo(old, 10n), segmentUpTo(NOW, 11n), segmentUpTo(old, 20n)], remove: [] });
-  const retired: Retired[] = [];
+  const retired: Part[] = [];
   const versions = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 31n, (part) => retired.push(part));
   const reader = versions.snapshot();
   expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW, 'caller')).toBe(2);
@@ -75,7 +75,7 @@ test('a blob file goes with the last segment that can need it, and its file when
   expect(reader.blobFiles).toEqual(blobFiles);
   expect(retired).toEqual([]);
   reader[Symbol.dispose]();
-  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0], segments[2], blobFiles[0], blobFiles[2]]);
+  expect(retired).toEqual([segments[0], segments[2], blobFiles[0], blobFiles[2]]);
   catalog.close();
 });
 

@@ -6,7 +6,7 @@ import {
   journalFileNames,
   journalOfFile,
   mayBeOfJournal,
-  mergeOf,
+  mergedAtMs,
   nameOfLost,
   nameOfLostBlobFile,
   recycledName,
@@ -50,18 +50,18 @@ test('what is set aside or kept for later journals has a name that tells, and is
 
 describe('a file of the segments folder', () => {
   const cases = [
-    { name: OF_FLUSH, from: 'journal', number: 12, isLogs: false, merge: undefined },
-    { name: LOGS, from: 'journal', number: 12, isLogs: true, merge: undefined },
-    { name: OF_MERGE, from: 'segment', number: 7, isLogs: false, merge: { stem: stemOfMerge(7, AT_MS), atMs: AT_MS } },
-    { name: nameOfLost(5), from: 'journal', number: 5, isLogs: false, merge: undefined },
-    { name: nameOfLostBlobFile(5), from: 'journal', number: 5, isLogs: true, merge: undefined },
+    { name: OF_FLUSH, from: 'journal', number: 12, isLogs: false, merged: 0 },
+    { name: LOGS, from: 'journal', number: 12, isLogs: true, merged: 0 },
+    { name: OF_MERGE, from: 'segment', number: 7, isLogs: false, merged: AT_MS },
+    { name: nameOfLost(5), from: 'journal', number: 5, isLogs: false, merged: 0 },
+    { name: nameOfLostBlobFile(5), from: 'journal', number: 5, isLogs: true, merged: 0 },
   ] as const;
 
-  test.each(cases)('$name tells what wrote it', ({ name, from, number, isLogs, merge }) => {
+  test.each(cases)('$name tells what wrote it', ({ name, from, number, isLogs, merged }) => {
     expect(writtenFile(name)).toEqual({ name, from, number, isTemporary: false });
     expect(writtenFile(`${name}${TEMPORARY}`)).toEqual({ name: `${name}${TEMPORARY}`, from, number, isTemporary: true });
     expect(isBlobFile(name)).toBe(isLogs);
-    expect(mergeOf(name)).toEqual(merge);
+    expect(mergedAtMs(name)).toBe(merged);
   });
 
   test('keeps the names that earlier versions gave', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LogMemory, MemtableLogs } from '../../../../store/embedded/blob/memtable-logs.ts';
 import { GrowingTable } from '../../../../store/embedded/memtable/memtable.ts';
 import type { Segment } from '../../../../store/embedded/segment/segment.ts';
-import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
+import { type Part, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { HOUR, NOW } from '../stored-events.ts';
 
 /** A segment of ten events of zone 7 and one of zone 8, in the hour with this number. */
@@ -26,7 +26,7 @@ function segment(id: number, damage?: string): Segment {
 
 function versionsOf(...segments: readonly Segment[]): { readonly versions: VersionSet; readonly retired: string[] } {
   const retired: string[] = [];
-  const onRetired = ({ files }: Retired) => retired.push(...files.map(({ file }) => file));
+  const onRetired = (part: Part) => retired.push('file' in part ? part.file : 'unflushed');
   return { versions: new VersionSet({ segments, blobFiles: [] }, 1_000n, onRetired), retired };
 }
 
