@@ -24,15 +24,15 @@ export interface EventSource {
 
 /** Reads events for one answer, until the signal aborts. */
 export class EventReader implements Disposable {
-  readonly #source: EventSource;
-  readonly #signal: AbortSignal | undefined;
+  readonly source: EventSource;
+  readonly signal: AbortSignal | undefined;
   readonly #settings: ClickhouseSettings;
   readonly events: SqlFragment;
   #held: HeldResults | undefined;
 
   private constructor(source: EventSource, zones: ZoneSelection, signal: AbortSignal | undefined, moment: Moment | undefined) {
-    this.#source = source;
-    this.#signal = signal;
+    this.source = source;
+    this.signal = signal;
     this.#settings = settingsOfZones(source.table, zones);
     this.events = eventsOf(source.table, moment);
   }
@@ -49,7 +49,7 @@ export class EventReader implements Disposable {
 
   /** Has the results of all statements count together until the reader is disposed; what is read later counts by itself. */
   holding(): this {
-    this.#held = this.#source.client.holdResults();
+    this.#held = this.source.client.holdResults();
     return this;
   }
 
@@ -58,29 +58,21 @@ export class EventReader implements Disposable {
     this.#held = undefined;
   }
 
-  get manyGroups(): BudgetedCache<string, true> {
-    return this.#source.manyGroups;
-  }
-
   /** Whether the events are those of several shards. */
   get areSharded(): boolean {
-    return this.#source.table === SHARDED_EVENTS;
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.#signal;
+    return this.source.table === SHARDED_EVENTS;
   }
 
   async rows(statement: SqlStatement, settings?: ReadOptions['settings']): Promise<ClickhouseRows> {
-    return await this.#source.client.read(statement, this.#options(settings));
+    return await this.source.client.read(statement, this.#options(settings));
   }
 
   /** The row of a statement that always has one. */
   async row(statement: SqlStatement): Promise<readonly unknown[]> {
-    return await this.#source.client.readRow(statement, this.#options());
+    return await this.source.client.readRow(statement, this.#options());
   }
 
   #options(settings?: ReadOptions['settings']): ReadOptions {
-    return { signal: this.#signal, settings: { ...this.#settings, ...settings }, held: this.#held };
+    return { signal: this.signal, settings: { ...this.#settings, ...settings }, held: this.#held };
   }
 }

@@ -52,7 +52,7 @@ async function findRows(plan: SearchPlan, reader: EventReader): Promise<SearchRe
 /** By one statement that reads the events once; undefined where there are more groups than it may work out facts for. */
 async function findFewGroups(plan: SearchPlan, output: GroupsOutput, reader: EventReader): Promise<GroupsResult | undefined> {
   const grouping = nameOf(plan.zones, output.by);
-  if (reader.manyGroups.use(grouping)) {
+  if (reader.source.manyGroups.use(grouping)) {
     return undefined;
   }
   try {
@@ -62,7 +62,7 @@ async function findFewGroups(plan: SearchPlan, output: GroupsOutput, reader: Eve
     if (!isTooMuchAtOnce(error)) {
       throw error;
     }
-    reader.manyGroups.add(grouping, true);
+    reader.source.manyGroups.add(grouping, true);
     return undefined;
   }
 }

@@ -52,7 +52,7 @@ function eventsBeside(scope: SearchScope, { segments, coverage }: GroupByCacheEn
   if (cut.length === 0) {
     return beside;
   }
-  const before = eventsBefore(scope.during({ ...window, toMs: coverage.fromMs }).flushedEvents(cut), coverage.fromMs);
+  const before = eventsBefore(scope.asking({ window: { ...window, toMs: coverage.fromMs } }).flushedEvents(cut), coverage.fromMs);
   return beside === undefined ? before : allEvents([beside, before]);
 }
 
@@ -68,7 +68,7 @@ async function cachedGroups(
   fits: FitsBudget,
 ): Promise<readonly CachedGroup[] | undefined> {
   const { segments, fromMs } = entry.coverage;
-  const covered = scope.during({ ...scope.plan.window, fromMs });
+  const covered = scope.asking({ window: { ...scope.plan.window, fromMs } });
   const groups = keys.map((key) => entry.cached(key));
   const indexesBySegments = Map.groupBy(keys.keys(), (index) => groups[index]?.segments);
   for (const [before, indexes] of indexesBySegments) {

@@ -111,7 +111,7 @@ export async function fillGroupByCache(
   older: GroupByCacheEntry | undefined,
   maxGroups: number,
 ): Promise<FilledGroups> {
-  const covered = scope.during({ ...scope.plan.window, fromMs: coverage.fromMs });
+  const covered = scope.asking({ window: { ...scope.plan.window, fromMs: coverage.fromMs } });
   const events = covered.flushedEvents(coverage.segments.filter(({ id }) => older?.segments.has(id) !== true));
   await scope.runner.run(fillGroupByCacheStatement(covered.plan, output, table, { table: older?.table, events }, maxGroups));
   const [[groups, textBytes] = []] = await scope.runner.run(groupByCacheSizeStatement(output, table));

@@ -3,15 +3,16 @@ import { areNamed } from '../../../query/plan/feed-zones.ts';
 import { mostLookedAt, type WantedEvents } from '../../../query/plan/wanted-events.ts';
 import { eventsRelation, type GrowingSource } from '../../../sql/events-relation.ts';
 import { type FeedRange, feedHeadsStatement } from '../../../sql/feed-statements.ts';
+import { type FeedPiece, PAGE_BYTES } from '../../feed-excerpts.ts';
 import { readFlushedLogs } from '../search/log-reader.ts';
 import type { ScopeSource } from '../search/search-scope.ts';
-import { type BlobFile, blobFileWithNumber } from '../segment/blob-file.ts';
+import type { BlobFile } from '../segment/blob-file.ts';
 import { rowsOfZones, type Segment } from '../segment/segment.ts';
 import { logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
-import { unpackIngestTimes } from '../snapshot/ingest-times.ts';
+import { type IngestTime, ingestClock, unpackIngestTimes } from '../snapshot/ingest-times.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import type { FeedExcerpt } from './feed-excerpt.ts';
-import { LowestEvents } from './lowest-events.ts';
+import { firstAbove, LowestEvents, type PackedEvents } from './lowest-events.ts';
+import { packedEventLines } from './packed-event-lines.ts';
 
 /** The most that is read together: so many events with so many bytes, but at least one event. */
 export interface FeedBudget {
@@ -27,6 +28,34 @@ export interface FlushedRange extends FeedRange {
   /** Estimates: the number of its events, and the bytes of their texts. */
   readonly events: number;
   readonly bytes: number;
+}
+
+/**
+ * All wanted events with a sequence above `after` and up to `upTo`, in memory. Segments and blob files are sorted by zone, so a page
+ * of the feed reads through all of them; an excerpt does that once for many pages.
+ */
+export interface FeedExcerpt {
+  readonly after: bigint;
+  readonly upTo: bigint;
+  /** The events with their logs; absent where there are none. */
+  readonly events?: PackedEvents;
+  readonly times: readonly IngestTime[];
+  /** Whether the events have their logs. */
+  readonly hasLogs: boolean;
+  /** How many events of the zones were looked at for each sequence that it spans, 0 to 1. */
+  readonly density: number;
+}
+
+/** The next events of an excerpt behind `after`, at most `limit`. */
+export function readExcerpt({ events, upTo, times, hasLogs, density }: FeedExcerpt, after: bigint, limit: number): FeedPiece {
+  if (events === undefined) {
+    return { lines: [], lastSequence: upTo, lookedAt: 0 };
+  }
+  const first = firstAbove(events.sequences, Number(after - events.after));
+  const lines = packedEventLines(events, { first, limit, maxBytes: PAGE_BYTES, hasLogs }, ingestClock(times));
+  const isLast = first + lines.length === events.count;
+  const lastSequence = isLast ? upTo : (lines.at(-1)?.sequence ?? upTo);
+  return { lines, lastSequence, lookedAt: density * Number(lastSequence - after) };
 }
 
 type FlushedParts = Pick<Snapshot, 'segments' | 'blobFiles'>;
@@ -67,44 +96,34 @@ export function nextFlushed(
   return last && { ...wanted, after, upTo: last.maxSequence, events, bytes };
 }
 
-/** The means to read events. */
-type Reading = Omit<ScopeSource, 'snapshot'>;
-
 /**
  * Reads the first flushed events of a range, as many as the budget allows. The excerpt ends before the range where that has more events.
  * Each event is found once, in its segment, which also holds its blob pointer.
  */
-export async function readFlushed(snapshot: Snapshot, range: FlushedRange, budget: FeedBudget, reading: Reading): Promise<FeedExcerpt> {
+export async function readFlushed(range: FlushedRange, budget: FeedBudget, reading: ScopeSource): Promise<FeedExcerpt> {
   const { after, logs: hasLogs = true } = range;
-  const parts = partsOf(snapshot, range);
+  const parts = partsOf(reading.snapshot, range);
   if (parts === undefined) {
     return { after, upTo: range.upTo, times: [], hasLogs, density: 0 };
   }
-  const { aliases, check, signal } = reading;
+  const { aliases, check } = reading;
   // For a part of the zones a statement reads whole segments.
   const segments = await check(parts.segments, areNamed(range.zones) ? range.zones : 'all');
   const paths = segments.map((segment) => aliases.segmentAlias(segment));
   const lowest = await readHeads([], paths, range, budget, reading);
-  const blobFile = (number: number) => blobFileWithNumber(snapshot.blobFiles, number);
-  await readFlushedLogs(
-    lowest.blobPointers,
-    { blobFile, segmentsFolder: aliases.segmentsFolder, signal },
-    { isWanted: (index) => hasLogs && lowest.isKept(index), take: (index, log) => lowest.addLog(index, log) },
-  );
+  await readFlushedLogs(lowest.blobPointers, reading, {
+    isWanted: (index) => hasLogs && lowest.isKept(index),
+    take: (index, log) => lowest.addLog(index, log),
+  });
   const times = parts.blobFiles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
   const density = range.events / Number(range.upTo - after);
   return { after, events: lowest.sorted(), upTo: lowest.upTo, times, hasLogs, density };
 }
 
 /** Reads the first unflushed events of a range, as {@link readFlushed} does flushed ones. */
-export async function readGrowing(
-  { growingSegments }: Pick<Snapshot, 'growingSegments'>,
-  range: FeedRange,
-  budget: FeedBudget,
-  reading: Reading,
-): Promise<FeedExcerpt> {
+export async function readGrowing(range: FeedRange, budget: FeedBudget, reading: ScopeSource): Promise<FeedExcerpt> {
   const { after, logs: hasLogs = true } = range;
-  const parts = growingSegments.filter(({ lastSequence }) => lastSequence > after);
+  const parts = reading.snapshot.growingSegments.filter(({ lastSequence }) => lastSequence > after);
   const lowest = await readHeads(sourcesOf(parts), [], range, budget, reading);
   for (let index = 0; index < lowest.blobPointers.length; index += 1) {
     if (hasLogs && lowest.isKept(index)) {
@@ -120,7 +139,7 @@ async function readHeads(
   segmentPaths: readonly string[],
   range: FeedRange,
   budget: FeedBudget,
-  { runner }: Reading,
+  { runner }: Pick<ScopeSource, 'runner'>,
 ): Promise<LowestEvents> {
   const events = eventsRelation(growing, segmentPaths, range.upTo + 1n);
   const lowest = new LowestEvents({ ...range, maxBytes: budget.bytes });

@@ -5,9 +5,9 @@ import { distinctWanted, FeedExcerpts, type FeedPiece, PAGE_BYTES, PAGE_EVENTS }
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { SegmentChecks } from '../integrity/segment-checks.ts';
+import type { ScopeSource } from '../search/search-scope.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
-import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
-import { type FeedExcerpt, readExcerpt } from './feed-excerpt.ts';
+import { type FeedBudget, type FeedExcerpt, type FlushedRange, nextFlushed, readExcerpt, readFlushed, readGrowing } from './feed-events.ts';
 import { retryWithLess } from './retry-with-less.ts';
 
 export interface FeedPagesOptions {
@@ -54,7 +54,11 @@ export class FeedPages {
 
   constructor(options: FeedPagesOptions) {
     this.#options = options;
-    this.#excerpts = new FeedExcerpts((range) => this.#makeExcerpt(range));
+    const { signal } = this.#closing;
+    const { excerptBudget } = options;
+    this.#excerpts = new FeedExcerpts((range) =>
+      this.#reading(signal, (source) => readFlushed(range, equalPart(range, excerptBudget), source)),
+    );
   }
 
   /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many readers wait. */
@@ -98,7 +102,6 @@ export class FeedPages {
   }
 
   async #readPiece(wanted: WantedEvents, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
-    const { versions, checks, connections, aliases } = this.#options;
     const found = this.#excerpts.find(wanted, after);
     const range = found === undefined ? this.#nextFlushed(wanted, after) : undefined;
     const excerpt = await (found ?? (range && this.#excerpts.open(range)));
@@ -109,16 +112,23 @@ export class FeedPages {
       return await this.#turns.runInAnother(() => this.#excerpts.read(excerpt, wanted, after, pieceOf, next));
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
-    const page = await checks.reading(signal, async (check) => {
-      using connection = await connections.acquire(signal);
-      using snapshot = versions.snapshot();
-      const reading = { aliases, check, runner: connection.runner, signal };
+    const page = await this.#reading(signal, async (source) => {
       // Unflushed events may have been flushed while the connection was waited for.
-      const flushed = range ?? this.#nextFlushed(wanted, after, snapshot);
-      const growing = { ...wanted, after, upTo: snapshot.endSequence - 1n };
-      return await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
+      const flushed = range ?? this.#nextFlushed(wanted, after, source.snapshot);
+      const growing = { ...wanted, after, upTo: source.snapshot.endSequence - 1n };
+      return await (flushed ? readFlushed(flushed, budget, source) : readGrowing(growing, budget, source));
     });
     return await this.#turns.runInAnother(() => readExcerpt(page, after, limit));
+  }
+
+  /** Reads on a connection of the feed, of one snapshot. */
+  async #reading(signal: AbortSignal, read: (source: ScopeSource) => Promise<FeedExcerpt>): Promise<FeedExcerpt> {
+    const { versions, checks, connections, aliases } = this.#options;
+    return await checks.reading(signal, async (check) => {
+      using connection = await connections.acquire(signal);
+      using snapshot = versions.snapshot();
+      return await read({ snapshot, aliases, check, runner: connection.runner, signal });
+    });
   }
 
   #nextFlushed(
@@ -128,18 +138,10 @@ export class FeedPages {
   ): FlushedRange | undefined {
     return nextFlushed(parts, wanted, after, this.#options.excerptBudget);
   }
+}
 
-  async #makeExcerpt(range: FlushedRange): Promise<FeedExcerpt> {
-    const { versions, checks, connections, aliases, excerptBudget } = this.#options;
-    const { events, bytes } = excerptBudget;
-    // A range that is too large for one excerpt is read in equal parts, by its estimated size.
-    const fitting = Math.ceil(range.events / Math.ceil(range.bytes / bytes));
-    const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
-    const { signal } = this.#closing;
-    return await checks.reading(signal, async (check) => {
-      using connection = await connections.acquire(signal);
-      using snapshot = versions.snapshot();
-      return await readFlushed(snapshot, range, budget, { aliases, check, runner: connection.runner, signal });
-    });
-  }
+/** A range that is too large for one excerpt is read in equal parts, by its estimated size. */
+function equalPart(range: FlushedRange, { events, bytes }: FeedBudget): FeedBudget {
+  const fitting = Math.ceil(range.events / Math.ceil(range.bytes / bytes));
+  return { events: Math.max(1, Math.min(events, fitting)), bytes };
 }

@@ -1,17 +1,21 @@
 import { logRow } from '../../../sql/segment-statements.ts';
 import { readBlobFileRows } from '../blob/blob-file-reader.ts';
-import type { BlobFile } from '../segment/blob-file.ts';
-import type { SearchScope } from './search-scope.ts';
+import { blobFileWithNumber } from '../segment/blob-file.ts';
+import { logOfGrowing } from '../snapshot/growing-segment.ts';
+import type { ScopeSource } from './search-scope.ts';
 
 /** So many blob files are read at the same time. Reading one is mostly waiting for the disk. */
 const BLOB_FILES_AT_ONCE = 4;
+
+/** What logs are read from. */
+type LogSource = Pick<ScopeSource, 'snapshot' | 'aliases' | 'signal'>;
 
 /**
  * Reads the packed logs of events by their blob pointers. Undefined where they have more than `maxBytes` together. Rejects with
  * `StoreError` (`corrupt`) where a log is missing.
  */
 export async function readLogs(
-  scope: SearchScope,
+  source: LogSource,
   blobPointers: readonly bigint[],
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<Buffer[] | undefined> {
@@ -25,14 +29,9 @@ export async function readLogs(
   };
   for (const [index, blobPointer] of blobPointers.entries()) {
     if (blobPointer < 0n) {
-      keep(index, scope.growingLog(-blobPointer));
+      keep(index, logOfGrowing(source.snapshot.growingSegments, -blobPointer));
     }
   }
-  const source = {
-    blobFile: (number: number) => scope.blobFile(number),
-    segmentsFolder: scope.aliases.segmentsFolder,
-    signal: scope.signal,
-  };
   await readFlushedLogs(blobPointers, source, {
     isWanted: (index) => bytes <= maxBytes && (blobPointers[index] as bigint) >= 0n,
     take: keep,
@@ -40,16 +39,8 @@ export async function readLogs(
   return bytes > maxBytes ? undefined : logs;
 }
 
-/** The source of the logs of flushed events. */
-export interface FlushedLogs {
-  /** The blob file with this number. Throws `corrupt` where there is none. */
-  readonly blobFile: (number: number) => BlobFile;
-  readonly segmentsFolder: string;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Receives the logs of flushed events, each with its index in the list of blob pointers. */
-export interface LogTaker {
+interface LogTaker {
   /** Asked before the blob file of an event is read. */
   readonly isWanted: (index: number) => boolean;
   /** Called in no order. The bytes belong to a larger buffer that is used again, so a taker that keeps them has to copy them. */
@@ -62,7 +53,7 @@ export interface LogTaker {
  */
 export async function readFlushedLogs(
   blobPointers: ArrayLike<bigint>,
-  { blobFile, segmentsFolder, signal }: FlushedLogs,
+  { snapshot, aliases, signal }: LogSource,
   { isWanted, take }: LogTaker,
 ): Promise<void> {
   const rows = new Uint32Array(blobPointers.length);
@@ -86,7 +77,8 @@ export async function readFlushedLogs(
       const wanted = indexes.filter(isWanted).sort((a, b) => (rows[a] as number) - (rows[b] as number));
       if (wanted.length > 0) {
         const wantedRows = Uint32Array.from(wanted, (index) => rows[index] as number);
-        await readBlobFileRows(blobFile(number), segmentsFolder, wantedRows, (nth, log) => take(wanted[nth] as number, log));
+        const blobFile = blobFileWithNumber(snapshot.blobFiles, number);
+        await readBlobFileRows(blobFile, aliases.segmentsFolder, wantedRows, (nth, log) => take(wanted[nth] as number, log));
       }
     }
   };

@@ -79,7 +79,7 @@ async function readFirstRows(scope: SearchScope, window: TimeWindow, slice: RowS
   const { texts, characters, blobPointers } = read;
   const maxBytes = PIECE_BYTES - Math.min(characters, TEXT_CHARACTERS);
   for (let rows = texts.length; ; rows = Math.ceil(rows / FEWER)) {
-    const logs = await readLogs(scope, blobPointers.slice(0, rows), rows <= 1 ? Number.POSITIVE_INFINITY : maxBytes);
+    const logs = await readLogs(scope.source, blobPointers.slice(0, rows), rows <= 1 ? Number.POSITIVE_INFINITY : maxBytes);
     if (logs !== undefined) {
       return { texts: texts.slice(0, rows), logs, isCut: read.isCut || rows < texts.length };
     }
@@ -176,65 +176,46 @@ export interface RowPiecesOptions {
 }
 
 /**
- * Pieces of rows, each read when it is asked for: while a caller is slow, nothing is kept but `held`. This is no generator, because one
- * that was never asked for a piece would not give that back.
+ * Pieces of rows, each read when it is asked for: while a caller is slow, nothing is kept but `held`. A generator alone would not give that
+ * back where it was never asked for a piece.
  */
 export class RowPieces implements AsyncIterableIterator<RowPiece> {
   readonly #options: RowPiecesOptions;
-  #first: RowPiece | undefined;
-  #underWay: Promise<unknown> = Promise.resolve();
-  #isOver = false;
-  #wasLast = false;
+  readonly #pieces: AsyncGenerator<RowPiece, undefined>;
   readonly #abandoned = new AbortController();
-  readonly #signal: AbortSignal;
-  readonly #end = (): Promise<void> => this.#giveBack();
+  #given: Promise<void> | undefined;
+  readonly #end = (): Promise<void> => {
+    this.#given ??= this.#giveBack();
+    return this.#given;
+  };
 
   constructor(options: RowPiecesOptions) {
     this.#options = options;
-    this.#first = options.first;
-    this.#signal = AbortSignal.any([options.ended, this.#abandoned.signal]);
+    this.#pieces = piecesOf(options, AbortSignal.any([options.ended, this.#abandoned.signal]));
     options.ended.addEventListener('abort', this.#end, { once: true });
     // A caller that has gone by now asks for no piece, so nothing else would give the parts back.
     if (options.ended.aborted) {
-      void this.#giveBack();
+      void this.#end();
     }
   }
 
   /** Rejects with the signal's reason once that has aborted. Calls must not overlap. */
   async next(): Promise<IteratorResult<RowPiece, undefined>> {
-    const { ended, read } = this.#options;
-    if (ended.aborted) {
-      await this.#giveBack();
-      throw ended.reason;
-    }
-    const first = this.#first;
-    this.#first = undefined;
-    if (first !== undefined) {
-      return { value: first, done: false };
-    }
-    if (this.#isOver || this.#wasLast) {
-      await this.#giveBack();
-      return { value: undefined, done: true };
-    }
-    const reading = read(this.#signal);
-    this.#underWay = reading;
+    const { ended } = this.#options;
+    let piece: IteratorResult<RowPiece, undefined> | undefined;
     try {
-      const piece = await reading;
-      if (piece !== undefined) {
-        this.#wasLast = piece.isLast;
-        return { value: piece, done: false };
+      ended.throwIfAborted();
+      piece = await this.#pieces.next();
+      return piece;
+    } finally {
+      if (piece?.done !== false) {
+        await this.#end();
       }
-    } catch (error) {
-      await this.#giveBack();
-      throw error;
     }
-    await this.#giveBack();
-    return { value: undefined, done: true };
   }
 
   async return(): Promise<IteratorResult<RowPiece, undefined>> {
-    this.#first = undefined;
-    await this.#giveBack();
+    await this.#end();
     return { value: undefined, done: true };
   }
 
@@ -244,14 +225,16 @@ export class RowPieces implements AsyncIterableIterator<RowPiece> {
 
   /** Gives back what the pieces are read from, once a read that is under way has ended. */
   async #giveBack(): Promise<void> {
-    if (this.#isOver) {
-      return;
-    }
-    this.#isOver = true;
     const { ended, held } = this.#options;
     ended.removeEventListener('abort', this.#end);
     this.#abandoned.abort();
-    await Promise.allSettled([this.#underWay]);
+    await this.#pieces.return(undefined);
     held[Symbol.dispose]();
+  }
+}
+
+async function* piecesOf({ first, read }: RowPiecesOptions, signal: AbortSignal): AsyncGenerator<RowPiece, undefined> {
+  for (let piece = first ?? (await read(signal)); piece !== undefined; piece = piece.isLast ? undefined : await read(signal)) {
+    yield piece;
   }
 }

@@ -1,5 +1,5 @@
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
-import type { GroupsResult, RowPiece, SearchResult } from '../../../query/plan/search-result.ts';
+import type { GroupsResult } from '../../../query/plan/search-result.ts';
 import { fileSlotCountStatement } from '../../../sql/row-statements.ts';
 import type { CountedRange } from '../../counted-ranges.ts';
 import { liesWithin, rowsOfZones, type Segment } from '../segment/segment.ts';
@@ -32,17 +32,6 @@ export interface FoundRows {
 
 /** A page of rows whose first piece is read, or a page of groups. */
 export type FoundPage = FoundRows | GroupsResult;
-
-/** The page as it is answered. `pieces` are all of its rows where more are to be read than the first piece. */
-export function pageResult(page: FoundPage, pieces: AsyncIterable<RowPiece> | undefined): SearchResult {
-  return page.kind === 'groups' ? page : { kind: 'rows', total: page.total, rows: pieces ?? onePiece(page.first) };
-}
-
-async function* onePiece(piece: RowPiece | undefined): AsyncGenerator<RowPiece, void, void> {
-  if (piece !== undefined) {
-    yield piece;
-  }
-}
 
 /**
  * Finds one page of rows and the number of all rows. The events are first counted by time slot, which reads no more than the filtered

@@ -11,13 +11,13 @@ import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import { isOutOfMemory } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
-import type { CheckSegments, SegmentChecks } from '../integrity/segment-checks.ts';
+import type { SegmentChecks } from '../integrity/segment-checks.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
 import { explore } from './exploration.ts';
 import type { ExplorationCache } from './exploration-cache.ts';
 import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
 import { type RowCursor, RowPieces } from './row-pieces.ts';
-import { type FoundPage, pageResult, searchRows } from './row-search.ts';
+import { type FoundPage, searchRows } from './row-search.ts';
 import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import { VALUE_COUNT_LIMITS, type ValueCountLimits } from './value-counts.ts';
@@ -50,28 +50,15 @@ function mostEventsOf(scope: SearchScope, page: FoundPage): number {
   return page.kind === 'rows' ? page.total : scope.mostEvents;
 }
 
-/** The snapshot of a page of which more is to be read than its first piece. */
-function snapshotForRest(page: FoundPage, open: OpenScope): Snapshot | undefined {
-  return page.kind === 'rows' && page.rest !== undefined ? open.keepSnapshot() : undefined;
-}
-
-interface OpenScope extends Disposable {
-  readonly scope: SearchScope;
-  /** Leaves the snapshot of the scope to the caller. */
-  readonly keepSnapshot: () => Snapshot;
-}
-
 /**
  * Runs searches: each waits for a connection, and the parts that it reads stay readable until it ends. A search that runs out of memory is
  * made once more with less, after the group-by cache was emptied. One that comes upon a damaged file is made again without that file.
  */
 export class SearchRunner {
   readonly #options: SearchRunnerOptions;
-  readonly #evictCaches: () => Promise<void>;
 
   constructor(options: SearchRunnerOptions) {
     this.#options = options;
-    this.#evictCaches = async () => await options.groups?.evictAll();
   }
 
   /**
@@ -81,11 +68,9 @@ export class SearchRunner {
   async search(plan: SearchPlan, reading: Reading): Promise<SearchResult> {
     using parts = new DisposableStack();
     const { signal } = parts.use(reading);
-    const found = await this.#answer(plan, signal, async (open, isRetry) => {
-      const page = await this.#findPage(open.scope, isRetry);
-      return { page, snapshot: snapshotForRest(page, open) };
-    });
-    return pageResult(found.page, this.#piecesOf(plan, found, signal, parts));
+    return await this.#answer(plan, signal, async (scope, isRetry) =>
+      this.#resultOf(await this.#findPage(scope, isRetry), scope, signal, parts),
+    );
   }
 
   /** Answers all of the plan from one snapshot. Rejects and ends as {@link search}. */
@@ -93,8 +78,7 @@ export class SearchRunner {
     const { connections, explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
     using parts = new DisposableStack();
     const { signal } = parts.use(reading);
-    const { explored, ...found } = await this.#answer(plan.search, signal, async (open, isRetry) => {
-      const { scope } = open;
+    return await this.#answer(plan.search, signal, async (scope, isRetry) => {
       // A statement about few events keeps all cores busy for half of its time only, so the page is read beside it.
       using other = scope.mostEvents <= limits.together ? connections.acquireIdle(signal) : undefined;
       const beside = isRetry || other === undefined ? undefined : scope.on(other.runner);
@@ -108,14 +92,14 @@ export class SearchRunner {
       if (cached === undefined) {
         cache?.keepPage(scope, page);
       }
-      return { explored: await exploring, page, snapshot: snapshotForRest(page, open) };
+      const explored = await exploring;
+      return { page: this.#resultOf(page, scope, signal, parts), ...explored };
     });
-    return { page: pageResult(found.page, this.#piecesOf(plan.search, found, signal, parts)), ...explored };
   }
 
   /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */
   async activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
-    const rows = await this.#answer(everythingIn(window, zones), signal, ({ scope }) =>
+    const rows = await this.#answer(everythingIn(window, zones), signal, (scope) =>
       scope.runner.run(activeZonesStatement(scope.plan, scope.events(), duckdbDialect)),
     );
     return rows.map(activeZone);
@@ -123,63 +107,49 @@ export class SearchRunner {
 
   /** The rules that have events in the window, by number of events descending, then by id. Rejects as {@link search}. */
   async activeRules(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveRule[]> {
-    const rows = await this.#answer(everythingIn(window, zones), signal, ({ scope }) =>
+    const rows = await this.#answer(everythingIn(window, zones), signal, (scope) =>
       scope.runner.run(activeRulesStatement(scope.plan, MAX_ACTIVE_RULES, scope.events(), duckdbDialect)),
     );
     return rows.map(activeRule);
   }
 
-  /** Answers from one snapshot. */
-  async #answer<T>(plan: SearchPlan, signal: AbortSignal, find: (open: OpenScope, isRetry: boolean) => Promise<T>): Promise<T> {
+  /** Answers from one snapshot, on a connection that is held for it. */
+  async #answer<T>(plan: SearchPlan, signal: AbortSignal, find: (scope: SearchScope, isRetry: boolean) => Promise<T>): Promise<T> {
+    const { versions, aliases, connections, threads, checks, groups } = this.#options;
     for (let isRetry = false; ; ) {
-      const attempt = this.#options.checks.attempt(signal);
+      const { check, foundDamage } = checks.attempt(signal);
       try {
-        using open = await this.#open(plan, attempt.check, signal);
-        return await find(open, isRetry);
+        using _search = threads.beginSearch();
+        using connection = await connections.acquire(signal);
+        using snapshot = versions.snapshot();
+        const { runner } = connection;
+        return await find(await SearchScope.open(plan, { snapshot, aliases, check, runner, signal }), isRetry);
       } catch (error) {
         if (isOutOfMemory(error)) {
           if (isRetry) {
             throw new StoreError('overloaded', OUT_OF_MEMORY, { cause: error });
           }
           isRetry = true;
-          await this.#evictCaches();
-        } else if (!(await attempt.foundDamage(error))) {
+          await groups?.evictAll();
+        } else if (!(await foundDamage(error))) {
           throw error;
         }
       }
     }
   }
 
-  /** The events of a plan in one snapshot, and a connection to read them on, until it is disposed. */
-  async #open(plan: SearchPlan, check: CheckSegments, signal: AbortSignal): Promise<OpenScope> {
-    const { versions, aliases, connections, threads } = this.#options;
-    using parts = new DisposableStack();
-    parts.use(threads.beginSearch());
-    const { runner } = parts.use(await connections.acquire(signal));
-    const snapshots = parts.use(new DisposableStack());
-    const snapshot = snapshots.use(versions.snapshot());
-    const scope = await SearchScope.open(plan, { snapshot, aliases, check, runner, signal });
-    const kept = parts.move();
-    const keepSnapshot = () => {
-      snapshots.move();
-      return snapshot;
-    };
-    return { scope, keepSnapshot, [Symbol.dispose]: () => kept.dispose() };
-  }
-
-  /** All rows of a page that has more than its first piece, each piece read when it is asked for. They hold the parts. */
-  #piecesOf(
-    plan: SearchPlan,
-    { page, snapshot }: { readonly page: FoundPage; readonly snapshot: Snapshot | undefined },
-    ended: AbortSignal,
-    parts: DisposableStack,
-  ): RowPieces | undefined {
-    if (page.kind === 'groups' || page.rest === undefined || snapshot === undefined) {
-      return undefined;
+  /** A page as it is answered. Rows behind its first piece are read when they are asked for, and hold the parts and the snapshot. */
+  #resultOf(page: FoundPage, { plan, source }: SearchScope, ended: AbortSignal, parts: DisposableStack): SearchResult {
+    if (page.kind === 'groups') {
+      return page;
     }
-    const { first, rest } = page;
-    parts.use(snapshot);
-    return new RowPieces({ first, ended, held: parts.move(), read: (signal) => this.#readOn(plan, rest, snapshot, signal) });
+    const { kind, total, first, rest } = page;
+    if (rest === undefined) {
+      return { kind, total, rows: onlyPiece(first) };
+    }
+    const snapshot = parts.use(this.#options.versions.again(source.snapshot));
+    const read = (signal: AbortSignal) => this.#readOn(plan, rest, snapshot, signal);
+    return { kind, total, rows: new RowPieces({ first, ended, held: parts.move(), read }) };
   }
 
   async #readOn(plan: SearchPlan, rest: RowCursor, snapshot: Snapshot, signal: AbortSignal): Promise<RowPiece | undefined> {
@@ -198,5 +168,12 @@ export class SearchRunner {
       return searchRows(scope, counts);
     }
     return isRetry ? searchGroups(scope, output, KEPT_WITH_LESS) : searchGroups(scope, output, maxKept, groups);
+  }
+}
+
+/** The rows of a page that has no more than its first piece. */
+async function* onlyPiece(piece: RowPiece | undefined): AsyncGenerator<RowPiece, void, void> {
+  if (piece !== undefined) {
+    yield piece;
   }
 }

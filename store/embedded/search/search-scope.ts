@@ -4,9 +4,8 @@ import type { SqlFragment } from '../../../sql/statement.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { CheckedSegment, CheckSegments } from '../integrity/segment-checks.ts';
-import { type BlobFile, blobFileWithNumber } from '../segment/blob-file.ts';
 import { overlaps, rowsOfZones, type Segment } from '../segment/segment.ts';
-import { type GrowingSegment, logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
+import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
 
 /** The events in a window that were stored before the sequence `endSequence`. While `expiries` is the same, none of them has gone. */
@@ -34,22 +33,16 @@ export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly CheckedSegment[];
   readonly growingSegments: readonly GrowingSegment[];
-  readonly aliases: PathAliases;
+  readonly source: ScopeSource;
   readonly runner: StatementRunner;
-  readonly signal: AbortSignal | undefined;
-  readonly #snapshot: Snapshot;
-  readonly #check: CheckSegments;
 
   private constructor(plan: SearchPlan, segments: readonly CheckedSegment[], source: ScopeSource) {
     const { zones, window } = plan;
     this.plan = plan;
     this.segments = segments.filter(isIn(window));
     this.growingSegments = source.snapshot.growingSegments.filter((part) => zones === 'all' || zones.some((zone) => part.zones.has(zone)));
-    this.aliases = source.aliases;
+    this.source = source;
     this.runner = source.runner;
-    this.signal = source.signal;
-    this.#snapshot = source.snapshot;
-    this.#check = source.check;
   }
 
   /** Checks the segments of the search first. Rejects as `check` does. */
@@ -58,28 +51,23 @@ export class SearchScope {
     return new SearchScope(plan, await source.check(segments, plan.zones), source);
   }
 
-  /** The same search within a part of its window. */
-  during(window: TimeWindow): SearchScope {
-    return this.asking({ window });
-  }
-
   /** Another search of the same zones in the same window, or in a part of it. */
   asking(change: Partial<Omit<SearchPlan, 'zones'>>): SearchScope {
     const { fromMs, toMs } = this.plan.window;
     if (change.window !== undefined && (change.window.fromMs < fromMs || change.window.toMs > toMs)) {
       throw new Error('a search cannot ask about times of which no segment was checked');
     }
-    return new SearchScope({ ...this.plan, ...change }, this.segments, this.#source);
+    return new SearchScope({ ...this.plan, ...change }, this.segments, this.source);
   }
 
   /** The same search, read on another connection. */
   on(runner: StatementRunner): SearchScope {
-    return new SearchScope(this.plan, this.segments, { ...this.#source, runner });
+    return new SearchScope(this.plan, this.segments, { ...this.source, runner });
   }
 
   /** The events of the zones that this search has to count, apart from its predicate. */
   get extent(): SearchExtent {
-    const { endSequence, expiries } = this.#snapshot;
+    const { endSequence, expiries } = this.source.snapshot;
     return { window: this.plan.window, endSequence, expiries };
   }
 
@@ -93,20 +81,10 @@ export class SearchScope {
     const hull = hullOf(before, window);
     const isInOne = (part: Pick<Segment, 'minTimestamp' | 'maxTimestamp'>) =>
       overlaps(part, hull.fromMs, Math.max(before.fromMs, window.fromMs)) || overlaps(part, Math.min(before.toMs, window.toMs), hull.toMs);
-    const { segments } = await SearchScope.open({ ...this.plan, window: hull }, this.#source);
+    const { segments } = await SearchScope.open({ ...this.plan, window: hull }, this.source);
     const paths = this.#paths(segments.filter((segment) => segment.maxSequence >= endSequence || isInOne(segment)));
     const growing = this.growingSegments.filter((part) => part.lastSequence >= endSequence || isInOne(part));
-    return paths.length + growing.length === 0 ? undefined : eventsRelation(sourcesOf(growing), paths, this.#snapshot.endSequence);
-  }
-
-  /** The blob file with this number. Throws `corrupt` where there is none. */
-  blobFile(number: number): BlobFile {
-    return blobFileWithNumber(this.#snapshot.blobFiles, number);
-  }
-
-  /** The packed log of an unflushed event. Throws `corrupt` where there is none. */
-  growingLog(sequence: bigint): Buffer {
-    return logOfGrowing(this.#snapshot.growingSegments, sequence);
+    return paths.length + growing.length === 0 ? undefined : eventsRelation(sourcesOf(growing), paths, this.source.snapshot.endSequence);
   }
 
   /** The highest time, in Unix milliseconds, that an event of the zones in these parts may have. */
@@ -127,10 +105,6 @@ export class SearchScope {
     return this.growingSegments.reduce((sum, { events }) => sum + events, this.flushedRows);
   }
 
-  get #source(): ScopeSource {
-    return { snapshot: this.#snapshot, aliases: this.aliases, check: this.#check, runner: this.runner, signal: this.signal };
-  }
-
   rowsIn(segments: readonly Segment[]): number {
     return segments.reduce((sum, segment) => sum + rowsOfZones(segment, this.plan.zones), 0);
   }
@@ -142,23 +116,23 @@ export class SearchScope {
 
   /** The events of these segments, with `fileOf` their segment as `file`, and the unflushed events. */
   eventsByFile(segments: readonly CheckedSegment[]): SqlFragment {
-    return eventsByFile(sourcesOf(this.growingSegments), this.#paths(segments), this.#snapshot.endSequence);
+    return eventsByFile(sourcesOf(this.growingSegments), this.#paths(segments), this.source.snapshot.endSequence);
   }
 
   /** The events of these segments, and no unflushed ones. */
   flushedEvents(segments: readonly CheckedSegment[]): SqlFragment {
-    return eventsRelation([], this.#paths(segments), this.#snapshot.endSequence);
+    return eventsRelation([], this.#paths(segments), this.source.snapshot.endSequence);
   }
 
   /** The path by which DuckDB reads a segment. */
   fileOf(segment: CheckedSegment): string {
-    return this.aliases.segmentAlias(segment);
+    return this.source.aliases.segmentAlias(segment);
   }
 
   /** The events that can lie in `window`, from these segments and the unflushed ones. */
   events(window: TimeWindow = this.plan.window, segments: readonly CheckedSegment[] = this.segments): SqlFragment {
     const paths = this.#paths(this.segmentsIn(window, segments));
-    return eventsRelation(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence);
+    return eventsRelation(sourcesOf(this.growingSegments), paths, this.source.snapshot.endSequence);
   }
 
   /** The events from this sequence on that can lie in the window. Undefined: there are none. */
