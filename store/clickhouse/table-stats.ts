@@ -44,13 +44,14 @@ export class TableStats {
     this.#zones = new Map(rows.map(([zone, count]) => [Number(zone), Number(count)]));
   }
 
-  /** Rejects with `StoreError` (`unavailable`), also where the database has another store by now. */
+  /** Rejects with `StoreError` (`unavailable`), also where the table is gone, or the database has another store by now. */
   async read(signal?: AbortSignal): Promise<TableSize> {
     const { client, database, cluster, storeId } = this.#options;
     const parts = activeParts({ database, table: EVENTS_TABLE, cluster });
-    const ofStore = inStore(await storeId());
+    // A statement about a table that is not there fails, though it reads nothing of it.
+    const isThere = sql`${inStore(await storeId())} AND (SELECT count() FROM ${trusted(EVENTS_TABLE)} WHERE false) = 0`;
     const statement = clickhouseStatement(
-      sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM (SELECT rows, bytes_on_disk FROM ${parts}) WHERE ${ofStore}`,
+      sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM (SELECT rows, bytes_on_disk FROM ${parts}) WHERE ${isThere}`,
     );
     const [events, count, bytes] = await client.readRow(statement, { signal });
     return { events: Number(events), parts: Number(count), bytes: Number(bytes) };

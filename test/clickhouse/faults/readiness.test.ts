@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask, eventLine, ingest } from '../../src/running-app.ts';
-import { breakableServer } from '../engine.ts';
+import { breakableServer, testDatabase } from '../engine.ts';
 import { programOn, readiness } from './program-on.ts';
 
 const CALLERS = 50;
@@ -25,4 +25,12 @@ test('an insert that is refused keeps the program from being ready, whatever els
   await server.break({ kind: 'refuse', ...refusal, matching: '^INSERT INTO "events_local"' });
   expect((await ingest(program, eventLine({ logId: 'a' }))).status).toBe(503);
   await expect.poll(() => readiness(program)).toEqual({ status: 503, reasons: [expect.stringContaining('Not enough privileges')] });
+});
+
+test('a table of events that is dropped under a running program keeps it from being ready, with the name of the table', async () => {
+  const { name, url, client } = await testDatabase();
+  const program = await programOn([url], { database: name });
+  await expect.poll(() => readiness(program)).toEqual({ status: 200, reasons: [] });
+  await client.command({ query: 'DROP TABLE events_local SYNC' });
+  await expect.poll(() => readiness(program)).toEqual({ status: 503, reasons: [expect.stringContaining('events_local')] });
 });
