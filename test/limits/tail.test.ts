@@ -16,10 +16,13 @@ afterEach(() => app.stop());
 /** Opens so many tails, one after the other; what the last of them ended in. All of them end then. */
 async function tails(amount: number, search: object = {}): Promise<string> {
   const done = new AbortController();
+  // An answer that nobody holds is collected, and its connection closed.
+  const held: Response[] = [];
   let outcome = 'ok';
-  for (let opened = 0; opened < amount; opened += 1) {
+  while (held.length < amount) {
     const headers = { accept: 'text/event-stream' };
     const response = await fetch(`${app.url}${tailPath({ search })}`, { headers, signal: done.signal });
+    held.push(response);
     if (!response.ok) outcome = outcomeOf({ status: response.status, text: await response.text() });
   }
   done.abort();
