@@ -3,15 +3,15 @@
 // Where RUN_ALONE_LATER names a file, a test file that failed by nothing but time limits does not count as failed: it is written there, as
 // a line of JSON, for whoever runs it once more, alone.
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryRoot } from './temporary-root.mjs';
 
 const SLOWEST = 10;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const folder = mkdtempSync(join(tmpdir(), 'shieldlog-tests-'));
+const folder = temporaryRoot();
 const summaryFile = join(folder, 'summary.json');
 const laterFile = process.env.RUN_ALONE_LATER;
 
@@ -24,8 +24,14 @@ const args = [
 const child = spawn(process.execPath, [...args, ...process.argv.slice(2)], {
   cwd: root,
   stdio: 'inherit',
-  // The programs that tests start are compiled once.
-  env: { NODE_COMPILE_CACHE: join(root, '.cache/node-compile'), ...process.env, SHIELDLOG_TEST_SUMMARY: summaryFile },
+  env: {
+    // The programs that tests start are compiled once.
+    NODE_COMPILE_CACHE: join(root, '.cache/node-compile'),
+    ...process.env,
+    // The temporary folders of tests, which go with the run.
+    TMPDIR: folder,
+    SHIELDLOG_TEST_SUMMARY: summaryFile,
+  },
 });
 // An interrupted vitest ends the processes of its tests, such as a broker. A terminated one does not.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGINT'));

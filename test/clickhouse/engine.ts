@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
@@ -89,23 +89,9 @@ export async function ownServer(options: ServerOptions = {}): Promise<ServerProc
   return server;
 }
 
-/** A file system in memory, where the machine has one. */
-const IN_MEMORY = '/dev/shm';
-/** More than the folders of all servers of a run take together. */
-const ROOM_BYTES = 2 * 1024 ** 3;
-
-/**
- * A new folder for a server, which removes it. It is in memory where there is room: the disk is waited for whenever a table is made, or a
- * row stored. What a killed server has written is there all the same.
- */
+/** A new folder for a server, which removes it. What a killed server has written is there all the same. */
 export function serverFolder(): string {
-  return mkdtempSync(join(hasRoom() ? IN_MEMORY : tmpdir(), 'shieldlog-clickhouse-'));
-}
-
-function hasRoom(): boolean {
-  if (!existsSync(IN_MEMORY)) return false;
-  const { bsize, bavail } = statfsSync(IN_MEMORY);
-  return bsize * bavail > ROOM_BYTES && process.availableMemory() > 2 * ROOM_BYTES;
+  return mkdtempSync(join(tmpdir(), 'shieldlog-clickhouse-'));
 }
 
 /** A users.xml with this user and `default`, who both may do everything. */
