@@ -49,7 +49,7 @@ export class TableStats {
     const { client, database, cluster, storeId } = this.#options;
     const parts = activeParts({ database, table: EVENTS_TABLE, cluster });
     // A statement about a table that is not there fails, though it reads nothing of it.
-    const isThere = sql`${inStore(await storeId())} AND (SELECT count() FROM ${trusted(EVENTS_TABLE)} WHERE false) = 0`;
+    const isThere = sql`${inStore(await storeId())} AND (SELECT count() FROM ${trusted(eventsTableOf(cluster))} WHERE false) = 0`;
     const statement = clickhouseStatement(
       sql`SELECT sum(rows), count(), sum(bytes_on_disk) FROM (SELECT rows, bytes_on_disk FROM ${parts}) WHERE ${isThere}`,
     );

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ask, eventLine, ingest } from '../../src/running-app.ts';
-import { breakableServer, testDatabase } from '../engine.ts';
+import { breakableServer } from '../engine.ts';
+import { sharedStore } from '../shared-store.ts';
 import { programOn, readiness } from './program-on.ts';
 
 const CALLERS = 50;
@@ -27,10 +28,17 @@ test('an insert that is refused keeps the program from being ready, whatever els
   await expect.poll(() => readiness(program)).toEqual({ status: 503, reasons: [expect.stringContaining('Not enough privileges')] });
 });
 
-test('a table of events that is dropped under a running program keeps it from being ready, with the name of the table', async () => {
-  const { name, url, client } = await testDatabase();
-  const program = await programOn([url], { database: name });
-  await expect.poll(() => readiness(program)).toEqual({ status: 200, reasons: [] });
-  await client.command({ query: 'DROP TABLE events_local SYNC' });
-  await expect.poll(() => readiness(program)).toEqual({ status: 503, reasons: [expect.stringContaining('events_local')] });
-});
+test.each([
+  ['one server', 'events_local'],
+  ['a cluster', 'events_local'],
+  ['a cluster', 'events'],
+] as const)(
+  'a table that is dropped under a store keeps it from being ready, with the name of the table: on %s, %s',
+  async (place, table) => {
+    const shared = await sharedStore(undefined, place);
+    const store = await shared.open();
+    await expect.poll(() => store.reasonsNotReady()).toEqual([]);
+    await shared.run(`DROP TABLE ${shared.address.database}.${table} SYNC`);
+    await expect.poll(() => store.reasonsNotReady()).toEqual([expect.stringContaining(table)]);
+  },
+);
