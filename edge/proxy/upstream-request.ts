@@ -61,11 +61,11 @@ export interface ProxyCall {
 export function beginCall(response: ServerResponse, headersMs: number): ProxyCall {
   const controller = new AbortController();
   const late = setTimeout(() => controller.abort(new UpstreamFault('UPSTREAM_TOO_SLOW', `no headers within ${headersMs} ms`)), headersMs);
+  controller.signal.addEventListener('abort', () => clearTimeout(late));
+  response.once('close', () => clearTimeout(late));
   whenCallerLeaves(response, () =>
     controller.abort(new UpstreamFault('CALLER_GONE', 'the caller closed the connection before the answer')),
   );
-  controller.signal.addEventListener('abort', () => clearTimeout(late));
-  response.once('close', () => clearTimeout(late));
   return { signal: controller.signal, headersCame: () => clearTimeout(late) };
 }
 

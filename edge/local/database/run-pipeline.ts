@@ -71,6 +71,8 @@ async function onStream<T>(
   const stream = baton === null ? streams.open(token) : streams.resume(baton, token);
   const end = (): void => void streams.close(stream);
   hungUp.addEventListener('abort', end, { once: true });
+  // The caller may have left while its body was read and checked.
+  if (hungUp.aborted) end();
   try {
     const value = await work(stream);
     // A stream that ended while it was idle still has its slot and its process.

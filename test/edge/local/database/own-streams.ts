@@ -11,9 +11,9 @@ import type { DatabaseApp } from './database-app.ts';
 
 interface OwnStreams {
   readonly streams: OpenStreams;
-  /** Runs requests on the stream of `baton`, or on a new one, and returns the answer. `through` stands for the streams. */
+  /** Runs requests on the stream of `baton`, or on a new one, and returns the answer. `through` stands for the streams; `hungUp` is that of the caller. */
   // biome-ignore lint/suspicious/noExplicitAny: the protocol's JSON, looked into by each test.
-  ask(baton: string | null, requests: readonly unknown[], through?: OpenStreams): Promise<any>;
+  ask(baton: string | null, requests: readonly unknown[], through?: OpenStreams, hungUp?: AbortSignal): Promise<any>;
   /** How often a stream has given its process back. */
   released(): number;
   /** How many processes have found the database locked. */
@@ -49,10 +49,9 @@ export function ownStreams({ dataDir }: DatabaseApp, given: Partial<DatabaseLimi
     await pool.stop();
   });
   const token: KeptToken = { hash: 'a', kind: 'full-access', created: 0 };
-  const hungUp = new AbortController().signal;
   return {
     streams,
-    ask: async (baton, requests, through = streams) =>
+    ask: async (baton, requests, through = streams, hungUp = new AbortController().signal) =>
       JSON.parse(await runPipeline(readPipeline({ baton, requests }, limits.requests), token, { streams: through, limits, hungUp })),
     released: () => released,
     waited: () => waited.size,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
+import { ownStreams } from './own-streams.ts';
 import { codes, execute, pipelineResults } from './pipeline-results.ts';
 
 const CREATE_ITEM = 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)';
@@ -56,6 +57,13 @@ describe('a batch', () => {
 });
 
 describe('a stream', () => {
+  test('of a caller that left while the body was checked runs nothing', async () => {
+    const { ask } = ownStreams(app, {});
+    const answer = await ask(null, [execute("INSERT INTO item (name) VALUES ('of nobody')")], undefined, AbortSignal.abort());
+    expect([answer.baton, codes(answer.results)]).toEqual([null, ['STREAM_CLOSED']]);
+    expect((await app.client(app.full).execute("SELECT * FROM item WHERE name = 'of nobody'")).rows).toEqual([]);
+  });
+
   test('stores SQL texts by number, up to its limit', async () => {
     const store = (id: number, sql = `SELECT ${id}`) => ({ type: 'store_sql', sql_id: id, sql });
     const answers = await results([
