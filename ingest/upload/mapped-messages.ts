@@ -53,7 +53,10 @@ export function copiesOf({ base, bytes, count, deltas, starts, ends }: Partition
   return all;
 }
 
-/** Maps the records of messages of a partition, and yields those of some messages at a time, in their order. Throws where a thread ends. */
+/**
+ * Maps the records of messages of a partition, and yields those of some messages at a time, in their order. A message that takes more memory
+ * than a thread has is a dead letter. Throws where a thread ends for another reason.
+ */
 export type MessageMapper = (
   place: Pick<MessagePlace, 'topic' | 'partition'>,
   copies: MessageCopies,
@@ -90,7 +93,8 @@ export function messageMapper(threads: MappingThreads, mapping: string): Message
         for (let value = yielded; value < messageOf.length; value++) yield* map(place, onlyValue(copies, value));
         return;
       }
-      pieces.push(rejectedPiece(bytes, `the message cannot be mapped: ${error.message}`));
+      // What came of it before is in the letter.
+      pieces = [rejectedPiece(bytes, `the message cannot be mapped: ${error.message}`)];
     }
     yield untilNow(messageOf.length);
   };
@@ -99,7 +103,8 @@ export function messageMapper(threads: MappingThreads, mapping: string): Message
 
 /** A value of some messages by itself, with the messages before it, whose values are taken in already. */
 function onlyValue({ bytes, ends, messageOf, count, ...base }: MessageCopies, value: number): MessageCopies {
-  const message = bytes.slice(ends[value - 1] ?? 0, ends[value]);
+  // A copy, because a thread is given all of the memory that a view is of.
+  const message = Uint8Array.from(bytes.subarray(ends[value - 1] ?? 0, ends[value]));
   const own = { bytes: message, ends: Uint32Array.of(message.length), messageOf: [messageOf[value]!] };
   return { ...base, ...own, count: messageOf[value + 1] ?? count };
 }
