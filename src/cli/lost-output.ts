@@ -36,14 +36,16 @@ export function boundedLog(output: Writable): { write(line: string): void } {
   let lines = 0;
   return {
     write: (line) => {
-      if (output.writableLength + line.length > MOST_WAITING_BYTES) {
+      const bytes = Buffer.from(line);
+      // One line alone may be longer.
+      if (output.writableLength > 0 && output.writableLength + bytes.length > MOST_WAITING_BYTES) {
         lines += 1;
         return;
       }
-      const msg = 'lines of the log were lost, because its reader took none';
+      const msg = 'lines of the log were lost, because more waited for its reader than may';
       if (lines > 0) output.write(`${JSON.stringify({ level: 40, time: Date.now(), lines, msg })}\n`);
       lines = 0;
-      output.write(line);
+      output.write(bytes);
     },
   };
 }
