@@ -8,6 +8,7 @@ import type { DeadLetters } from '../catalog/dead-letter-thread.ts';
 import type { EpochTable } from '../catalog/epoch-table.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
+import { firstError } from '../runtime/file-fault.ts';
 import type { Loader } from './memtable-loader.ts';
 
 const RETRY_DELAY_MS = 200;
@@ -164,7 +165,7 @@ export class AppendPipeline {
   }
 
   #fail(failed: Append, cause: unknown): StoreError {
-    const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(cause as Error).message}`;
+    const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(firstError(cause) as Error).message}`;
     const failure = new StoreError('append_failed', message, { cause });
     this.#lastFailure = { error: failure, atMs: performance.now() };
     let hasFailed = false;
