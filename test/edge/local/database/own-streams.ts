@@ -11,7 +11,10 @@ import type { DatabaseApp } from './database-app.ts';
 
 interface OwnStreams {
   readonly streams: OpenStreams;
-  /** Runs requests on the stream of `baton`, or on a new one, and returns the answer. `through` stands for the streams; `hungUp` is that of the caller. */
+  /**
+   * Runs requests on the stream of `baton`, or on a new one, and returns the answer. `through` stands for the streams. `hungUp` has aborted
+   * where the caller has left.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: the protocol's JSON, looked into by each test.
   ask(baton: string | null, requests: readonly unknown[], through?: OpenStreams, hungUp?: AbortSignal): Promise<any>;
   /** How often a stream has given its process back. */
