@@ -54,8 +54,8 @@ export function copiesOf({ base, bytes, count, deltas, starts, ends }: Partition
 }
 
 /**
- * Maps the records of messages of a partition, and yields those of some messages at a time, in their order. A message that takes more memory
- * than a thread has is a dead letter. Throws where a thread ends for another reason.
+ * Maps the records of messages of a partition, and yields those of some messages at a time, in their order. A message that takes more
+ * memory than a thread has is a dead letter. Throws where a thread ends for another reason.
  */
 export type MessageMapper = (
   place: Pick<MessagePlace, 'topic' | 'partition'>,
