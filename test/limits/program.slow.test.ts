@@ -1,6 +1,7 @@
 import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { MOST_WAITING_BYTES } from '../../src/cli/lost-output.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { CONFIG_VARIABLES } from '../../src/config/config-table.ts';
 import { createHttpServer, LINGER_MS } from '../../src/http/http-server.ts';
@@ -130,6 +131,10 @@ describeLimits('Program', import.meta.filename, {
   'time in which a client may read its answer before its connection is closed': {
     is: milliseconds(LINGER_MS),
     elsewhere: 'a body that never arrives > ends %s with 408, and its connection',
+  },
+  'bytes of the log that wait for a reader of standard error who takes none': {
+    is: bytes(MOST_WAITING_BYTES),
+    elsewhere: 'of a log whose reader hangs no more than a mebibyte waits, and the lines that are lost are counted once he reads on',
   },
   'time until `DATA_DIR` answers `/readyz`': {
     is: milliseconds(ANSWER_MS),

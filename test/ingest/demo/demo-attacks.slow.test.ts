@@ -58,6 +58,6 @@ describe.each(STARTS)('on the first page of a demonstration that is %d hours lat
 
 test('the README promises these attacks', () => {
   expect(read('README.md').replaceAll('\n', ' ')).toContain(
-    'Zone 7 has a scanner, zone 1 a wave of credential stuffing and a bot net, zone 2 another.',
+    'Zone 7 has a scanner, zone 1 a wave of credential stuffing and a bot net, zone 2 another bot net.',
   );
 });
